@@ -1,0 +1,55 @@
+"""Every error a user can cause, in one tree.
+
+    AleaZeroError
+    ├── ConfigError          a setting, or two that do not go together
+    ├── GameError            a game that cannot be found, loaded or trusted
+    │   ├── UnknownGameError     no game of that name
+    │   └── ContractError        the rules break a law of the contract
+    ├── PositionError        a position that cannot be read, or where nothing is left to search
+    ├── IllegalActionError   an action or outcome the rules do not allow here
+    └── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
+
+Each message is one line: what, what was got, what was expected.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class AleaZeroError(Exception):
+    """Base of all errors that AleaZero raises on purpose."""
+
+
+class ConfigError(AleaZeroError):
+    """A setting is impossible, or two settings do not go together."""
+
+
+class GameError(AleaZeroError):
+    """A game cannot be found, loaded or trusted."""
+
+
+class UnknownGameError(GameError):
+    """No game has this name."""
+
+
+class ContractError(GameError):
+    """A game's rules break a law of the contract."""
+
+
+class PositionError(AleaZeroError):
+    """A position cannot be read, or nothing is left to search in it."""
+
+
+class IllegalActionError(AleaZeroError):
+    """The rules do not allow this action or outcome here."""
+
+
+class EvaluatorError(AleaZeroError):
+    """An evaluator raised, or gave the wrong shape or not-a-number."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Say which known words are close to a mistyped one: ``did you mean pig?``, or list them all."""
+    choices = sorted(known)
+    close = get_close_matches(word, choices, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(choices) or 'none'}"

@@ -1,0 +1,243 @@
+"""The game contract: what a game is, and the State that speaks OpenSpiel's words.
+
+Two kinds of game stand behind one facade. A *kernel game* is a module of plain functions over a flat vector
+of integers, which the search compiles (``kernel.py``). An *object game* is any Python class with the facade's
+methods (``objects.py``), searched in plain Python.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import IllegalActionError, PositionError
+
+DECISION: Final = 0
+CHANCE: Final = 1
+TERMINAL: Final = 2
+KIND_NAMES: Final = ("decision", "chance", "terminal")
+
+MANY: Final = -1
+"""What ``outcomes`` returns when there are too many to list."""
+
+CHANCE_PLAYER: Final = -1
+TERMINAL_PLAYER: Final = -4
+
+PROBABILITY_TOLERANCE: Final = 1e-9
+"""How far the probabilities of a chance event may be from summing to 1."""
+
+
+@dataclass(frozen=True)
+class GameInfo:
+    """The description of a game: its name and its sizes."""
+
+    name: str
+    num_players: int
+    num_actions: int
+    """Action ids are 0 to num_actions − 1."""
+    max_outcomes: int = 0
+    """Most outcomes of one chance event; 0 in a game without chance."""
+    utility: tuple[float, float] | None = None
+    """Lowest and highest return of a player; None where there is no bound."""
+    state_size: int = 0
+    """Length of a kernel game's state vector."""
+    state_dtype: str = "int32"
+    """The smallest integer type that holds every number of the state vector."""
+    observation_size: int = 0
+    """Length of an observation; 0 takes the state vector itself."""
+    observation_schema: str = ""
+    """Name of the observation's layout; nets trained on one layout refuse another."""
+    version: int = 1
+    """Version of the rules: it changes when the same actions lead elsewhere."""
+    decision_classes: tuple[str, ...] = ("decision",)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    """Module constants of a kernel game that parameters change, by name."""
+
+
+class Game(ABC):
+    """A game with its parameters fixed. Make one with ``aleazero.load_game``."""
+
+    def __init__(self, info: GameInfo, params: Mapping[str, Any]) -> None:
+        self.info = info
+        self.params = dict(params)
+
+    @property
+    def name(self) -> str:
+        """The game's name, without parameters."""
+        return self.info.name
+
+    @property
+    def num_players(self) -> int:
+        """How many players take part."""
+        return self.info.num_players
+
+    @property
+    def num_actions(self) -> int:
+        """Action ids are 0 to num_actions − 1."""
+        return self.info.num_actions
+
+    @abstractmethod
+    def new_initial_state(self) -> State:
+        """The state a game starts from."""
+
+    @abstractmethod
+    def state_from_text(self, text: str) -> State:
+        """Read a position as ``State.to_text`` writes it."""
+
+    @abstractmethod
+    def deserialize(self, text: str) -> State:
+        """Read what ``State.serialize`` wrote."""
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key}={value!r}" for key, value in sorted(self.params.items()))
+        return f"{self.name}({settings})"
+
+
+class State(ABC):
+    """A position of a game, in OpenSpiel's words. Actions and outcomes are both applied by ``apply_action``."""
+
+    game: Game
+
+    @abstractmethod
+    def current_player(self) -> int:
+        """The player to move; −1 at a chance node, −4 at the end."""
+
+    @abstractmethod
+    def legal_actions(self) -> list[int]:
+        """Canonical action ids, ascending; at a chance node the outcomes."""
+
+    @abstractmethod
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Every outcome with its probability; an error where they are too many to list."""
+
+    @abstractmethod
+    def outcomes_listed(self) -> bool:
+        """Whether ``chance_outcomes`` can list this chance event."""
+
+    @abstractmethod
+    def sample_outcome(self, u: float) -> int:
+        """The outcome that a number u in [0, 1) stands for."""
+
+    @abstractmethod
+    def canonical_action(self, action: int) -> int:
+        """The canonical one of the actions equivalent to this one; −1 where it is illegal."""
+
+    @abstractmethod
+    def returns(self) -> list[float]:
+        """One number a player, defined at every state (the score so far; 0 before the end of a win/loss game)."""
+
+    @abstractmethod
+    def clone(self) -> State:
+        """An independent copy."""
+
+    @abstractmethod
+    def viewer(self) -> int:
+        """Whose view an observation takes: the mover; at an afterstate, who acted last."""
+
+    @abstractmethod
+    def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
+        """What a player (default: the viewer) sees, as numbers."""
+
+    @abstractmethod
+    def action_to_string(self, action: int) -> str:
+        """Name an action, or an outcome at a chance node."""
+
+    @abstractmethod
+    def serialize(self) -> str:
+        """Text from which ``Game.deserialize`` makes an equal state."""
+
+    @abstractmethod
+    def to_text(self) -> str:
+        """The position in one line, as ``Game.state_from_text`` reads it."""
+
+    @abstractmethod
+    def key(self) -> bytes:
+        """Bytes that are equal for equal states."""
+
+    @abstractmethod
+    def _apply(self, action: int) -> None:
+        """Apply a canonical action or a possible outcome, unchecked."""
+
+    def decision_class(self) -> int:
+        """Which of the game's kinds of decision this is (Yatzy: reroll or mark)."""
+        return 0
+
+    def kind(self) -> int:
+        """DECISION, CHANCE or TERMINAL."""
+        player = self.current_player()
+        return CHANCE if player == CHANCE_PLAYER else TERMINAL if player == TERMINAL_PLAYER else DECISION
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return self.kind() == TERMINAL
+
+    def is_chance_node(self) -> bool:
+        """Whether chance moves next."""
+        return self.kind() == CHANCE
+
+    def legal_actions_mask(self) -> NDArray[np.bool_]:
+        """A truth value an action id; all false where nobody decides."""
+        mask = np.zeros(self.game.num_actions, np.bool_)
+        if self.kind() == DECISION:
+            mask[self.legal_actions()] = True
+        return mask
+
+    def apply_action(self, action: int) -> None:
+        """Apply an action (equivalents of a legal one too), or an outcome at a chance node."""
+        kind = self.kind()
+        if kind == TERMINAL:
+            raise IllegalActionError(f"{self.game.name}: the game is over, got action {action}")
+        if kind == CHANCE:
+            if self.outcomes_listed() and action not in (o for o, _ in self.chance_outcomes()):
+                raise IllegalActionError(
+                    f"{self.game.name}: outcome {action} cannot happen here, expected one of "
+                    f"{_some(self.legal_actions())}"
+                )
+            self._apply(action)
+            return
+        canonical = self.canonical_action(action)
+        if canonical < 0:
+            raise IllegalActionError(
+                f"{self.game.name}: action {action} is illegal here, expected one of {_some(self.legal_actions())}"
+            )
+        self._apply(canonical)
+
+    def child(self, action: int) -> State:
+        """The state after an action or outcome; this one stays as it is."""
+        after = self.clone()
+        after.apply_action(action)
+        return after
+
+    def string_to_action(self, text: str) -> int:
+        """The action or outcome of this name here; its id, written out, will do too."""
+        wanted = text.strip().casefold()
+        choices = self.legal_actions()
+        names = {self.action_to_string(a).casefold(): a for a in choices}
+        if wanted in names:
+            return names[wanted]
+        if wanted.lstrip("-").isdigit():
+            return int(wanted)
+        raise IllegalActionError(
+            f"{self.game.name}: no action {text.strip()!r} here, expected one of {_some(list(names))}"
+        )
+
+    def play(self, moves: str) -> None:
+        """Apply several actions and outcomes by name, separated by commas (or spaces where names have none)."""
+        for word in moves.split(",") if "," in moves else moves.split():
+            if word.strip():
+                self.apply_action(self.string_to_action(word))
+
+    def require_running(self) -> None:
+        """Raise where the game is over."""
+        if self.is_terminal():
+            raise PositionError(f"{self.game.name}: the game is over in this position, expected one with a move left")
+
+
+def _some(items: list[Any], most: int = 12) -> str:
+    shown = ", ".join(str(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"

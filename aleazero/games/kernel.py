@@ -1,0 +1,301 @@
+"""Kernel games: a module of plain functions over one flat state vector, in the subset that numba compiles.
+
+The module itself is never changed: binding copies its functions over a namespace in which the game's
+parameters stand for its constants. The copies run as ordinary Python (this facade, the plain search) and are
+what the compiled search compiles, so both follow the same text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ContractError, GameError, PositionError, nearest
+from aleazero.games.base import (
+    CHANCE,
+    CHANCE_PLAYER,
+    MANY,
+    PROBABILITY_TOLERANCE,
+    TERMINAL,
+    TERMINAL_PLAYER,
+    Game,
+    GameInfo,
+    State,
+)
+
+Vector = NDArray[np.int64]
+Kernel = Callable[..., Any]
+
+REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
+CHANCE_REQUIRED = ("outcomes", "apply_outcome")
+OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical")
+TEXT = ("text", "parse", "render", "action_text", "outcome_text", "played_outcome")
+
+
+class Kernels:
+    """A kernel game's functions, bound to its parameters; what the module leaves out has a default."""
+
+    def __init__(self, namespace: Mapping[str, Any], info: GameInfo) -> None:
+        missing = [name for name in REQUIRED if name not in namespace]
+        if info.max_outcomes:
+            missing += [name for name in CHANCE_REQUIRED if name not in namespace]
+        if missing:
+            raise ContractError(f"{info.name}: the game has no function {', '.join(missing)}")
+        defaults = {
+            "init": _leave,
+            "outcomes": _no_outcomes,
+            "apply_outcome": _ignore_outcome,
+            "viewer": namespace["to_play"],
+            "observe": _observe_vector,
+            "decision_class": _first_class,
+        }
+        for name in (*REQUIRED, *CHANCE_REQUIRED, "init", "viewer", "observe", "decision_class"):
+            setattr(self, name, namespace.get(name, defaults.get(name)))
+        self.sample: Kernel | None = namespace.get("sample")
+        self.canonical: Kernel | None = namespace.get("canonical")
+        self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
+
+    init: Kernel
+    kind: Kernel
+    to_play: Kernel
+    legal: Kernel
+    apply: Kernel
+    outcomes: Kernel
+    apply_outcome: Kernel
+    returns: Kernel
+    viewer: Kernel
+    observe: Kernel
+    decision_class: Kernel
+
+
+def _leave(state: Vector) -> None:
+    """A state starts as zeros."""
+
+
+def _no_outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    return 0
+
+
+def _ignore_outcome(state: Vector, outcome: int) -> None:
+    pass
+
+
+def _first_class(state: Vector) -> int:
+    return 0
+
+
+def _observe_vector(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    for i in range(len(state)):
+        out[i] = state[i]
+
+
+def bind(module: types.ModuleType, constants: Mapping[str, Any]) -> dict[str, Any]:
+    """The module's namespace with some constants replaced, and its functions copied to see the replacements."""
+    original = vars(module)
+    unknown = [name for name in constants if name not in original]
+    if unknown:
+        raise ContractError(f"{module.__name__}: describe() sets {unknown[0]}, which is no constant of the module")
+    namespace: dict[str, Any] = {**original, **constants}
+    for name, value in original.items():
+        if isinstance(value, types.FunctionType) and value.__globals__ is original:
+            copy = types.FunctionType(
+                value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
+            )
+            copy.__kwdefaults__ = value.__kwdefaults__
+            copy.__module__ = value.__module__
+            namespace[name] = copy
+    return namespace
+
+
+def call_with_params(describe: Callable[..., Any], params: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
+    """Call a game's maker with the user's parameters; an unknown one is an error that names the nearest."""
+    signature = inspect.signature(describe)
+    for key in params:
+        if key not in signature.parameters:
+            raise GameError(f"{name}: no parameter {key!r}, {nearest(key, signature.parameters)}")
+    bound = signature.bind_partial(**params)
+    bound.apply_defaults()
+    return describe(**params), dict(bound.arguments)
+
+
+class KernelGame(Game):
+    """A game whose rules compile."""
+
+    def __init__(self, module: types.ModuleType, params: Mapping[str, Any]) -> None:
+        if not callable(getattr(module, "describe", None)):
+            raise ContractError(f"{module.__name__}: a kernel game needs a function describe() -> GameInfo")
+        info, settled = call_with_params(module.describe, params, module.__name__.rpartition(".")[2])
+        if not isinstance(info, GameInfo):
+            raise ContractError(f"{module.__name__}: describe() gave {type(info).__name__}, expected GameInfo")
+        _check_sizes(info)
+        super().__init__(info, settled)
+        self.kernels = Kernels(bind(module, info.constants), info)
+        self.module = module
+
+    @property
+    def observation_size(self) -> int:
+        """Length of an observation."""
+        return self.info.observation_size or self.info.state_size
+
+    def new_initial_state(self) -> KernelState:
+        vector = np.zeros(self.info.state_size, np.int64)
+        self.kernels.init(vector)
+        return KernelState(self, vector)
+
+    def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
+        """The state of a vector, copied."""
+        if len(vector) != self.info.state_size:
+            raise PositionError(f"{self.name}: got {len(vector)} numbers, expected {self.info.state_size}")
+        return KernelState(self, np.array(vector, np.int64))
+
+    def state_from_text(self, text: str) -> KernelState:
+        parse = self.kernels.words.get("parse")
+        if parse is None:
+            return self.deserialize(text)
+        return self.state_from_vector(parse(text))
+
+    def deserialize(self, text: str) -> KernelState:
+        name, _, numbers = text.strip().rpartition(":")
+        try:
+            if name not in ("", self._stamp()):
+                raise ValueError
+            return self.state_from_vector(np.array([int(word) for word in numbers.split(",")], np.int64))
+        except ValueError:
+            raise PositionError(
+                f"{self.name}: cannot read state {text!r}, expected {self._stamp()}: and {self.info.state_size} numbers"
+            ) from None
+
+    def _stamp(self) -> str:
+        return f"{self!r}@{self.info.version}"
+
+
+def _check_sizes(info: GameInfo) -> None:
+    for name in ("num_players", "num_actions", "state_size"):
+        if getattr(info, name) < 1:
+            raise ContractError(f"{info.name}: {name} is {getattr(info, name)}, expected at least 1")
+    if info.utility is not None and not info.utility[0] < info.utility[1]:
+        raise ContractError(f"{info.name}: utility is {info.utility}, expected lowest < highest")
+    if np.dtype(info.state_dtype).kind != "i":
+        raise ContractError(f"{info.name}: state_dtype is {info.state_dtype}, expected a signed integer type")
+
+
+class KernelState(State):
+    """A position of a kernel game: its vector, in 64-bit integers, seen through the game's functions."""
+
+    game: KernelGame
+
+    def __init__(self, game: KernelGame, vector: Vector) -> None:
+        self.game = game
+        self.vector = vector
+
+    def kind(self) -> int:
+        return int(self.game.kernels.kind(self.vector))
+
+    def current_player(self) -> int:
+        kind = self.kind()
+        if kind == CHANCE:
+            return CHANCE_PLAYER
+        return TERMINAL_PLAYER if kind == TERMINAL else int(self.game.kernels.to_play(self.vector))
+
+    def legal_actions(self) -> list[int]:
+        kind = self.kind()
+        if kind == TERMINAL:
+            return []
+        if kind == CHANCE:
+            return [outcome for outcome, _ in self.chance_outcomes()]
+        out = np.zeros(self.game.num_actions, np.int64)
+        count = self.game.kernels.legal(self.vector, out)
+        return [int(action) for action in out[:count]]
+
+    def _outcomes(self) -> tuple[int, Vector, NDArray[np.float64]]:
+        most = self.game.info.max_outcomes
+        ids = np.zeros(most, np.int64)
+        probabilities = np.zeros(most, np.float64)
+        return int(self.game.kernels.outcomes(self.vector, ids, probabilities)), ids, probabilities
+
+    def outcomes_listed(self) -> bool:
+        return self._outcomes()[0] != MANY
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        if self.kind() != CHANCE:
+            return []
+        count, ids, probabilities = self._outcomes()
+        if count == MANY:
+            raise ContractError(f"{self.game.name}: the outcomes here are too many to list")
+        total = float(probabilities[:count].sum())
+        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+            raise ContractError(f"{self.game.name}: probabilities sum to {total:.12g}, expected 1, in {self.to_text()}")
+        return [(int(o), float(p)) for o, p in zip(ids[:count], probabilities[:count], strict=True)]
+
+    def sample_outcome(self, u: float) -> int:
+        if self.game.kernels.sample is not None:
+            return int(self.game.kernels.sample(self.vector, u))
+        return sample_listed(self.chance_outcomes(), u)
+
+    def canonical_action(self, action: int) -> int:
+        legal = self.legal_actions()
+        if action in legal:
+            return action
+        canonical = self.game.kernels.canonical
+        if canonical is None or not 0 <= action < self.game.num_actions:
+            return -1
+        same = int(canonical(self.vector, action))
+        return same if same in legal else -1
+
+    def _apply(self, action: int) -> None:
+        if self.kind() == CHANCE:
+            self.game.kernels.apply_outcome(self.vector, action)
+        else:
+            self.game.kernels.apply(self.vector, action)
+
+    def returns(self) -> list[float]:
+        out = np.zeros(self.game.num_players, np.float64)
+        self.game.kernels.returns(self.vector, out)
+        return [float(value) for value in out]
+
+    def clone(self) -> KernelState:
+        return KernelState(self.game, self.vector.copy())
+
+    def viewer(self) -> int:
+        return int(self.game.kernels.viewer(self.vector))
+
+    def decision_class(self) -> int:
+        return int(self.game.kernels.decision_class(self.vector))
+
+    def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
+        out = np.zeros(self.game.observation_size, np.float32)
+        self.game.kernels.observe(self.vector, self.viewer() if player is None else player, out)
+        return out
+
+    def action_to_string(self, action: int) -> str:
+        words = self.game.kernels.words.get("outcome_text" if self.kind() == CHANCE else "action_text")
+        return str(action) if words is None else cast(str, words(self.vector, action))
+
+    def serialize(self) -> str:
+        return f"{self.game._stamp()}:{','.join(str(int(x)) for x in self.vector)}"
+
+    def to_text(self) -> str:
+        text = self.game.kernels.words.get("text")
+        return self.serialize() if text is None else cast(str, text(self.vector))
+
+    def __str__(self) -> str:
+        render = self.game.kernels.words.get("render")
+        return self.to_text() if render is None else cast(str, render(self.vector))
+
+    def key(self) -> bytes:
+        return self.vector.tobytes()
+
+
+def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:
+    """The outcome whose share of [0, 1) holds u; rounding at the very end falls to the last."""
+    below = 0.0
+    for outcome, probability in outcomes:
+        below += probability
+        if u < below:
+            return outcome
+    return outcomes[-1][0]

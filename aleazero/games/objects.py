@@ -1,0 +1,179 @@
+"""Object games: any Python class with the facade's methods, its instances being states.
+
+Needed: ``current_player()``, ``legal_actions()``, ``apply_action(a)``, ``returns()``, and with chance
+``chance_outcomes()``; as attributes of the class ``num_players`` and ``num_actions``. The rest has defaults.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ContractError, GameError, PositionError
+from aleazero.games.base import (
+    CHANCE_PLAYER,
+    PROBABILITY_TOLERANCE,
+    TERMINAL_PLAYER,
+    Game,
+    GameInfo,
+    State,
+)
+from aleazero.games.kernel import call_with_params, sample_listed
+
+METHODS = ("current_player", "legal_actions", "apply_action", "returns")
+
+
+def is_object_game(candidate: Any) -> bool:
+    """Whether something is a class whose instances can stand for states."""
+    return isinstance(candidate, type) and all(callable(getattr(candidate, name, None)) for name in METHODS)
+
+
+class ObjectGame(Game):
+    """A game whose states are Python objects."""
+
+    def __init__(self, make: Callable[..., Any], info: GameInfo, params: Mapping[str, Any]) -> None:
+        super().__init__(info, params)
+        self._make = make
+
+    @classmethod
+    def from_class(cls, state_class: type, params: Mapping[str, Any]) -> ObjectGame:
+        """The game of a class whose instances are states; its attributes describe it."""
+        first, settled = call_with_params(state_class, params, state_class.__name__)
+        info = GameInfo(
+            name=getattr(state_class, "name", state_class.__name__),
+            num_players=_size(first, "num_players"),
+            num_actions=_size(first, "num_actions"),
+            max_outcomes=getattr(first, "max_outcomes", 0),
+            utility=getattr(first, "utility", None),
+            observation_size=getattr(first, "observation_size", 0),
+            version=getattr(first, "version", 1),
+        )
+        return cls(lambda: state_class(**params), info, settled)
+
+    def new_initial_state(self) -> ObjectState:
+        return ObjectState(self, self._make(), [])
+
+    def state_from_text(self, text: str) -> ObjectState:
+        return self.deserialize(text)
+
+    def deserialize(self, text: str) -> ObjectState:
+        state = self.new_initial_state()
+        try:
+            history = [int(word) for word in text.split(",") if word.strip()]
+        except ValueError:
+            raise PositionError(f"{self.name}: cannot read {text!r}, expected action ids separated by commas") from None
+        for action in history:
+            state.apply_action(action)
+        return state
+
+
+def _size(first: Any, name: str) -> int:
+    value = getattr(first, name, None)
+    if not isinstance(value, int) or value < 1:
+        raise ContractError(f"{type(first).__name__}: {name} is {value!r}, expected a whole number of at least 1")
+    return value
+
+
+class ObjectState(State):
+    """A position of an object game: the user's object, and the actions that led to it."""
+
+    game: ObjectGame
+
+    def __init__(self, game: ObjectGame, wrapped: Any, history: list[int], last_player: int = 0) -> None:
+        self.game = game
+        self.wrapped = wrapped
+        self.history = history
+        self._last_player = last_player
+
+    def current_player(self) -> int:
+        wrapped = self.wrapped
+        if getattr(wrapped, "is_terminal", None) is not None and wrapped.is_terminal():
+            return TERMINAL_PLAYER
+        player = int(wrapped.current_player())
+        if player not in (CHANCE_PLAYER, TERMINAL_PLAYER) and not 0 <= player < self.game.num_players:
+            raise ContractError(f"{self.game.name}: current_player() gave {player}, expected a player, -1 or -4")
+        return player
+
+    def legal_actions(self) -> list[int]:
+        player = self.current_player()
+        if player == TERMINAL_PLAYER:
+            return []
+        if player == CHANCE_PLAYER:
+            return [outcome for outcome, _ in self.chance_outcomes()]
+        return sorted(int(action) for action in self.wrapped.legal_actions())
+
+    def outcomes_listed(self) -> bool:
+        return True
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        if self.current_player() != CHANCE_PLAYER:
+            return []
+        outcomes = [(int(o), float(p)) for o, p in self.wrapped.chance_outcomes()]
+        total = sum(p for _, p in outcomes)
+        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+            raise ContractError(f"{self.game.name}: probabilities sum to {total:.12g}, expected 1, in {self.to_text()}")
+        return outcomes
+
+    def sample_outcome(self, u: float) -> int:
+        return sample_listed(self.chance_outcomes(), u)
+
+    def canonical_action(self, action: int) -> int:
+        return action if action in self.legal_actions() else -1
+
+    def _apply(self, action: int) -> None:
+        player = self.current_player()
+        self.wrapped.apply_action(action)
+        self.history.append(action)
+        if player >= 0:
+            self._last_player = player
+
+    def returns(self) -> list[float]:
+        values = [float(value) for value in self.wrapped.returns()]
+        if len(values) != self.game.num_players:
+            raise ContractError(
+                f"{self.game.name}: returns() gave {len(values)} numbers, expected {self.game.num_players}"
+            )
+        return values
+
+    def clone(self) -> ObjectState:
+        own = getattr(self.wrapped, "clone", None)
+        wrapped = copy.deepcopy(self.wrapped) if own is None else own()
+        return ObjectState(self.game, wrapped, list(self.history), self._last_player)
+
+    def viewer(self) -> int:
+        player = self.current_player()
+        return player if player >= 0 else self._last_player
+
+    def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
+        observe = getattr(self.wrapped, "observation_tensor", None)
+        if observe is None:
+            raise GameError(f"{self.game.name}: the class has no observation_tensor(), which this evaluator needs")
+        return np.asarray(observe(self.viewer() if player is None else player), np.float32)
+
+    def decision_class(self) -> int:
+        classify = getattr(self.wrapped, "decision_class", None)
+        return 0 if classify is None else int(classify())
+
+    def action_to_string(self, action: int) -> str:
+        name = getattr(self.wrapped, "action_to_string", None)
+        return str(action) if name is None else str(name(action))
+
+    def serialize(self) -> str:
+        return ",".join(str(action) for action in self.history)
+
+    def to_text(self) -> str:
+        return self.serialize()
+
+    def __str__(self) -> str:
+        return str(self.wrapped)
+
+    def key(self) -> bytes:
+        own = getattr(self.wrapped, "serialize", None)
+        if own is not None:
+            return str(own()).encode()
+        plain = type(self.wrapped).__str__ is object.__str__ and type(self.wrapped).__repr__ is object.__repr__
+        return (self.serialize() if plain else str(self.wrapped)).encode()

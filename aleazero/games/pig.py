@@ -1,0 +1,162 @@
+"""Pig: roll as long as you dare; a 1 loses the turn's points, holding banks them; first to the target wins."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import GameError, PositionError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+
+Vector = NDArray[np.int64]
+
+TARGET = 100
+
+# The state vector: the two scores, the turn's points, the player whose turn it is, and the kind of state.
+SCORE, TURN, PLAYER, KIND = 0, 2, 3, 4
+ROLL, HOLD = 0, 1
+FACES = 6
+
+
+def describe(target: int = 100) -> GameInfo:
+    """Pig to a target score (at least 2; 100 in the usual game)."""
+    if not isinstance(target, int) or not 2 <= target <= 10_000:
+        raise GameError(f"pig: target is {target!r}, expected a whole number from 2 to 10000")
+    return GameInfo(
+        name="pig",
+        num_players=2,
+        num_actions=2,
+        max_outcomes=FACES,
+        utility=(-1.0, 1.0),
+        state_size=5,
+        state_dtype="int16",
+        observation_size=5,
+        observation_schema="pig-1",
+        constants={"TARGET": target},
+    )
+
+
+def kind(state: Vector) -> int:
+    """A roll is pending, somebody decides, or somebody has won."""
+    return state[KIND]
+
+
+def to_play(state: Vector) -> int:
+    """Whose turn it is, also while the die rolls."""
+    return state[PLAYER]
+
+
+def legal(state: Vector, out: Vector) -> int:
+    """Rolling is always possible; holding needs points to bank."""
+    out[0] = ROLL
+    if state[TURN] == 0:
+        return 1
+    out[1] = HOLD
+    return 2
+
+
+def apply(state: Vector, action: int) -> None:
+    """Roll: the die is in the air. Hold: bank the points and pass the turn, or win."""
+    if action == ROLL:
+        state[KIND] = CHANCE
+        return
+    player = state[PLAYER]
+    state[SCORE + player] += state[TURN]
+    state[TURN] = 0
+    if state[SCORE + player] >= TARGET:
+        state[KIND] = TERMINAL
+    else:
+        state[PLAYER] = 1 - player
+
+
+def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    """Outcome ids are the faces 1 to 6."""
+    for i in range(FACES):
+        ids[i] = i + 1
+        probabilities[i] = 1.0 / FACES
+    return FACES
+
+
+def sample(state: Vector, u: float) -> int:
+    """The face that u stands for."""
+    return 1 + int(u * FACES)
+
+
+def apply_outcome(state: Vector, outcome: int) -> None:
+    """A 1 ends the turn and loses its points; any other face adds to them."""
+    state[KIND] = DECISION
+    if outcome == 1:
+        state[TURN] = 0
+        state[PLAYER] = 1 - state[PLAYER]
+    else:
+        state[TURN] += outcome
+
+
+def returns(state: Vector, out: NDArray[np.float64]) -> None:
+    """1 for the winner, −1 for the loser, 0 before the end."""
+    out[0] = 0.0
+    out[1] = 0.0
+    if state[KIND] == TERMINAL:
+        winner = state[PLAYER]
+        out[winner] = 1.0
+        out[1 - winner] = -1.0
+
+
+def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """Own score, other score, the turn's points (as shares of the target), own turn, a roll pending."""
+    out[0] = state[SCORE + player] / TARGET
+    out[1] = state[SCORE + 1 - player] / TARGET
+    out[2] = state[TURN] / TARGET
+    out[3] = 1.0 if state[PLAYER] == player else 0.0
+    out[4] = 1.0 if state[KIND] == CHANCE else 0.0
+
+
+def action_text(state: Vector, action: int) -> str:
+    """``roll`` or ``hold``."""
+    return ("roll", "hold")[action]
+
+
+def outcome_text(state: Vector, outcome: int) -> str:
+    """The face."""
+    return str(outcome)
+
+
+def text(state: Vector) -> str:
+    """``12-30 turn 7 player 0``, with ``rolling`` behind while the die is in the air."""
+    line = f"{state[SCORE]}-{state[SCORE + 1]} turn {state[TURN]} player {state[PLAYER]}"
+    return line + {CHANCE: " rolling", TERMINAL: " over"}.get(int(state[KIND]), "")
+
+
+def parse(line: str) -> Vector:
+    """Read what ``text`` writes; ``turn`` and ``player`` may be left out and are then 0."""
+    match = re.fullmatch(
+        r"\s*(\d+)\s*-\s*(\d+)(?:\s+turn\s+(\d+))?(?:\s+player\s+([01]))?(?:\s+(rolling|over))?\s*", line
+    )
+    if match is None:
+        raise PositionError(f"pig: cannot read position {line!r}, expected e.g. '12-30 turn 7 player 0'")
+    first, second, turn, player = (int(match[i] or 0) for i in range(1, 5))
+    kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[5], DECISION)
+    winner_score, other_score = (first, second) if player == 0 else (second, first)
+    over = winner_score >= TARGET and other_score < TARGET and turn == 0 and kind_of == TERMINAL
+    running = max(first, second) < TARGET and kind_of != TERMINAL
+    if not over and not running:
+        raise PositionError(f"pig: {line!r} cannot happen, expected scores below {TARGET} unless the game is over")
+    if turn == 1:
+        raise PositionError(f"pig: {line!r} cannot happen, a turn's points are 0 or at least 2")
+    if max(first, second, turn) > 20_000:
+        raise PositionError(f"pig: {line!r} has a score above 20000")
+    return np.array([first, second, turn, player, kind_of], np.int64)
+
+
+def render(state: Vector) -> str:
+    """The two scores with bars, and the turn's points."""
+    lines = []
+    for player in (0, 1):
+        score = int(state[SCORE + player])
+        filled = min(30, 30 * score // TARGET)
+        mark = "→" if state[PLAYER] == player and state[KIND] != TERMINAL else " "
+        turn = f" +{state[TURN]}" if mark == "→" and state[TURN] else ""
+        lines.append(f"{mark} player {player} {'█' * filled}{'░' * (30 - filled)} {score}/{TARGET}{turn}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Oracles: exact values of games small enough to solve."""
