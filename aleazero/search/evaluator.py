@@ -1,0 +1,124 @@
+"""Evaluators: what gives leaves their priors and values.
+
+``Uniform`` and ``Rollout`` run inside the compiled loop. Any callable may serve instead::
+
+    logits, values = evaluator(observations, legal_masks)
+
+with observations (B, size), legal_masks (B, actions), logits (B, actions) and values (B, players), in seats
+relative to the viewer: seat 0 is the viewer, seat j the player j places behind. Only logits of legal actions
+count. Attributes may say more:
+
+- ``afterstates``: NONE (default; never asked at chance nodes), ESTIMATE (a new chance node is a leaf; later
+  visits go on), EXACT (its value stands, nothing is expanded below). Masks there are all false.
+- ``decisions``: ESTIMATE (default) or EXACT.
+- ``sees_states = True``: it is called with a list of ``State`` instead of observations and masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, EvaluatorError, nearest
+from aleazero.games.base import State
+
+
+class Asked(IntEnum):
+    """What an evaluator's word is worth at a kind of node."""
+
+    NONE = 0
+    ESTIMATE = 1
+    EXACT = 2
+
+
+NONE, ESTIMATE, EXACT = Asked.NONE, Asked.ESTIMATE, Asked.EXACT
+
+
+class Evaluator(Protocol):
+    """Any callable from a batch of leaves to logits and values, by seat relative to the viewer."""
+
+    def __call__(self, observations: Any, legal_masks: Any, /) -> tuple[Any, Any]:
+        """Logits (B, actions) and values (B, players)."""
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Equal priors; the value is the return so far (0 before the end of a win/loss game)."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Equal priors; the value is the mean return of random playouts, each cut at ``max_steps`` steps."""
+
+    playouts: int = 1
+    max_steps: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in ("playouts", "max_steps"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"Rollout: {name} is {value!r}, expected a whole number of at least 1")
+
+
+EVALUATOR_NAMES = {"uniform": Uniform(), "rollout": Rollout()}
+
+
+def resolve_evaluator(evaluator: Any) -> Any:
+    """An evaluator by name, or the given one if it can be called."""
+    if isinstance(evaluator, str):
+        if evaluator not in EVALUATOR_NAMES:
+            raise ConfigError(f"no evaluator {evaluator!r}, {nearest(evaluator, EVALUATOR_NAMES)}")
+        return EVALUATOR_NAMES[evaluator]
+    if not isinstance(evaluator, Uniform | Rollout) and not callable(evaluator):
+        raise ConfigError(f"evaluator is {evaluator!r}, expected a name or a callable")
+    return evaluator
+
+
+def asked_at_chance(evaluator: Any) -> Asked:
+    """What the evaluator may be asked at chance nodes."""
+    return Asked(getattr(evaluator, "afterstates", NONE))
+
+
+def asked_at_decisions(evaluator: Any) -> Asked:
+    """What the evaluator's word is worth at decisions."""
+    asked = Asked(getattr(evaluator, "decisions", ESTIMATE))
+    if asked is NONE:
+        raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
+    return asked
+
+
+def evaluate_batch(
+    evaluator: Any,
+    observations: NDArray[np.float32],
+    legal_masks: NDArray[np.bool_],
+    states: Sequence[State] | None,
+    num_players: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ask a batch callable and check its answer: shapes, finite values, usable logits of the legal actions."""
+    try:
+        answer = evaluator(states) if states is not None else evaluator(observations, legal_masks)
+        logits, values = answer
+        logits = np.asarray(logits, np.float64)
+        values = np.asarray(values, np.float64)
+    except Exception as error:
+        raise EvaluatorError(f"the evaluator raised {type(error).__name__}: {error}") from error
+    size, num_actions = legal_masks.shape
+    if logits.shape != (size, num_actions):
+        raise EvaluatorError(f"the evaluator gave logits of shape {logits.shape}, expected {(size, num_actions)}")
+    if values.shape != (size, num_players):
+        raise EvaluatorError(f"the evaluator gave values of shape {values.shape}, expected {(size, num_players)}")
+    if not np.isfinite(values).all():
+        raise EvaluatorError(f"the evaluator gave the value {values[~np.isfinite(values)][0]}, expected finite numbers")
+    legal_logits = logits[legal_masks]
+    if np.isnan(legal_logits).any() or np.isposinf(legal_logits).any():
+        raise EvaluatorError("the evaluator gave a logit that is NaN or +inf at a legal action, expected numbers")
+    decides = legal_masks.any(axis=1)
+    hopeless = decides & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
+    if hopeless.any():
+        raise EvaluatorError("the evaluator gave -inf for every legal action of a leaf, expected at least one number")
+    return logits, values

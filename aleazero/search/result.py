@@ -1,0 +1,155 @@
+"""What a search found: the same record from the compiled and the plain search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.luck import stream_key
+from aleazero.search.config import SearchConfig
+from aleazero.search.export import SearchTree, TreeNode
+
+EXECUTED = 0x6578656375746564  # "executed": the stream of the executed move
+
+
+@dataclass(frozen=True)
+class OutcomeStats:
+    """An outcome of a chance root."""
+
+    outcome: int
+    probability: float | None
+    """None where outcomes are too many to list."""
+    visits: int
+    value: NDArray[np.float64] | None
+    """Mean by player; None where it was not visited."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the principal variation: an action at a decision, the likeliest outcome seen at a chance node."""
+
+    kind: int
+    player: int
+    """Who moves; −1 for chance."""
+    action: int
+    text: str
+    visits: int
+    value: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SearchStats:
+    """What the search cost, and how its tree looks."""
+
+    simulations: int
+    evaluations: int
+    expansions: int
+    nodes: int
+    depth: int
+    chance_nodes: int
+    chance_visits: int
+    chance_children: int
+    outcome_counts: dict[int, int]
+    """How many chance nodes store how many outcomes."""
+    collisions: int
+    """Descents that met a leaf still in flight, and were done again."""
+    tree_bytes: int
+    """Bytes of the tree that are in use; 0 for the plain search, which does not count them."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Values are in units of return. ``q`` is the mover's view, NaN where an action was not tried."""
+
+    actions: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    q: NDArray[np.float64]
+    priors: NDArray[np.float64]
+    value: NDArray[np.float64]
+    """Mean by player."""
+    outcomes: list[OutcomeStats]
+    """Filled at a chance root, where there are no actions."""
+    stats: SearchStats
+    stopped: str | None
+    """Why the search ended before ``num_simulations``: interrupted, nodes, evaluations or seconds."""
+    config: SearchConfig
+    root: Callable[[], TreeNode] = field(repr=False)
+
+    @property
+    def policy(self) -> NDArray[np.float64]:
+        """Visit shares, without temperature."""
+        total = self.visits.sum()
+        return self.visits / total if total else self.priors.copy()
+
+    @property
+    def best_action(self) -> int | None:
+        """The most visited action (then the higher value, prior, lower id); None at a chance root."""
+        if not len(self.actions):
+            return None
+        q = np.where(np.isnan(self.q), -np.inf, self.q)
+        return int(self.actions[np.lexsort((-self.actions, self.priors, q, self.visits))[-1]])
+
+    def sample_action(self, temperature: float | None = None, seed: int | None = None) -> int:
+        """An action by visits^(1/temperature), as executed in play; 0 takes the best."""
+        temperature = self.config.temperature if temperature is None else temperature
+        best = self.best_action
+        if best is None:
+            raise PositionError("a chance root has no action to execute")
+        if temperature == 0:
+            return best
+        weights = (self.policy / self.policy.max()) ** (1.0 / temperature)
+        key = stream_key(EXECUTED, self.config.seed if seed is None else seed)
+        return int(np.random.Generator(np.random.Philox(key=key)).choice(self.actions, p=weights / weights.sum()))
+
+    def tree(self, depth: int = 3, top: int | None = None) -> SearchTree:
+        """What was searched, ``depth`` levels deep, with the ``top`` most visited children of each node."""
+        return SearchTree.cut(self.root(), depth, top)
+
+    def principal_variation(self) -> list[Step]:
+        """The most visited line, from the root through chance nodes to where visits end."""
+        steps: list[Step] = []
+        node: TreeNode | None = self.root()
+        while node is not None:
+            visited = [child for child in node.children() if child.visits]
+            if not visited:
+                break
+            best = max(visited, key=lambda child: (child.visits, child.probability or 0.0, -child.label))
+            if node.player >= 0 and not steps and self.best_action is not None:
+                best = next(child for child in visited if child.label == self.best_action)
+            steps.append(Step(node.kind, node.player, best.label, best.text, best.visits, best.value))
+            node = best
+        return steps
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain numbers and lists, for JSON."""
+        return {
+            "actions": self.actions.tolist(),
+            "visits": self.visits.tolist(),
+            "q": [None if np.isnan(value) else float(value) for value in self.q],
+            "priors": self.priors.tolist(),
+            "policy": self.policy.tolist(),
+            "value": self.value.tolist(),
+            "best_action": self.best_action,
+            "outcomes": [
+                {
+                    "outcome": o.outcome,
+                    "probability": o.probability,
+                    "visits": o.visits,
+                    "value": None if o.value is None else o.value.tolist(),
+                }
+                for o in self.outcomes
+            ],
+            "principal_variation": [
+                {"kind": s.kind, "player": s.player, "action": s.action, "text": s.text, "visits": s.visits,
+                 "value": s.value.tolist()}
+                for s in self.principal_variation()
+            ],
+            "stopped": self.stopped,
+            "stats": vars(self.stats),
+            "config": self.config.model_dump(),
+        }
