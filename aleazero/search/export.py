@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from aleazero.games.base import KIND_NAMES
 
+ANY_OUTCOME = "(any outcome)"
+"""What leads out of a chance node in open loop, where outcomes share statistics."""
+
 _SHAPES = {"decision": "box", "chance": "ellipse", "terminal": "plaintext"}
 
 
@@ -84,5 +87,3 @@ def _draw(node: dict[str, Any], name: str, lines: list[str]) -> None:
         text = child["text"].replace("\\", "\\\\").replace('"', '\\"')
         weight = "" if share is None else f"\\n{share:.3g}"
         lines.append(f'  {name} -> {name}_{i} [label="{text}{weight}"];')
-
-

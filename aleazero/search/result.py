@@ -118,9 +118,9 @@ class SearchResult:
             visited = [child for child in node.children() if child.visits]
             if not visited:
                 break
+            if not steps and self.best_action is not None:
+                visited = [child for child in visited if child.label == self.best_action]
             best = max(visited, key=lambda child: (child.visits, child.probability or 0.0, -child.label))
-            if node.player >= 0 and not steps and self.best_action is not None:
-                best = next(child for child in visited if child.label == self.best_action)
             steps.append(Step(node.kind, node.player, best.label, best.text, best.visits, best.value))
             node = best
         return steps
@@ -145,8 +145,14 @@ class SearchResult:
                 for o in self.outcomes
             ],
             "principal_variation": [
-                {"kind": s.kind, "player": s.player, "action": s.action, "text": s.text, "visits": s.visits,
-                 "value": s.value.tolist()}
+                {
+                    "kind": s.kind,
+                    "player": s.player,
+                    "action": s.action,
+                    "text": s.text,
+                    "visits": s.visits,
+                    "value": s.value.tolist(),
+                }
                 for s in self.principal_variation()
             ],
             "stopped": self.stopped,

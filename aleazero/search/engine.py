@@ -1,0 +1,88 @@
+"""What both searches offer to the loop that drives them (``search.py``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import State
+from aleazero.search.export import TreeNode
+
+# What ``advance`` stopped for.
+DONE: Final = 0
+WAITING: Final = 1
+FULL: Final = 2
+EVALUATIONS_SPENT: Final = 3
+
+MAX_CHANCE_RUN: Final = 256
+"""More chance events than this in a row, and the game is taken to be in a loop."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """A batch of leaves for the evaluator."""
+
+    observations: NDArray[np.float32]
+    legal_masks: NDArray[np.bool_]
+    states: list[State] | None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Sizes of a tree."""
+
+    nodes: int
+    depth: int
+    expansions: int
+    chance_nodes: int
+    chance_visits: int
+    chance_children: int
+    outcome_counts: dict[int, int]
+    collisions: int
+    tree_bytes: int
+
+
+class Engine(Protocol):
+    """One tree that can be grown, step by step."""
+
+    simulations: Any
+    evaluations: Any
+
+    def reset(self, state: State) -> None:
+        """Forget the tree and start from a state."""
+
+    def advance(self, target: int) -> int:
+        """Simulate until ``target`` simulations are done, or leaves wait, or a limit is reached."""
+
+    def waiting(self, with_states: bool) -> Leaves:
+        """What the evaluator is to be asked."""
+
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Take the evaluator's answer."""
+
+    def abandon(self) -> None:
+        """Let go of the waiting leaves, as if their descents had not been."""
+
+    def mix_noise(self, noise: NDArray[np.float64]) -> None:
+        """Blend noise into the root's priors."""
+
+    def root_edges(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, totals and priors at the root."""
+
+    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
+        """Visits and total by outcome of a chance root."""
+
+    def root_value(self) -> NDArray[np.float64]:
+        """The root's mean by player."""
+
+    def counts(self) -> Counts:
+        """Sizes of the tree."""
+
+    def in_flight(self) -> int:
+        """Visits still counted as in flight: 0 between batches."""
+
+    def tree(self) -> TreeNode:
+        """The root, as a node of the exported tree."""

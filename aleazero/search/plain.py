@@ -1,0 +1,495 @@
+"""The search in plain Python objects: for object games, and as the twin that the compiled search must equal.
+
+It is written to be read. Its numbers are the compiled search's to the bit, because both do the same operations
+on the same draws in the same order. It also has, for comparison only, the *implicit* baseline: no chance nodes,
+children keyed by the state that was realised.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, ContractError
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL, TERMINAL_PLAYER, Game, State
+from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
+from aleazero.search.config import SearchConfig
+from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, WAITING, Counts, Leaves
+from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.export import ANY_OUTCOME, TreeNode
+from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
+
+Values = list[float]
+
+
+@dataclass(eq=False)
+class Edge:
+    """An action of a decision node; ``total`` is the mover's."""
+
+    action: int
+    prior: float
+    visits: int = 0
+    in_flight: int = 0
+    total: float = 0.0
+    children: dict[Any, Node] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Node:
+    """A node; in open loop its state is that of the first visit, kept for display alone."""
+
+    state: State
+    kind: int
+    mover: int
+    label: int
+    visits: int = 0
+    total: Values = field(default_factory=list)
+    own: Values | None = None
+    pending: bool = False
+    edges: list[Edge] | None = None
+    children: dict[Any, Node] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Leaf:
+    """The end of a descent: its path, and the state to be evaluated."""
+
+    path: list[tuple[Node, Edge | None]]
+    node: Node
+    state: State
+    simulation: int
+    depth: int
+
+
+class Collision(Exception):
+    """The descent met a leaf that is still in flight."""
+
+
+class ArenaFull(Exception):
+    """No node is left."""
+
+
+class PlainEngine:
+    """One tree of Python objects."""
+
+    def __init__(self, game: Game, evaluator: Any, config: SearchConfig, *, implicit: bool = False) -> None:
+        self.game, self.evaluator, self.config = game, evaluator, config
+        self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
+        self.implicit = implicit
+        if implicit and (config.chance.loop != "closed" or self.at_chance is not NONE):
+            raise ConfigError(
+                "the implicit baseline has no chance nodes: expected loop=closed and no afterstate values"
+            )
+        self.closed = config.chance.loop == "closed"
+
+    def reset(self, state: State) -> None:
+        """Forget the tree and start from a state."""
+        self.simulations = self.started = self.evaluations = 0
+        self.expansions = self.collisions = self.depth = self.node_count = 0
+        self.full = False
+        self.batch: list[Leaf] = []
+        self.tallies: dict[int, Node] = {}
+        players = self.game.num_players
+        self.low, self.high = [math.inf] * players, [-math.inf] * players
+        if self.game.info.utility is not None:
+            self.low, self.high = ([bound] * players for bound in self.game.info.utility)
+        self.root = self._new_node(state.clone(), -1)
+        if self.implicit and self.root.kind == CHANCE:
+            raise ConfigError("the implicit baseline has no chance nodes: expected a decision at the root")
+        if self.root.kind == DECISION or self.at_chance is not NONE:
+            self._wait(Leaf([(self.root, None)], self.root, self.root.state, ROOT_EVALUATION, 0))
+
+    # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
+
+    def advance(self, target: int) -> int:
+        """Simulate until ``target`` simulations are done, or something else must happen first."""
+        while True:
+            if self.batch:
+                if not isinstance(self.evaluator, Uniform | Rollout):
+                    return WAITING
+                for leaf in self._take_batch():
+                    self._absorb(leaf, *self._evaluate_inside(leaf))
+            if self.full:
+                return FULL
+            if self.started >= target:
+                return DONE
+            if self._spent():
+                return EVALUATIONS_SPENT
+            self._collect(target)
+
+    def _collect(self, target: int) -> None:
+        while len(self.batch) < self.config.in_flight and self.started < target and not self._spent():
+            path: list[tuple[Node, Edge | None]] = []
+            try:
+                leaf = self._descend(self.started, path)
+            except Collision:
+                self.collisions += 1
+                _release(path)
+                return
+            except ArenaFull:
+                self.full = True
+                _release(path)
+                return
+            except Exception:
+                _release(path)
+                raise
+            self.started += 1
+            self.depth = max(self.depth, leaf.depth)
+            known = self._known_value(leaf)
+            if known is None:
+                self._wait(leaf)
+            else:
+                self._backup(leaf, known)
+
+    def _spent(self) -> bool:
+        most = self.config.max_evaluations
+        return most is not None and self.evaluations + len(self.batch) >= most
+
+    def _wait(self, leaf: Leaf) -> None:
+        leaf.node.pending = True
+        self.batch.append(leaf)
+
+    def _take_batch(self) -> list[Leaf]:
+        batch, self.batch = self.batch, []
+        return batch
+
+    # -- descend -----------------------------------------------------------------------------------------------
+
+    def _descend(self, simulation: int, path: list[tuple[Node, Edge | None]]) -> Leaf:
+        key = stream_key(DESCENT, self.config.seed, simulation)
+        node = self.root
+        state = node.state if self.closed else node.state.clone()
+        depth = chance_run = 0
+        while not self._stops_at(node, depth):
+            if node.kind == DECISION:
+                chance_run = 0
+                edge = self._select(node, state)
+                edge.in_flight += 1
+                path.append((node, edge))
+                node, state = self._follow(edge.children, state, edge.action, key, depth)
+            else:
+                chance_run += 1
+                if chance_run > MAX_CHANCE_RUN:
+                    raise ContractError(
+                        f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
+                    )
+                path.append((node, None))
+                outcome = self._draw(state, key, depth)
+                if node is self.root and not self.closed:
+                    path.append((self._tally(outcome), None))
+                node, state = self._follow(node.children, state, outcome, key, depth)
+            depth += 1
+        path.append((node, None))
+        return Leaf(path, node, state, simulation, depth)
+
+    def _stops_at(self, node: Node, depth: int) -> bool:
+        """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
+        if node.pending:
+            raise Collision
+        if node.kind == TERMINAL:
+            return True
+        if node.kind == CHANCE:
+            if self.at_chance is NONE or (node is self.root and self.root.own is not None):
+                return False
+            return node.own is None or self.at_chance is EXACT
+        if node.own is None or depth >= self.config.max_depth:
+            return True
+        return self.at_decisions is EXACT and node is not self.root
+
+    def _known_value(self, leaf: Leaf) -> Values | None:
+        """The value of a leaf that need not be asked for: the end, or an exact value of this very state."""
+        node = leaf.node
+        if node.kind == TERMINAL:
+            return leaf.state.returns()
+        exact = self.at_chance is EXACT if node.kind == CHANCE else self.at_decisions is EXACT
+        return node.own if exact and self.closed else None
+
+    def _draw(self, state: State, key: int, depth: int) -> int:
+        return state.sample_outcome(unit(mix((key + GOLDEN * (depth + 1)) & MASK)))
+
+    def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
+        """The child behind an action or outcome, and the state there."""
+        if self.closed and not self.implicit:
+            child = children.get(label)
+            if child is None:
+                after = state.clone()
+                after._apply(label)
+                child = children[label] = self._new_node(after, label)
+            return child, child.state
+        after = state.clone() if self.closed else state
+        after._apply(label)
+        if self.implicit:
+            draws = 0
+            while after.is_chance_node():
+                draws += 1
+                after._apply(after.sample_outcome(unit(mix((key + GOLDEN * ((draws << 32) + depth + 1)) & MASK))))
+        own_key: Any = after.key() if self.implicit else (after.kind(), after.current_player())
+        child = children.get(own_key)
+        if child is None:
+            child = children[own_key] = self._new_node(after.clone(), label)
+        return child, (child.state if self.closed else after)
+
+    def _tally(self, outcome: int) -> Node:
+        """In open loop outcomes share statistics; at a chance root each is counted beside them."""
+        if outcome not in self.tallies:
+            self.tallies[outcome] = self._new_node(self.root.state, outcome)
+        return self.tallies[outcome]
+
+    def _new_node(self, state: State, label: int) -> Node:
+        if self.node_count >= self.config.max_nodes:
+            raise ArenaFull
+        self.node_count += 1
+        kind = state.kind()
+        mover = state.current_player() if kind == DECISION else -1
+        return Node(state, kind, mover, label, total=[0.0] * self.game.num_players)
+
+    # -- select ------------------------------------------------------------------------------------------------
+
+    def _select(self, node: Node, state: State) -> Edge:
+        assert node.edges is not None
+        edges = node.edges if self.closed else self._legal_slots(node.edges, state)
+        weights = 1.0 if self.closed else _sum_priors(edges)
+        tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
+        first_play = self.config.first_play
+        if first_play == "parent":
+            first_play = self._scale(node.total[node.mover] / node.visits, node.mover)
+        explore = self.config.c * math.sqrt(tried)
+        best, best_score = edges[0], -math.inf
+        for edge in edges:
+            count = edge.visits + edge.in_flight
+            q = self._quality(edge, node.mover, count, first_play)
+            if self.config.selection == "puct":
+                score = q + explore * (edge.prior / weights) / (1.0 + count)
+            elif count == 0:
+                score = math.inf
+            else:
+                score = q + self.config.c * math.sqrt(math.log(tried) / count)
+            if score > best_score:
+                best, best_score = edge, score
+        return best
+
+    def _quality(self, edge: Edge, mover: int, count: int, first_play: float) -> float:
+        if self.config.in_flight_mode == "count":
+            return self._scale(edge.total / edge.visits, mover) if edge.visits else first_play
+        if count == 0:
+            return first_play
+        won = edge.visits * self._scale(edge.total / edge.visits, mover) if edge.visits else 0.0
+        return won / count
+
+    def _scale(self, value: float, player: int) -> float:
+        """A value in [0, 1]: by the game's utility range, or the tree's running range of edge means."""
+        low, high = self.low[player], self.high[player]
+        if not high > low:
+            return 0.5
+        return min(1.0, max(0.0, (value - low) / (high - low)))
+
+    def _legal_slots(self, slots: list[Edge], state: State) -> list[Edge]:
+        """The slots of what is legal in this state, in order of action; new ones start at a neutral weight."""
+        by_action = {slot.action: slot for slot in slots}
+        legal = state.legal_actions()
+        for action in legal:
+            if action not in by_action:
+                slot = by_action[action] = Edge(action, 1.0)
+                slots.append(slot)
+        return [by_action[action] for action in legal]
+
+    # -- evaluate ----------------------------------------------------------------------------------------------
+
+    def _evaluate_inside(self, leaf: Leaf) -> tuple[list[float] | None, Values]:
+        if isinstance(self.evaluator, Uniform):
+            return None, leaf.state.returns()
+        key = stream_key(ROLLOUT, self.config.seed, leaf.simulation)
+        total = [0.0] * self.game.num_players
+        for playout in range(self.evaluator.playouts):
+            final = self._playout(leaf.state.clone(), mix((key + GOLDEN + playout) & MASK))
+            total = [a + b for a, b in zip(total, final, strict=True)]
+        return None, [value / self.evaluator.playouts for value in total]
+
+    def _playout(self, state: State, key: int) -> Values:
+        for step in range(self.evaluator.max_steps):
+            kind = state.kind()
+            if kind == TERMINAL:
+                break
+            u = unit(mix((key + GOLDEN * (step + 1)) & MASK))
+            if kind == CHANCE:
+                state._apply(state.sample_outcome(u))
+            else:
+                legal = state.legal_actions()
+                state._apply(legal[int(u * len(legal))])
+        return state.returns()
+
+    def waiting(self, with_states: bool) -> Leaves:
+        """What the evaluator is to be asked."""
+        states = [leaf.state for leaf in self.batch]
+        masks = np.array([state.legal_actions_mask() for state in states])
+        if with_states:
+            return Leaves(np.zeros((len(states), 0), np.float32), masks, [state.clone() for state in states])
+        return Leaves(np.array([state.observation_tensor() for state in states]), masks, None)
+
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
+        players = self.game.num_players
+        for row, leaf in enumerate(self._take_batch()):
+            viewer = leaf.state.viewer()
+            by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
+            self._absorb(leaf, [float(x) for x in logits[row]], by_player)
+
+    def abandon(self) -> None:
+        """Let go of the waiting leaves, as if their descents had not been."""
+        for leaf in self._take_batch():
+            leaf.node.pending = False
+            _release(leaf.path)
+            self.started -= leaf.simulation != ROOT_EVALUATION
+
+    # -- expand and back up ------------------------------------------------------------------------------------
+
+    def _absorb(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
+        node = leaf.node
+        node.pending = False
+        self.evaluations += 1
+        node.own = value
+        exact = self.at_decisions is EXACT and node is not self.root
+        if node.kind == DECISION and node.edges is None and leaf.depth < self.config.max_depth and not exact:
+            self.expansions += 1
+            legal = leaf.state.legal_actions()
+            scale = 1.0 if self.closed else float(len(legal))
+            node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
+        self._backup(leaf, value)
+
+    def _backup(self, leaf: Leaf, value: Values) -> None:
+        learns_range = self.game.info.utility is None
+        for node, edge in leaf.path:
+            node.visits += 1
+            for player, x in enumerate(value):
+                node.total[player] += x
+            if edge is not None:
+                edge.in_flight -= 1
+                edge.visits += 1
+                edge.total += value[node.mover]
+                if learns_range:
+                    mean = edge.total / edge.visits
+                    self.low[node.mover] = min(self.low[node.mover], mean)
+                    self.high[node.mover] = max(self.high[node.mover], mean)
+        if leaf.simulation != ROOT_EVALUATION:
+            self.simulations += 1
+
+    # -- what was found ----------------------------------------------------------------------------------------
+
+    def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
+        """Actions, visits, totals and priors at the root, by action."""
+        edges = sorted(self.root.edges or [], key=lambda edge: edge.action)
+        weight = 1.0 if self.closed else _sum_priors(self.root.edges or [])
+        return (
+            [edge.action for edge in edges],
+            [edge.visits for edge in edges],
+            [edge.total for edge in edges],
+            [edge.prior / weight for edge in edges],
+        )
+
+    def mix_noise(self, noise: NDArray[np.float64]) -> None:
+        """Blend noise into the root's priors."""
+        share = self.config.noise_fraction
+        scale = 1.0 if self.closed else float(len(noise))
+        for edge, extra in zip(self.root.edges or [], noise, strict=True):
+            edge.prior = (1.0 - share) * edge.prior + share * float(extra) * scale
+
+    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
+        """Visits and total by outcome of a chance root."""
+        nodes = self.tallies if not self.closed else self.root.children
+        return {node.label: (node.visits, np.array(node.total)) for node in nodes.values()}
+
+    def root_value(self) -> NDArray[np.float64]:
+        """The root's mean by player."""
+        return np.array(self.root.total) / max(1, self.root.visits)
+
+    def counts(self) -> Counts:
+        """Sizes of the tree."""
+        chance = [node for node in _walk(self.root) if node.kind == CHANCE]
+        outcome_counts: dict[int, int] = {}
+        for node in chance:
+            outcome_counts[len(node.children)] = outcome_counts.get(len(node.children), 0) + 1
+        return Counts(
+            nodes=self.node_count - len(self.tallies),
+            depth=self.depth,
+            expansions=self.expansions,
+            chance_nodes=len(chance),
+            chance_visits=sum(node.visits for node in chance),
+            chance_children=sum(len(node.children) for node in chance),
+            outcome_counts=dict(sorted(outcome_counts.items())),
+            collisions=self.collisions,
+            tree_bytes=0,
+        )
+
+    def in_flight(self) -> int:
+        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        return sum(edge.in_flight for node in _walk(self.root) for edge in node.edges or [])
+
+    def tree(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(self.root, "", None, None)
+
+    def _export(self, node: Node, text: str, prior: float | None, probability: float | None) -> TreeNode:
+        value = np.array(node.total) / max(1, node.visits)
+        player = node.mover if node.kind == DECISION else CHANCE_PLAYER if node.kind == CHANCE else TERMINAL_PLAYER
+        children = partial(self._export_outcomes if node.kind == CHANCE else self._export_actions, node)
+        return TreeNode(node.label, text, node.kind, player, node.visits, value, prior, probability, children)
+
+    def _export_outcomes(self, node: Node) -> list[TreeNode]:
+        if not self.closed:
+            return [self._export(child, ANY_OUTCOME, None, None) for child in node.children.values()]
+        chances = dict(node.state.chance_outcomes()) if node.state.outcomes_listed() else {}
+        return [
+            self._export(child, node.state.action_to_string(child.label), None, chances.get(child.label))
+            for child in node.children.values()
+        ]
+
+    def _export_actions(self, node: Node) -> list[TreeNode]:
+        edges = node.edges or []
+        weight = 1.0 if self.closed else _sum_priors(edges)
+        return [
+            self._export(child, node.state.action_to_string(edge.action), edge.prior / weight, None)
+            for edge in edges
+            for child in edge.children.values()
+        ]
+
+
+def _priors(legal: list[int], logits: list[float] | None) -> list[float]:
+    if logits is None:
+        return [1.0 / len(legal)] * len(legal)
+    highest = max(logits[action] for action in legal)
+    weights = [math.exp(logits[action] - highest) for action in legal]
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return [weight / total for weight in weights]
+
+
+def _sum_priors(edges: list[Edge]) -> float:
+    """A plain running sum, as in the compiled search (the built-in ``sum`` compensates in newer Pythons)."""
+    total = 0.0
+    for edge in edges:
+        total += edge.prior
+    return total
+
+
+def _release(path: list[tuple[Node, Edge | None]]) -> None:
+    """Take back the in-flight counts of a descent that came to nothing."""
+    for _, edge in path:
+        if edge is not None:
+            edge.in_flight -= 1
+
+
+def _walk(root: Node) -> list[Node]:
+    found, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(node.children.values())
+        for edge in node.edges or []:
+            stack.extend(edge.children.values())
+    return found

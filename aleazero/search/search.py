@@ -1,0 +1,163 @@
+"""The public search: it drives a tree, asks the evaluator, minds the limits, and tells what was found."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+
+from aleazero.errors import ConfigError, PositionError
+from aleazero.games.base import CHANCE, DECISION, Game, State
+from aleazero.games.kernel import KernelGame
+from aleazero.games.luck import stream_key
+from aleazero.search.config import SearchConfig
+from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, WAITING, Engine
+from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
+from aleazero.search.result import OutcomeStats, SearchResult, SearchStats
+from aleazero.search.streams import NOISE
+
+Backend = Literal["auto", "compiled", "plain", "implicit"]
+
+CHUNK_SECONDS = 0.05
+"""Native code runs about this long at a time, so that Ctrl-C and the clock are heard."""
+
+
+class Search:
+    """A tree search over a game.
+
+    ``backend`` is ``compiled`` for kernel games and ``plain`` for object games unless it is named; ``implicit``
+    is the plain search without chance nodes, for comparison only.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Any = "rollout",
+        config: SearchConfig | None = None,
+        backend: Backend = "auto",
+    ) -> None:
+        self.game = game
+        self.evaluator = resolve_evaluator(evaluator)
+        self.config = config or SearchConfig()
+        self._engine = _make_engine(game, self.evaluator, self.config, backend)
+
+    def run(self, state: State) -> SearchResult:
+        """Search from a state. Ctrl-C ends the search early, with what was found (a second one raises at once)."""
+        if state.game is not self.game and repr(state.game) != repr(self.game):
+            raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
+        state.require_running()
+        with _interrupts() as interrupted:
+            stopped = self._grow(state, interrupted)
+        return self._result(state, stopped)
+
+    def _grow(self, state: State, interrupted: threading.Event) -> str | None:
+        """Grow the tree to its target; the reason, where it ends before."""
+        engine, config = self._engine, self.config
+        started = time.monotonic()
+        engine.reset(state)
+        self._evaluate_waiting(engine, engine.advance(0))
+        if config.noise_alpha > 0 and state.kind() == DECISION:
+            generator = np.random.Generator(np.random.Philox(key=stream_key(NOISE, config.seed)))
+            engine.mix_noise(generator.dirichlet(np.full(len(state.legal_actions()), config.noise_alpha)))
+        chunk, status = 64, DONE
+        while engine.simulations < config.num_simulations:
+            before = time.monotonic()
+            status = engine.advance(min(config.num_simulations, engine.simulations + chunk))
+            self._evaluate_waiting(engine, status)
+            now = time.monotonic()
+            if status == DONE:
+                chunk = max(1, chunk * 2 if now - before < CHUNK_SECONDS else chunk // 2)
+            if status == FULL:
+                return "nodes"
+            if status == EVALUATIONS_SPENT:
+                return "evaluations"
+            if interrupted.is_set():
+                return "interrupted"
+            if config.max_seconds is not None and now - started >= config.max_seconds:
+                return "seconds" if engine.simulations < config.num_simulations else None
+        return None
+
+    def _evaluate_waiting(self, engine: Engine, status: int) -> None:
+        """Ask the evaluator about the waiting leaves; on an error the tree forgets that they waited."""
+        if status != WAITING:
+            return
+        try:
+            leaves = engine.waiting(with_states=getattr(self.evaluator, "sees_states", False))
+            answer = evaluate_batch(
+                self.evaluator, leaves.observations, leaves.legal_masks, leaves.states, self.game.num_players
+            )
+        except BaseException:
+            engine.abandon()
+            raise
+        engine.absorb(*answer)
+
+    def _result(self, state: State, stopped: str | None) -> SearchResult:
+        engine = self._engine
+        actions, visits, totals, priors = engine.root_edges()
+        visited = np.asarray(visits, np.int64)
+        with np.errstate(invalid="ignore"):
+            q = np.where(visited > 0, np.asarray(totals, np.float64) / np.maximum(visited, 1), np.nan)
+        counts = engine.counts()
+        return SearchResult(
+            actions=np.asarray(actions, np.int64),
+            visits=visited,
+            q=q,
+            priors=np.asarray(priors, np.float64),
+            value=engine.root_value(),
+            outcomes=_outcomes(state, engine) if state.kind() == CHANCE else [],
+            stats=SearchStats(simulations=engine.simulations, evaluations=engine.evaluations, **vars(counts)),
+            stopped=stopped,
+            config=self.config,
+            root=engine.tree,
+        )
+
+
+def _make_engine(game: Game, evaluator: Any, config: SearchConfig, backend: str) -> Engine:
+    if backend not in ("auto", "compiled", "plain", "implicit"):
+        raise ConfigError(f"backend is {backend!r}, expected auto, compiled, plain or implicit")
+    if backend in ("auto", "compiled") and isinstance(game, KernelGame):
+        from aleazero.search.compiled import CompiledEngine
+
+        return CompiledEngine(game, evaluator, config)
+    if backend == "compiled":
+        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+    from aleazero.search.plain import PlainEngine
+
+    return PlainEngine(game, evaluator, config, implicit=backend == "implicit")
+
+
+def _outcomes(state: State, engine: Engine) -> list[OutcomeStats]:
+    """Every outcome of a chance root; where they cannot be listed, those that were drawn."""
+    found = engine.root_outcomes()
+    chances: dict[int, float] = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
+    stats = []
+    for outcome in chances or sorted(found):
+        visits, total = found.get(outcome, (0, None))
+        value = None if total is None or not visits else total / visits
+        stats.append(OutcomeStats(outcome, chances.get(outcome), visits, value))
+    return stats
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Turn a first Ctrl-C into a flag that is read between steps; a second raises as usual."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+
+    def handler(number: int, frame: Any) -> None:
+        if flag.is_set():
+            raise KeyboardInterrupt
+        flag.set()
+
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, previous)
