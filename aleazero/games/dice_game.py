@@ -1,0 +1,124 @@
+"""The dice game: roll to add a die to your score, or stop; 20 or more ends it. One player, return = score."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+
+Vector = NDArray[np.int64]
+
+# The state vector: the score and the kind of state.
+SCORE, KIND = 0, 1
+ROLL, STOP = 0, 1
+FACES = 6
+END = 20
+HIGHEST = END - 1 + FACES
+
+
+def describe() -> GameInfo:
+    """Roll or stop; the game ends at 20 or more."""
+    return GameInfo(
+        name="dice_game",
+        num_players=1,
+        num_actions=2,
+        max_outcomes=FACES,
+        utility=(0.0, float(HIGHEST)),
+        state_size=2,
+        state_dtype="int8",
+        observation_size=2,
+        observation_schema="dice_game-1",
+    )
+
+
+def kind(state: Vector) -> int:
+    """A roll is pending, the player decides, or the game is over."""
+    return state[KIND]
+
+
+def to_play(state: Vector) -> int:
+    """The only player."""
+    return 0
+
+
+def legal(state: Vector, out: Vector) -> int:
+    """Rolling and stopping are always possible."""
+    out[0] = ROLL
+    out[1] = STOP
+    return 2
+
+
+def apply(state: Vector, action: int) -> None:
+    """Roll: the die is in the air. Stop: the game is over."""
+    state[KIND] = CHANCE if action == ROLL else TERMINAL
+
+
+def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    """Outcome ids are the faces 1 to 6."""
+    for i in range(FACES):
+        ids[i] = i + 1
+        probabilities[i] = 1.0 / FACES
+    return FACES
+
+
+def sample(state: Vector, u: float) -> int:
+    """The face that u stands for."""
+    return 1 + int(u * FACES)
+
+
+def apply_outcome(state: Vector, outcome: int) -> None:
+    """Add the face; at 20 or more the game is over."""
+    state[SCORE] += outcome
+    state[KIND] = TERMINAL if state[SCORE] >= END else DECISION
+
+
+def returns(state: Vector, out: NDArray[np.float64]) -> None:
+    """The score so far."""
+    out[0] = state[SCORE]
+
+
+def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """The score as a share of 25, the highest there is; a roll pending."""
+    out[0] = state[SCORE] / HIGHEST
+    out[1] = 1.0 if state[KIND] == CHANCE else 0.0
+
+
+def action_text(state: Vector, action: int) -> str:
+    """``roll`` or ``stop``."""
+    return ("roll", "stop")[action]
+
+
+def outcome_text(state: Vector, outcome: int) -> str:
+    """The face."""
+    return str(outcome)
+
+
+def text(state: Vector) -> str:
+    """The score: ``12``, with ``rolling`` behind while the die is in the air and ``over`` at the end."""
+    return f"{state[SCORE]}" + {CHANCE: " rolling", TERMINAL: " over"}.get(int(state[KIND]), "")
+
+
+def parse(line: str) -> Vector:
+    """Read what ``text`` writes."""
+    match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s+(rolling|over))?\s*", line)
+    if match is None:
+        raise PositionError(f"dice_game: cannot read position {line!r}, expected e.g. '12' or '12 rolling'")
+    score = int(match[1])
+    kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[2], DECISION)
+    if score > HIGHEST or (score >= END and kind_of != TERMINAL):
+        raise PositionError(
+            f"dice_game: {line!r} cannot happen, expected a score below {END}, or up to {HIGHEST} and 'over'"
+        )
+    return np.array([score, kind_of], np.int64)
+
+
+def render(state: Vector) -> str:
+    """The score with a bar that is full at 20."""
+    score = int(state[SCORE])
+    filled = min(END, score)
+    note = {CHANCE: "  rolling", TERMINAL: "  over"}.get(int(state[KIND]), "")
+    return f"{'█' * filled}{'░' * (END - filled)} {score}{note}"
