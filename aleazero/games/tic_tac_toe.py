@@ -1,0 +1,132 @@
+"""Tic-tac-toe: three in a row wins. Two players and no chance, so that plain game trees are covered too."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.base import DECISION, TERMINAL, GameInfo
+
+Vector = NDArray[np.int64]
+
+# The state vector: nine cells row by row from the top (0 empty, 1 x, 2 o), the mover, the kind, the winner's mark.
+CELLS, PLAYER, KIND, WINNER = 9, 9, 10, 11
+EMPTY = 0
+MARKS = ".xo"
+
+
+def describe() -> GameInfo:
+    """Tic-tac-toe on three by three; x moves first."""
+    return GameInfo(
+        name="tic_tac_toe",
+        num_players=2,
+        num_actions=CELLS,
+        utility=(-1.0, 1.0),
+        state_size=12,
+        state_dtype="int8",
+        observation_size=18,
+        observation_schema="tic_tac_toe-1",
+    )
+
+
+def kind(state: Vector) -> int:
+    """Somebody decides, or the game is over."""
+    return state[KIND]
+
+
+def to_play(state: Vector) -> int:
+    """0 for x, 1 for o."""
+    return state[PLAYER]
+
+
+def legal(state: Vector, out: Vector) -> int:
+    """The empty cells."""
+    count = 0
+    for cell in range(CELLS):
+        if state[cell] == EMPTY:
+            out[count] = cell
+            count += 1
+    return count
+
+
+def apply(state: Vector, action: int) -> None:
+    """Mark a cell; a row, column or diagonal wins, a full board is a draw."""
+    mark = state[PLAYER] + 1
+    state[action] = mark
+    state[PLAYER] = 1 - state[PLAYER]
+    if _has_line(state, mark):
+        state[WINNER] = mark
+        state[KIND] = TERMINAL
+        return
+    for cell in range(CELLS):
+        if state[cell] == EMPTY:
+            return
+    state[KIND] = TERMINAL
+
+
+def _has_line(state: Vector, mark: int) -> bool:
+    for i in range(3):
+        if state[3 * i] == mark and state[3 * i + 1] == mark and state[3 * i + 2] == mark:
+            return True
+        if state[i] == mark and state[i + 3] == mark and state[i + 6] == mark:
+            return True
+    if state[4] != mark:
+        return False
+    return (state[0] == mark and state[8] == mark) or (state[2] == mark and state[6] == mark)
+
+
+def returns(state: Vector, out: NDArray[np.float64]) -> None:
+    """1 for the winner, −1 for the loser, 0 before the end and in a draw."""
+    out[0] = 0.0
+    out[1] = 0.0
+    if state[WINNER] != EMPTY:
+        winner = state[WINNER] - 1
+        out[winner] = 1.0
+        out[1 - winner] = -1.0
+
+
+def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """Nine cells: 1 where the player's own mark stands; then nine: 1 where the other's stands."""
+    for cell in range(CELLS):
+        out[cell] = 1.0 if state[cell] == player + 1 else 0.0
+        out[CELLS + cell] = 1.0 if state[cell] == 2 - player else 0.0
+
+
+def action_text(state: Vector, action: int) -> str:
+    """Column letter and row number, counted from the top left: ``a1`` to ``c3``."""
+    return f"{'abc'[action % 3]}{action // 3 + 1}"
+
+
+def text(state: Vector) -> str:
+    """Rows from the top, e.g. ``x.o/.x./...``; whose move it is follows from the marks."""
+    marks = "".join(MARKS[state[cell]] for cell in range(CELLS))
+    return f"{marks[:3]}/{marks[3:6]}/{marks[6:]}"
+
+
+def parse(line: str) -> Vector:
+    """Read what ``text`` writes; boards that no play reaches are refused."""
+    rows = line.strip().lower().split("/")
+    if [len(row) for row in rows] != [3, 3, 3] or set("".join(rows)) - set(MARKS):
+        raise PositionError(f"tic_tac_toe: cannot read position {line!r}, expected e.g. 'x.o/.x./...'")
+    state = np.zeros(12, np.int64)
+    state[:CELLS] = [MARKS.index(mark) for mark in "".join(rows)]
+    crosses, noughts = int((state[:CELLS] == 1).sum()), int((state[:CELLS] == 2).sum())
+    if crosses - noughts not in (0, 1):
+        raise PositionError(
+            f"tic_tac_toe: {line!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one more x"
+        )
+    state[PLAYER] = crosses - noughts
+    last, other = (1, 2) if crosses > noughts else (2, 1)
+    if _has_line(state, other):
+        raise PositionError(f"tic_tac_toe: {line!r} cannot happen, {MARKS[last]} moved after {MARKS[other]} had won")
+    if _has_line(state, last):
+        state[WINNER] = last
+    state[KIND] = TERMINAL if state[WINNER] or crosses + noughts == CELLS else DECISION
+    return state
+
+
+def render(state: Vector) -> str:
+    """The board with its coordinates."""
+    rows = [f"{r + 1} {' '.join(MARKS[state[3 * r + c]] for c in range(3))}" for r in range(3)]
+    return "\n".join(["  a b c", *rows])
