@@ -1,0 +1,294 @@
+"""2048: slide the tiles of a four by four board; equal ones that meet merge and score their sum.
+
+A new game has an empty board and two chance events in a row before the first move. Hence 32 outcomes at the
+very start; after a move there are at most 30, as at least one tile stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+
+if TYPE_CHECKING:
+    from aleazero.games.kernel import KernelGame, KernelState
+
+Vector = NDArray[np.int64]
+
+# The state vector: 16 cells row by row from the top (0 empty, e for the tile 2^e), the kind, the score.
+SIDE, CELLS, KIND, SCORE = 4, 16, 16, 17
+STATE_SIZE = 18
+UP, RIGHT, DOWN, LEFT = 0, 1, 2, 3
+ACTIONS = ("up", "right", "down", "left")
+TWO_SHARE = 0.9
+LARGEST = 17
+"""No play makes a tile above 2^17."""
+HIGHEST_SCORE = 1_000_000_000
+PLANES = LARGEST + 1
+
+
+def describe() -> GameInfo:
+    """2048 on four by four, with a 2 (90 %) or a 4 (10 %) on a random empty cell after each move."""
+    return GameInfo(
+        name="2048",
+        num_players=1,
+        num_actions=4,
+        max_outcomes=2 * CELLS,
+        utility=None,
+        state_size=STATE_SIZE,
+        state_dtype="int32",
+        observation_size=CELLS * PLANES + 1,
+        observation_schema="2048-onehot-1",
+    )
+
+
+def init(state: Vector) -> None:
+    """An empty board; chance places the first tile."""
+    state[KIND] = CHANCE
+
+
+def kind(state: Vector) -> int:
+    """A tile is about to appear, the player decides, or no move is left."""
+    return state[KIND]
+
+
+def to_play(state: Vector) -> int:
+    """The only player."""
+    return 0
+
+
+def legal(state: Vector, out: Vector) -> int:
+    """The directions in which some tile moves or merges, found from the 24 pairs of neighbours."""
+    up = right = down = left = False
+    for cell in range(CELLS):
+        tile = state[cell]
+        if cell % SIDE != SIDE - 1:
+            beside = state[cell + 1]
+            if tile == beside:
+                if tile != 0:
+                    left = right = True
+            elif tile == 0:
+                left = True
+            elif beside == 0:
+                right = True
+        if cell < CELLS - SIDE:
+            below = state[cell + SIDE]
+            if tile == below:
+                if tile != 0:
+                    up = down = True
+            elif tile == 0:
+                up = True
+            elif below == 0:
+                down = True
+    count = 0
+    if up:
+        out[count] = UP
+        count += 1
+    if right:
+        out[count] = RIGHT
+        count += 1
+    if down:
+        out[count] = DOWN
+        count += 1
+    if left:
+        out[count] = LEFT
+        count += 1
+    return count
+
+
+def apply(state: Vector, action: int) -> None:
+    """Slide the four lines towards the action's side and add what merges to the score."""
+    # A line is the cells first, first + step, …, counted from the side the tiles slide to.
+    if action == UP:
+        first, step, across = 0, SIDE, 1
+    elif action == RIGHT:
+        first, step, across = SIDE - 1, -1, SIDE
+    elif action == DOWN:
+        first, step, across = CELLS - SIDE, -SIDE, 1
+    else:
+        first, step, across = 0, 1, SIDE
+    gained = 0
+    for _ in range(SIDE):
+        place = first
+        cell = first
+        waiting = 0  # the last tile set down, if it may still merge
+        for _ in range(SIDE):
+            tile = state[cell]
+            if tile != 0:
+                state[cell] = 0
+                if tile == waiting:
+                    state[place - step] = tile + 1
+                    gained += 2 << tile
+                    waiting = 0
+                else:
+                    state[place] = tile
+                    place += step
+                    waiting = tile
+            cell += step
+        first += across
+    state[SCORE] += gained
+    state[KIND] = CHANCE
+
+
+def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    """Outcome id = 2 × cell, plus 1 for a 4; empty cells are equally likely."""
+    count = 0
+    for cell in range(CELLS):
+        if state[cell] == 0:
+            ids[count] = 2 * cell
+            ids[count + 1] = 2 * cell + 1
+            count += 2
+    empty = count // 2
+    for i in range(empty):
+        probabilities[2 * i] = TWO_SHARE / empty
+        probabilities[2 * i + 1] = (1.0 - TWO_SHARE) / empty
+    return count
+
+
+def sample(state: Vector, u: float) -> int:
+    """The whole part of u × empty cells picks the cell; the rest, below 0.9 or not, picks a 2 or a 4."""
+    empty = 0
+    for cell in range(CELLS):
+        if state[cell] == 0:
+            empty += 1
+    place = u * empty
+    skip = int(place)
+    four = 1 if place - skip >= TWO_SHARE else 0
+    for cell in range(CELLS):
+        if state[cell] == 0:
+            if skip == 0:
+                return 2 * cell + four
+            skip -= 1
+    return -1
+
+
+def apply_outcome(state: Vector, outcome: int) -> None:
+    """Set the new tile. The first of a new game is followed by another; a board without a move is the end."""
+    state[outcome // 2] = 1 + outcome % 2
+    tiles = 0
+    for cell in range(CELLS):
+        if state[cell] != 0:
+            tiles += 1
+    if tiles == 1:
+        state[KIND] = CHANCE
+    elif tiles < CELLS or _has_pair(state):
+        state[KIND] = DECISION
+    else:
+        state[KIND] = TERMINAL
+
+
+def _has_pair(state: Vector) -> bool:
+    """Whether equal neighbours stand on a full board."""
+    for cell in range(CELLS):
+        if cell % SIDE != SIDE - 1 and state[cell] == state[cell + 1]:
+            return True
+        if cell < CELLS - SIDE and state[cell] == state[cell + SIDE]:
+            return True
+    return False
+
+
+def returns(state: Vector, out: NDArray[np.float64]) -> None:
+    """The score so far."""
+    out[0] = state[SCORE]
+
+
+def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """Cell by cell 18 numbers of which one is 1 (empty, 2, 4, … 2^17); last, 1 while a tile is about to appear."""
+    for i in range(CELLS * PLANES):
+        out[i] = 0.0
+    for cell in range(CELLS):
+        out[cell * PLANES + min(state[cell], LARGEST)] = 1.0
+    out[CELLS * PLANES] = 1.0 if state[KIND] == CHANCE else 0.0
+
+
+def action_text(state: Vector, action: int) -> str:
+    """``up``, ``right``, ``down`` or ``left``."""
+    return ACTIONS[action]
+
+
+def outcome_text(state: Vector, outcome: int) -> str:
+    """The tile and its cell, column letter and row number from the top left: ``2@a1`` to ``4@d4``."""
+    cell = outcome // 2
+    return f"{2 + 2 * (outcome % 2)}@{'abcd'[cell % SIDE]}{cell // SIDE + 1}"
+
+
+def text(state: Vector) -> str:
+    """Rows of tile values from the top, then the score: ``2 . . 4/. . . ./8 . . ./. . . . score 12``.
+
+    ``spawning`` stands behind while a tile is about to appear.
+    """
+    rows = "/".join(" ".join(_tile(state[SIDE * r + c]) for c in range(SIDE)) for r in range(SIDE))
+    return f"{rows} score {state[SCORE]}" + (" spawning" if state[KIND] == CHANCE else "")
+
+
+def _tile(exponent: int) -> str:
+    return str(1 << int(exponent)) if exponent else "."
+
+
+def parse(line: str) -> Vector:
+    """Read what ``text`` writes; 0 will do for an empty cell, and the score may be left out and is then 0."""
+    match = re.fullmatch(r"\s*([0-9. ]+(?:/[0-9. ]+){3}?)(?:\s*score\s+([0-9]{1,10}))?(\s+spawning)?\s*", line)
+    words = [row.split() for row in match[1].split("/")] if match else []
+    if match is None or any(not word.isdigit() and word != "." for row in words for word in row):
+        raise PositionError(
+            f"2048: cannot read position {line!r}, expected e.g. '2 . . 4/. . . ./8 . . ./. . . . score 12'"
+        )
+    rows = [[0 if word == "." else int(word) for word in row] for row in words]
+    return _vector(rows, int(match[2] or 0), match[3] is not None)
+
+
+def from_board(rows: Sequence[Sequence[int]], score: int = 0) -> KernelState:
+    """The state in which the player faces this board, given as four rows of tile values with 0 for empty.
+
+    A board without a move is the end; the empty board is the start of a game.
+    """
+    from aleazero.games.registry import load_game
+
+    game = cast("KernelGame", load_game("2048"))
+    empty = not any(any(row) for row in rows)
+    return game.state_from_vector(_vector(rows, score, spawning=empty))
+
+
+def to_board(state: KernelState) -> list[list[int]]:
+    """The board as four rows of tile values with 0 for empty."""
+    cells = [1 << int(e) if e else 0 for e in state.vector[:CELLS]]
+    return [cells[SIDE * r : SIDE * (r + 1)] for r in range(SIDE)]
+
+
+def _vector(rows: Sequence[Sequence[int]], score: int, spawning: bool) -> Vector:
+    sizes = [len(row) for row in rows]
+    if sizes != [SIDE] * SIDE:
+        raise PositionError(f"2048: got rows of {sizes} cells, expected 4 rows of 4")
+    state = np.zeros(STATE_SIZE, np.int64)
+    for cell, value in enumerate(int(value) for row in rows for value in row):
+        exponent = value.bit_length() - 1
+        if value != 0 and (value != 1 << max(exponent, 1) or exponent > LARGEST):
+            raise PositionError(f"2048: got a tile {value}, expected 0 or a power of two from 2 to {1 << LARGEST}")
+        state[cell] = exponent if value else 0
+    if not 0 <= score <= HIGHEST_SCORE:
+        raise PositionError(f"2048: got the score {score}, expected 0 to {HIGHEST_SCORE}")
+    empty = int((state[:CELLS] == 0).sum())
+    if spawning and empty == 0:
+        raise PositionError("2048: got a full board with a tile about to appear, expected an empty cell")
+    if not spawning and empty == CELLS:
+        raise PositionError("2048: got an empty board and no tile about to appear, expected a tile or 'spawning'")
+    stuck = empty == 0 and not _has_pair(state)
+    state[KIND] = CHANCE if spawning else TERMINAL if stuck else DECISION
+    state[SCORE] = score
+    return state
+
+
+def render(state: Vector) -> str:
+    """The board as a grid, with the score above."""
+    edge = "+" + "------+" * SIDE
+    lines = [f"score {state[SCORE]}", edge]
+    for r in range(SIDE):
+        cells = (_tile(state[SIDE * r + c]).replace(".", "") for c in range(SIDE))
+        lines += ["|" + "|".join(f"{cell:^6}" for cell in cells) + "|", edge]
+    return "\n".join(lines)
