@@ -1,4 +1,9 @@
-"""Pig: roll as long as you dare; a 1 loses the turn's points, holding banks them; first to the target wins."""
+"""Pig: roll as long as you dare; a 1 loses the turn's points, holding banks them; first to the target wins.
+
+With nothing to bank the only move is to roll, and with enough to win the only move is to hold: neither takes
+a sensible choice away, and turns stay finite. OpenSpiel's pig lets a player hold nothing and cuts the game at
+a horizon; otherwise the two agree.
+"""
 
 from __future__ import annotations
 
@@ -49,10 +54,14 @@ def to_play(state: Vector) -> int:
 
 
 def legal(state: Vector, out: Vector) -> int:
-    """Rolling is always possible; holding needs points to bank."""
-    out[0] = ROLL
+    """Holding needs points to bank; with enough of them to win, holding is all that is left to do."""
     if state[TURN] == 0:
+        out[0] = ROLL
         return 1
+    if state[SCORE + state[PLAYER]] + state[TURN] >= TARGET:
+        out[0] = HOLD
+        return 1
+    out[0] = ROLL
     out[1] = HOLD
     return 2
 
@@ -132,21 +141,26 @@ def text(state: Vector) -> str:
 def parse(line: str) -> Vector:
     """Read what ``text`` writes; ``turn`` and ``player`` may be left out and are then 0."""
     match = re.fullmatch(
-        r"\s*(\d+)\s*-\s*(\d+)(?:\s+turn\s+(\d+))?(?:\s+player\s+([01]))?(?:\s+(rolling|over))?\s*", line
+        r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})(?:\s+turn\s+([0-9]{1,6}))?(?:\s+player\s+([01]))?(?:\s+(rolling|over))?\s*",
+        line,
     )
     if match is None:
         raise PositionError(f"pig: cannot read position {line!r}, expected e.g. '12-30 turn 7 player 0'")
     first, second, turn, player = (int(match[i] or 0) for i in range(1, 5))
     kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[5], DECISION)
     winner_score, other_score = (first, second) if player == 0 else (second, first)
-    over = winner_score >= TARGET and other_score < TARGET and turn == 0 and kind_of == TERMINAL
-    running = max(first, second) < TARGET and kind_of != TERMINAL
-    if not over and not running:
-        raise PositionError(f"pig: {line!r} cannot happen, expected scores below {TARGET} unless the game is over")
+    if kind_of == TERMINAL:
+        possible = TARGET <= winner_score < TARGET + FACES and other_score < TARGET and turn == 0
+    elif kind_of == CHANCE:
+        possible = max(first, second) < TARGET and winner_score + turn < TARGET
+    else:
+        possible = max(first, second) < TARGET and winner_score + turn < TARGET + FACES
+    if not possible:
+        raise PositionError(
+            f"pig: {line!r} cannot happen, expected scores below {TARGET} and a turn's points, or a winner and 'over'"
+        )
     if turn == 1:
-        raise PositionError(f"pig: {line!r} cannot happen, a turn's points are 0 or at least 2")
-    if max(first, second, turn) > 20_000:
-        raise PositionError(f"pig: {line!r} has a score above 20000")
+        raise PositionError(f"pig: {line!r} cannot happen, got 1 point this turn, expected 0 or at least 2")
     return np.array([first, second, turn, player, kind_of], np.int64)
 
 
