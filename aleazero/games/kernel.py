@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ContractError, GameError, PositionError, nearest
+from aleazero.errors import AleaZeroError, ContractError, GameError, PositionError, nearest
 from aleazero.games.base import (
     CHANCE,
     CHANCE_PLAYER,
@@ -103,9 +103,7 @@ def bind(module: types.ModuleType, constants: Mapping[str, Any]) -> dict[str, An
     namespace: dict[str, Any] = {**original, **constants}
     for name, value in original.items():
         if isinstance(value, types.FunctionType) and value.__globals__ is original:
-            copy = types.FunctionType(
-                value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
-            )
+            copy = types.FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
             copy.__kwdefaults__ = value.__kwdefaults__
             copy.__module__ = value.__module__
             namespace[name] = copy
@@ -120,7 +118,12 @@ def call_with_params(describe: Callable[..., Any], params: Mapping[str, Any], na
             raise GameError(f"{name}: no parameter {key!r}, {nearest(key, signature.parameters)}")
     bound = signature.bind_partial(**params)
     bound.apply_defaults()
-    return describe(**params), dict(bound.arguments)
+    try:
+        return describe(**params), dict(bound.arguments)
+    except AleaZeroError:
+        raise
+    except Exception as error:
+        raise GameError(f"{name}: describing the game raised {type(error).__name__}: {error}") from error
 
 
 class KernelGame(Game):

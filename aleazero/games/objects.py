@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ContractError, GameError, PositionError
+from aleazero.errors import ContractError, GameError, IllegalActionError, PositionError
 from aleazero.games.base import (
     CHANCE_PLAYER,
     PROBABILITY_TOLERANCE,
@@ -50,7 +50,9 @@ class ObjectGame(Game):
             max_outcomes=getattr(first, "max_outcomes", 0),
             utility=getattr(first, "utility", None),
             observation_size=getattr(first, "observation_size", 0),
+            observation_schema=getattr(first, "observation_schema", ""),
             version=getattr(first, "version", 1),
+            decision_classes=tuple(getattr(first, "decision_classes", ("decision",))),
         )
         return cls(lambda: state_class(**params), info, settled)
 
@@ -67,7 +69,10 @@ class ObjectGame(Game):
         except ValueError:
             raise PositionError(f"{self.name}: cannot read {text!r}, expected action ids separated by commas") from None
         for action in history:
-            state.apply_action(action)
+            try:
+                state.apply_action(action)
+            except IllegalActionError as error:
+                raise PositionError(f"cannot replay {text!r}: {error}") from None
         return state
 
 
@@ -175,5 +180,6 @@ class ObjectState(State):
         own = getattr(self.wrapped, "serialize", None)
         if own is not None:
             return str(own()).encode()
-        plain = type(self.wrapped).__str__ is object.__str__ and type(self.wrapped).__repr__ is object.__repr__
+        # Without words of its own an object's text is its address: its history then stands for it.
+        plain = all(getattr(type(self.wrapped), name) is getattr(object, name) for name in ("__str__", "__repr__"))
         return (self.serialize() if plain else str(self.wrapped)).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 import types
 from collections.abc import Iterator
@@ -73,10 +72,9 @@ def _require_game(source: Any, name: str) -> None:
 def _import_file(file: Path) -> types.ModuleType:
     if not file.is_file():
         raise UnknownGameError(f"no file {str(file)!r}, expected path/file.py or path/file.py:NAME")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with _beside(file):
+    module = types.ModuleType(file.stem)
+    module.__file__ = str(file)
+    with _beside(file), _known(module):
         try:
             # Compiled from the text, not from a cached .pyc: an edit within the clock's grain must count.
             exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
@@ -98,6 +96,18 @@ def _beside(file: Path) -> Iterator[None]:
         sys.path.remove(folder)
 
 
+@contextmanager
+def _known(module: types.ModuleType) -> Iterator[None]:
+    """Let a module be found by name while it is being run: dataclasses look their module up."""
+    taken = module.__name__ in sys.modules
+    sys.modules.setdefault(module.__name__, module)
+    try:
+        yield
+    finally:
+        if not taken:
+            sys.modules.pop(module.__name__, None)
+
+
 def _find_in(module: types.ModuleType, wanted: str, file: Path) -> Any:
     """What NAME stands for in a file: a class, or the kernel game that the file itself is."""
     classes = {
@@ -107,7 +117,7 @@ def _find_in(module: types.ModuleType, wanted: str, file: Path) -> Any:
     }
     found: dict[str, Any] = dict(classes)
     if callable(getattr(module, "describe", None)):
-        found[module.describe().name] = module
+        found[KernelGame(module, {}).name] = module
     if wanted in found:
         return found[wanted]
     if not wanted and len(found) == 1:
