@@ -1,0 +1,41 @@
+"""What the tests of the search share: both backends, and a way to search a small tree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for tests/tree_game.py
+
+from tree_game import Node, start, tree_game
+
+import aleazero
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def backend(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def search_tree(backend: str) -> Callable[..., Any]:
+    """``search_tree(root, evaluator, players=2, utility=(-1, 1), loop="closed", **config) -> SearchResult``."""
+
+    def run(
+        root: Node,
+        evaluator: Any,
+        players: int = 2,
+        utility: tuple[float, float] | None = (-1.0, 1.0),
+        loop: str = "closed",
+        **config: Any,
+    ) -> Any:
+        game = tree_game(players=players, utility=utility)
+        settings = aleazero.SearchConfig(chance=aleazero.ChanceConfig(loop=loop, pick="sample"), **config)
+        search = aleazero.Search(game, evaluator=evaluator, config=settings, backend=backend)
+        return search.run(start(game, root))
+
+    return run
