@@ -16,6 +16,7 @@ DONE: Final = 0
 WAITING: Final = 1
 FULL: Final = 2
 EVALUATIONS_SPENT: Final = 3
+PAUSED: Final = 4
 
 MAX_CHANCE_RUN: Final = 256
 """More chance events than this in a row, and the game is taken to be in a loop."""
@@ -48,14 +49,22 @@ class Counts:
 class Engine(Protocol):
     """One tree that can be grown, step by step."""
 
-    simulations: Any
-    evaluations: Any
+    @property
+    def simulations(self) -> int:
+        """Simulations that are done."""
+
+    @property
+    def evaluations(self) -> int:
+        """Leaves that were evaluated, the root among them."""
 
     def reset(self, state: State) -> None:
         """Forget the tree and start from a state."""
 
-    def advance(self, target: int) -> int:
-        """Simulate until ``target`` simulations are done, or leaves wait, or a limit is reached."""
+    def advance(self, pause: int) -> int:
+        """Simulate to the end, or until leaves wait, or a limit is reached, or ``pause`` simulations are done.
+
+        A pause falls between batches, so where it falls does not change the search.
+        """
 
     def waiting(self, with_states: bool) -> Leaves:
         """What the evaluator is to be asked."""

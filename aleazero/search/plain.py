@@ -19,7 +19,7 @@ from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL, TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
 from aleazero.search.config import SearchConfig
-from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, WAITING, Counts, Leaves
+from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING, Counts, Leaves
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
 from aleazero.search.export import ANY_OUTCOME, TreeNode
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
@@ -106,8 +106,8 @@ class PlainEngine:
 
     # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
 
-    def advance(self, target: int) -> int:
-        """Simulate until ``target`` simulations are done, or something else must happen first."""
+    def advance(self, pause: int) -> int:
+        """Simulate to the end, or until ``pause`` simulations are done, or something else must happen first."""
         while True:
             if self.batch:
                 if not isinstance(self.evaluator, Uniform | Rollout):
@@ -116,14 +116,17 @@ class PlainEngine:
                     self._absorb(leaf, *self._evaluate_inside(leaf))
             if self.full:
                 return FULL
-            if self.started >= target:
+            if self.started >= self.config.num_simulations:
                 return DONE
             if self._spent():
                 return EVALUATIONS_SPENT
-            self._collect(target)
+            if self.simulations >= pause:
+                return PAUSED
+            self._collect()
 
-    def _collect(self, target: int) -> None:
-        while len(self.batch) < self.config.in_flight and self.started < target and not self._spent():
+    def _collect(self) -> None:
+        most, last = self.config.in_flight, self.config.num_simulations
+        while len(self.batch) < most and self.started < last and not self._spent():
             path: list[tuple[Node, Edge | None]] = []
             try:
                 leaf = self._descend(self.started, path)

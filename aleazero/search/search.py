@@ -16,7 +16,7 @@ from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import stream_key
 from aleazero.search.config import SearchConfig
-from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, WAITING, Engine
+from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, PAUSED, WAITING, Engine
 from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
 from aleazero.search.result import OutcomeStats, SearchResult, SearchStats
 from aleazero.search.streams import NOISE
@@ -64,14 +64,16 @@ class Search:
         if config.noise_alpha > 0 and state.kind() == DECISION:
             generator = np.random.Generator(np.random.Philox(key=stream_key(NOISE, config.seed)))
             engine.mix_noise(generator.dirichlet(np.full(len(state.legal_actions()), config.noise_alpha)))
-        chunk, status = 64, DONE
-        while engine.simulations < config.num_simulations:
+        chunk = 64
+        while True:
             before = time.monotonic()
-            status = engine.advance(min(config.num_simulations, engine.simulations + chunk))
+            status = engine.advance(engine.simulations + chunk)
             self._evaluate_waiting(engine, status)
             now = time.monotonic()
-            if status == DONE:
+            if status == PAUSED:
                 chunk = max(1, chunk * 2 if now - before < CHUNK_SECONDS else chunk // 2)
+            if status == DONE:
+                return None
             if status == FULL:
                 return "nodes"
             if status == EVALUATIONS_SPENT:
@@ -79,8 +81,7 @@ class Search:
             if interrupted.is_set():
                 return "interrupted"
             if config.max_seconds is not None and now - started >= config.max_seconds:
-                return "seconds" if engine.simulations < config.num_simulations else None
-        return None
+                return "seconds"
 
     def _evaluate_waiting(self, engine: Engine, status: int) -> None:
         """Ask the evaluator about the waiting leaves; on an error the tree forgets that they waited."""

@@ -1,0 +1,326 @@
+"""The compiled search: a tree in arrays, grown by a game's compiled loop."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ContractError, GameError
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER, State
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.luck import stream_key
+from aleazero.search.compile import compile_loop
+from aleazero.search.config import SearchConfig
+from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
+from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.export import ANY_OUTCOME, TreeNode
+from aleazero.search.loop import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, make_loop
+from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
+from aleazero.search.tree import (
+    COLLISIONS,
+    DEPTH,
+    EDGES,
+    EMPTY,
+    EVALUATIONS,
+    EXPANSIONS,
+    EXTERNAL,
+    IN_BATCH,
+    NO_EDGE,
+    NO_NODE,
+    NODES,
+    SIMULATIONS,
+    STARTED,
+    TALLIES,
+    TALLY,
+    UNIFORM,
+    Settings,
+    grow_edges,
+    grow_nodes,
+    make_batch,
+    make_scratch,
+    make_tree,
+    new_node,
+    tree_bytes,
+)
+from aleazero.search.tree import ROLLOUT as ROLLOUT_INSIDE
+
+FIRST_NODES = 4096
+
+
+class CompiledEngine:
+    """One tree of arrays."""
+
+    def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig) -> None:
+        self.game, self.config = game, config
+        self.closed = config.chance.loop == "closed"
+        self.at_chance = asked_at_chance(evaluator)
+        self._advance = loop_of(game)
+        self._settings = _settings(game, evaluator, config)
+        info = game.info
+        # Interpreted, numpy's small integers would overflow where compiled ones do not.
+        dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
+        external = self._settings.evaluator == EXTERNAL
+        nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
+        self._tree = make_tree(
+            nodes, 2 * nodes + config.in_flight * info.num_actions, info.state_size, dtype, info.num_players
+        )
+        self._batch = make_batch(
+            config.in_flight,
+            config.max_depth,
+            info.state_size,
+            dtype,
+            game.observation_size if external else 0,
+            info.num_actions if external else 0,
+            info.num_players,
+        )
+        self._scratch = make_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that are done."""
+        return int(self._tree.counters[SIMULATIONS])
+
+    @property
+    def evaluations(self) -> int:
+        """Leaves that were evaluated, the root among them."""
+        return int(self._tree.counters[EVALUATIONS])
+
+    def reset(self, state: State) -> None:
+        """Forget the tree and start from a state."""
+        assert isinstance(state, KernelState)
+        tree, batch = self._tree, self._batch
+        tree.counters[:] = 0
+        tree.keys[:] = EMPTY
+        low, high = self.game.info.utility or (math.inf, -math.inf)
+        tree.low[:], tree.high[:] = low, high
+        new_node(tree, NO_NODE, -1, 1)
+        root = tree.nodes[0]
+        tree.states[0] = state.vector
+        root.kind = state.kind()
+        root.mover = state.current_player() if root.kind == DECISION else -1
+        if root.kind == CHANCE and self.at_chance is NONE:
+            return
+        root.pending = 1
+        tree.counters[IN_BATCH] = 1
+        batch.path_nodes[0, 0], batch.path_slots[0, 0], batch.lengths[0], batch.depths[0] = 0, NO_EDGE, 1, 0
+        batch.simulations[0] = ROOT_EVALUATION
+        batch.states[0] = state.vector
+        if self._settings.evaluator == EXTERNAL:
+            batch.observations[0] = state.observation_tensor()
+            batch.masks[0] = state.legal_actions_mask()
+
+    def advance(self, pause: int) -> int:
+        """Simulate to the end, or until leaves wait, or a limit is reached, or ``pause`` simulations are done."""
+        return self._run(pause, answered=False)
+
+    def _run(self, pause: int, answered: bool) -> int:
+        while True:
+            with np.errstate(over="ignore"):
+                status = self._advance(self._tree, self._batch, self._scratch, self._settings, pause, answered)
+            answered = False
+            if status == GROW_NODES:
+                self._tree = grow_nodes(self._tree, min(self.config.max_nodes, 2 * len(self._tree.nodes)))
+            elif status == GROW_EDGES:
+                room = self.config.in_flight * self.game.num_actions
+                self._tree = grow_edges(self._tree, 2 * len(self._tree.edges) + 4 * room)
+            elif status == BAD_PROBABILITIES:
+                self.abandon()
+                raise ContractError(
+                    f"{self.game.name}: the outcomes of a chance event cannot be drawn, expected probabilities that "
+                    f"sum to 1 (or a sample function where they are too many to list)"
+                )
+            elif status == ENDLESS_CHANCE:
+                self.abandon()
+                raise ContractError(
+                    f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
+                )
+            else:
+                return int(status)
+
+    def waiting(self, with_states: bool) -> Leaves:
+        """What the evaluator is to be asked."""
+        count = int(self._tree.counters[IN_BATCH])
+        states: list[State] | None = None
+        if with_states:
+            states = [self.game.state_from_vector(row) for row in self._batch.states[:count]]
+        return Leaves(self._batch.observations[:count].copy(), self._batch.masks[:count].copy(), states)
+
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
+        players = self.game.num_players
+        count = len(values)
+        self._batch.logits[:count] = logits
+        for row in range(count):
+            viewer = int(self.game.kernels.viewer(self._batch.states[row]))
+            self._batch.values[row] = np.roll(values[row], viewer) if players > 1 else values[row]
+        self._run(0, answered=True)
+
+    def abandon(self) -> None:
+        """Let go of the waiting leaves, as if their descents had not been."""
+        tree, batch = self._tree, self._batch
+        for row in range(int(tree.counters[IN_BATCH])):
+            length = int(batch.lengths[row])
+            tree.nodes[batch.path_nodes[row, length - 1]].pending = 0
+            for n, slot in zip(batch.path_nodes[row, :length], batch.path_slots[row, :length], strict=True):
+                if slot != NO_EDGE:
+                    tree.edges[tree.nodes[n].first_edge + slot].in_flight -= 1
+            tree.counters[STARTED] -= batch.simulations[row] != ROOT_EVALUATION
+        tree.counters[IN_BATCH] = 0
+
+    def mix_noise(self, noise: NDArray[np.float64]) -> None:
+        """Blend noise into the root's priors."""
+        share = self.config.noise_fraction
+        edges = self._root_slots()
+        edges.prior = (1.0 - share) * edges.prior + share * noise * (1.0 if self.closed else float(len(noise)))
+
+    def _root_slots(self) -> Any:
+        root = self._tree.nodes[0]
+        return self._tree.edges[root.first_edge : root.first_edge + max(0, root.num_edges)]
+
+    def root_edges(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, totals and priors at the root, by action."""
+        edges = self._root_slots()
+        order = np.argsort(edges.action, kind="stable")
+        weight = 1.0 if self.closed else _running_sum(edges.prior)
+        return (
+            edges.action[order].copy(),
+            edges.visits[order].copy(),
+            edges.total[order].copy(),
+            edges.prior[order] / weight,
+        )
+
+    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
+        """Visits and total by outcome of a chance root."""
+        nodes = self._tree.nodes
+        return {
+            int(nodes[n].label): (int(nodes[n].visits), self._tree.totals[n].copy())
+            for n in self._children(0)
+            if (nodes[n].kind == TALLY) != self.closed
+        }
+
+    def root_value(self) -> NDArray[np.float64]:
+        """The root's mean by player."""
+        mean: NDArray[np.float64] = self._tree.totals[0] / max(1, int(self._tree.nodes[0].visits))
+        return mean
+
+    def counts(self) -> Counts:
+        """Sizes of the tree."""
+        counters = self._tree.counters
+        nodes = self._tree.nodes[: counters[NODES]]
+        chance = nodes[nodes.kind == CHANCE]
+        children = chance.num_children.astype(np.int64)
+        if counters[TALLIES]:
+            children[0] -= counters[TALLIES]
+        found, times = np.unique(children, return_counts=True)
+        return Counts(
+            nodes=int(counters[NODES] - counters[TALLIES]),
+            depth=int(counters[DEPTH]),
+            expansions=int(counters[EXPANSIONS]),
+            chance_nodes=len(chance),
+            chance_visits=int(chance.visits.sum(dtype=np.int64)),
+            chance_children=int(children.sum()),
+            outcome_counts={int(k): int(times_k) for k, times_k in zip(found, times, strict=True)},
+            collisions=int(counters[COLLISIONS]),
+            tree_bytes=tree_bytes(self._tree),
+        )
+
+    def in_flight(self) -> int:
+        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        return int(self._tree.edges.in_flight[: self._tree.counters[EDGES]].sum())
+
+    def _children(self, n: int) -> list[int]:
+        found = []
+        child = int(self._tree.nodes[n].first_child)
+        while child != NO_NODE:
+            found.append(child)
+            child = int(self._tree.nodes[child].next_child)
+        return found[::-1]
+
+    def tree(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(0, "", None, None)
+
+    def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
+        node = self._tree.nodes[n]
+        kind, visits = int(node.kind), int(node.visits)
+        player = int(node.mover) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
+        children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
+        value = self._tree.totals[n] / max(1, visits)
+        return TreeNode(int(node.label), text, kind, player, visits, value, prior, probability, children)
+
+    def _export_outcomes(self, n: int) -> list[TreeNode]:
+        nodes = self._tree.nodes
+        if not self.closed:
+            shared = [child for child in self._children(n) if nodes[child].kind != TALLY]
+            return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
+        state = self.game.state_from_vector(self._tree.states[n])
+        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
+        return [
+            self._export(child, state.action_to_string(label), None, chances.get(label))
+            for child, label in ((child, int(nodes[child].label)) for child in self._children(n))
+        ]
+
+    def _export_actions(self, n: int) -> list[TreeNode]:
+        node = self._tree.nodes[n]
+        edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
+        state = self.game.state_from_vector(self._tree.states[n])
+        weight = 1.0 if self.closed else _running_sum(edges.prior)
+        behind = self._children(n)
+        found = []
+        for edge in edges:
+            action = int(edge.action)
+            ends = [int(edge.child)] if self.closed else [c for c in behind if self._tree.nodes[c].label == action]
+            name, prior = state.action_to_string(action), float(edge.prior / weight)
+            found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
+        return found
+
+
+def _running_sum(values: Any) -> float:
+    """A plain running sum, as in the loop (numpy's is pairwise)."""
+    total = 0.0
+    for value in values:
+        total += float(value)
+    return total
+
+
+def loop_of(game: KernelGame) -> Any:
+    """A game's compiled loop, made once a game."""
+    made = getattr(game, "_loop", None)
+    if made is None:
+        try:
+            made = compile_loop(make_loop(game.kernels), game.name)
+        except GameError as error:
+            raise type(error)(f"{game.name}: {error}") from error
+        game._loop = made  # type: ignore[attr-defined]
+    return made
+
+
+def _settings(game: KernelGame, evaluator: Any, config: SearchConfig) -> Settings:
+    rollout = isinstance(evaluator, Rollout)
+    inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
+    return Settings(
+        c=float(config.c),
+        first_play=0.0 if config.first_play == "parent" else float(config.first_play),
+        first_play_parent=config.first_play == "parent",
+        uct=config.selection == "uct",
+        virtual_loss=config.in_flight_mode == "virtual_loss",
+        open_loop=config.chance.loop == "open",
+        at_chance=int(asked_at_chance(evaluator)),
+        at_decisions=int(asked_at_decisions(evaluator)),
+        max_depth=config.max_depth,
+        in_flight=config.in_flight,
+        num_simulations=config.num_simulations,
+        max_nodes=config.max_nodes,
+        max_evaluations=config.max_evaluations or 2**62,
+        evaluator=inside,
+        playouts=evaluator.playouts if rollout else 1,
+        max_steps=evaluator.max_steps if rollout else 1,
+        learns_range=game.info.utility is None,
+        descent_key=np.uint64(stream_key(DESCENT, config.seed)),
+        rollout_key=np.uint64(stream_key(ROLLOUT, config.seed)),
+    )
