@@ -225,7 +225,8 @@ def tree_bytes(tree: Tree) -> int:
     nodes, edges = int(tree.counters[NODES]), int(tree.counters[EDGES])
     a_node: int = sum(array.itemsize * array[0].size for array in (tree.states, tree.totals, tree.own)) + NODE.itemsize
     hashed: int = int(np.count_nonzero(tree.keys != EMPTY))
-    return nodes * a_node + edges * EDGE.itemsize + hashed * (tree.keys.itemsize + tree.places.itemsize)
+    total: int = nodes * a_node + edges * EDGE.itemsize + hashed * (tree.keys.itemsize + tree.places.itemsize)
+    return total
 
 
 # -- the functions below run inside the compiled loop ----------------------------------------------------------
