@@ -2,7 +2,7 @@
 
 Every number below follows from the rulings (DESIGN.md) by the arithmetic written beside it. Tables read:
 ``i`` is the simulation (from 1), N = 1 + visits (and in-flight visits) of the node's edges, then each edge's
-score, then what happens. √N is rounded to five places; no choice hangs on less than 0.005, except ties, which
+score, then what happens. √N is rounded to five places; no choice hangs on less than 0.0049, except ties, which
 are exact. Unless a test says otherwise: two players, returns in −1..1, so scale(x) = (x + 1) / 2; c = 1;
 first_play = 0.5; the root's own value is 0; priors are equal.
 
@@ -354,16 +354,43 @@ def test_each_player_has_a_range(search_tree: Any) -> None:
     #  9  9   1.5      .5 → 0                    .25 + 1.5/7 = .46429        D, N = 2: 0: .5 (a point) + .35355,
     #       1: .5 + .70711 → 1: (10, 50); mean 18/3 = 6; range of player 1: 50..100
     # 10  10  1.58114  .5 + .39528 → 0           .25 + .22588                D, N = 3: 0: 1 + .43301, 1: 0 + .43301
-    #       → 0: (0, 100)
-    # D: 4 visits, (8 + 0 + 10 + 0, 70 + 100 + 50 + 100) = (18, 320).
+    #       → 0: (0, 100); mean 18/4 = 4.5, at .125
+    # 11  11  1.65831  .125 + .33166 = .45666    .25 + .23690 = .48690 → 1
+    # 12  12  1.73205  .125 + .34641 = .47141 → 0  .25 + .21651 = .46651     D, N = 4: 0: 1 + 1/3, 1: 0 + .5
+    #       → 0: (0, 100)  (without a lower end to player 1's range both would be .5, and 1 chosen)
+    # D: 5 visits, (8 + 0 + 10 + 0 + 0, 70 + 100 + 50 + 100 + 100) = (18, 420).
     inner = decision(1, {0: terminal(0, 100), 1: terminal(10, 50)}, "D")
     root = decision(0, {0: inner, 1: terminal(5, 0)}, "r")
     asked = Scripted({"r": ZERO, "D": (None, (8, 70))})
-    result = search_tree(root, asked, utility=None, num_simulations=10, **HALF)
-    check(result, [4, 6], [4.5, 5.0], (48 / 11, 320 / 11))
-    check_node(node_at(result, 0), "decision", 1, 4, (4.5, 80.0))
-    check_node(node_at(result, 0, 0), "terminal", -4, 2, (0.0, 100.0))
+    result = search_tree(root, asked, utility=None, num_simulations=12, **HALF)
+    check(result, [5, 7], [3.6, 5.0], (53 / 13, 420 / 13))
+    check_node(node_at(result, 0), "decision", 1, 5, (3.6, 84.0))
+    check_node(node_at(result, 0, 0), "terminal", -4, 3, (0.0, 100.0))
     check_node(node_at(result, 0, 1), "terminal", -4, 1, (10.0, 50.0))
+
+
+def test_a_range_of_one_point_scales_to_a_half(search_tree: Any) -> None:
+    # One player; ends 3 and 5; priors .8, .2; first_play .6; the root's own value 7. While only action 0 was tried
+    # the range is 3..3, and its Q is .5.
+    # i = 1: .6 + .8 → 0.  2, N = 2: .5 + 1.13137/2 = 1.06569 → 0, .6 + .28284.
+    # 3, N = 3: .5 + 1.38564/3 = .96188 → 0, .6 + .34641 = .94641.  4, N = 4: .5 + 1.6/4 = .9, .6 + .4 = 1 → 1.
+    asked = Scripted({"r": ({0: 0.8, 1: 0.2}, (7,))})
+    root = decision(0, {0: terminal(3), 1: terminal(5)}, "r")
+    result = search_tree(root, asked, players=1, utility=None, num_simulations=4, c=1.0, first_play=0.6)
+    check(result, [3, 1], [3.0, 5.0], [(7 + 9 + 5) / 5])
+
+
+def test_values_outside_the_utility_range_are_clamped_in_selection_only(search_tree: Any) -> None:
+    # A's value 3 scales to 1, not 2. Equal priors, first_play .8: i = 1: tie → 0: A.
+    # 2, N = 2: 1 + .35355 = 1.35355, .8 + .70711 = 1.50711 → 1: end 1.  Total 3 + 1.
+    root = decision(0, {0: decision(1, {0: terminal(1, -1)}, "A"), 1: terminal(1, -1)}, "r")
+    result = search_tree(root, Scripted({"r": ZERO, "A": (None, (3, -3))}), num_simulations=2, c=1.0, first_play=0.8)
+    check(result, [1, 1], [3.0, 1.0], (4 / 3, -4 / 3))
+    # A's value −3 scales to 0, not −1. Priors .8, .2, first_play 0: i = 1: .8 → 0.
+    # 2, N = 2: 0 + 1.13137/2 = .56569 → 0: through A to 1;  0 + .28284.  Total −3 + 1.
+    asked = Scripted({"r": ({0: 0.8, 1: 0.2}, (0, 0)), "A": (None, (-3, 3))})
+    result = search_tree(root, asked, num_simulations=2, c=1.0, first_play=0.0)
+    check(result, [2, 0], [-1.0, nan], (-2 / 3, 2 / 3))
 
 
 # Chance.
@@ -631,6 +658,41 @@ def test_three_in_flight_counted(search_tree: Any) -> None:
     check_stats(result, simulations=3, evaluations=4, collisions=1, nodes=4)
 
 
+@pytest.mark.parametrize("selection", ["puct", "uct"])
+def test_waiting_visits_count_in_the_node_and_in_the_edge(search_tree: Any, selection: str) -> None:
+    # r (0): 0 → A .31 (scaled .655) → A2 .5;  1 → B 0 (.5) → B2 −.6. Equal priors, two in flight.
+    # puct: 1: tie → 0: A waits.  2, N = 2: .5 + .70711/2, .5 + .70711 → 1: B waits. A and B are asked.
+    #   3, N = 3: .655 + .43301 → 0, .5 + .43301: A2 waits.
+    #   4, N = 4: .655 + 1/3 = .98833, .5 + 1/2 = 1 → 1: B2 waits.
+    #     (N = 3, without what waits, would say 0: .655 + .86603/3 = .94368, .5 + .86603/2 = .93301.)
+    # uct: 1 → 0 and 2 → 1, untried.  3: ln 3 / 1 alike, so the better: 0.
+    #   4, ln 4 = 1.38629: .655 + √.69315 = 1.48756, .5 + √1.38629 = 1.67741 → 1.  (Without the waiting visit 0 stays
+    #     ahead.)
+    # Total .31 + .5 + 0 − .6 = .21.
+    below = [decision(0, {0: terminal(0, 0)}, name) for name in ("A2", "B2")]
+    root = decision(0, {0: decision(1, {0: below[0]}, "A"), 1: decision(1, {0: below[1]}, "B")}, "r")
+    worth = {"A": 0.31, "A2": 0.5, "B": 0.0, "B2": -0.6}
+    asked = Scripted({"r": ZERO, **{name: (None, (x, -x)) for name, x in worth.items()}})
+    result = search_tree(root, asked, num_simulations=4, in_flight=2, selection=selection, **HALF)
+    check(result, [2, 2], [0.405, -0.3], (0.042, -0.042))
+    assert asked.asked == [["r"], ["A", "B"], ["A2", "B2"]]
+    check_stats(result, evaluations=5, collisions=0, nodes=5)
+
+
+def test_a_collision_leaves_nothing_in_flight(search_tree: Any) -> None:
+    # r (0): 0 → A −.8 (scaled .1) → A2 −.6;  1 → end 0. Priors .9, .1; two in flight.
+    # 1: .5 + .9 → 0: A waits.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: A waits already. A is asked.
+    # 2 again, N = 2: .1 + 1.27279/2 = .73640 → 0, .5 + .14142 = .64142: A2.
+    #   (Did edge 0 still count the collided descent, N = 3: .1 + 1.55885/3 = .61962, .5 + .17321 → 1.)
+    inner = decision(1, {0: decision(0, {0: terminal(0, 0)}, "A2")}, "A")
+    script = {"r": ({0: 0.9, 1: 0.1}, (0.0, 0.0)), "A": (None, (-0.8, 0.8)), "A2": (None, (-0.6, 0.6))}
+    asked = Scripted(script)
+    result = search_tree(decision(0, {0: inner, 1: terminal(0, 0)}, "r"), asked, num_simulations=2, in_flight=2, **HALF)
+    check(result, [2, 0], [-0.7, nan], (-1.4 / 3, 1.4 / 3))
+    assert asked.asked == [["r"], ["A"], ["A2"]]
+    check_stats(result, simulations=2, evaluations=3, collisions=1, nodes=3)
+
+
 def test_virtual_loss(search_tree: Any) -> None:
     # A waiting visit is a lost one: q = n·Q/(n + o).
     # i  N  √N       action 0                        action 1                         action 2
@@ -710,33 +772,36 @@ def open_children(node: dict[str, Any], kind: str, player: int) -> dict[str, Any
 def test_open_loop_shares_a_node_between_outcomes(search_tree: Any) -> None:
     # r → C (depth 1; outcomes 0 and 1 alike).  0 → D: player 1 has 0 → end (.6, −.6), 1 → end (−.2, .2).
     # 1 → F: player 1 has 1 → end (−.8, .8), 2 → end (.4, −.4).  D and F are one node M.
-    # D's value (.1, −.1), priors .75, .25: slot weights 1.5 and .5. Slot 2 comes later: weight 1.
-    # So at D the priors are .75, .25; at F .5/1.5 = 1/3 and 2/3. Seed 3 draws 0 1 0 1 0 1 0 0.
-    # i         N             √N       scores                                                       value of player 0
-    # 1  D      leaf, asked as D                                                                     .1
-    # 2  F      1             1        1: .5 + .33333;  2: .5 + .66667 → 2 (player 1: −.4, Q .3)       .4
-    # 3  D      1             1        0: .5 + .75 → 0 (−.6, Q .2);  1: .5 + .25                       .6
-    # 4  F      1 + 0 + 1     1.41421  1: .5 + .47140 → 1 (.8, Q .9);  2: .3 + .94281/2 = .77140      −.8
-    # 5  D      1 + 1 + 1     1.73205  0: .2 + 1.29904/2 = .84952;  1: .9 + .43301/2 = 1.11651 → 1    −.2
+    # D's value (.1, −.1), priors .6, .4: slot weights 1.2 and .8. Slot 2 comes later: weight 1.
+    # So at D the priors are .6, .4; at F .8/1.8 = 4/9 and 5/9. Seed 3 draws 0 1 0 1 0 1 0 0 1.
+    # i         N          √N       scores                                                      value of player 0
+    # 1  D      leaf, asked as D                                                                  .1
+    # 2  F      1          1        1: .5 + .44444;  2: .5 + .55556 → 2 (player 1: −.4, Q .3)       .4
+    # 3  D      1          1        0: .5 + .6 → 0 (−.6, Q .2);  1: .5 + .4                         .6
+    # 4  F      1 + 0 + 1  1.41421  1: .5 + .62854 → 1 (.8, Q .9);  2: .3 + .78567/2 = .69284      −.8
+    # 5  D      1 + 1 + 1  1.73205  0: .2 + 1.03923/2 = .71962;  1: .9 + .69282/2 = 1.24641 → 1    −.2
     #      edge 1: W = .8 + .2, mean .5, Q .75
-    # 6  F      1 + 2 + 1     2        1: .75 + .66667/3 = .97222 → 1;  2: .3 + 1.33333/2 = .96667    −.8
+    # 6  F      1 + 2 + 1  2        1: .75 + .88889/3 = 1.04630 → 1;  2: .3 + 1.11111/2 = .85556   −.8
     #      edge 1: W = 1.8, mean .6, Q .8
-    # 7  D      1 + 1 + 3     2.23607  0: .2 + 1.67705/2 = 1.03853 → 0;  1: .8 + .55902/4 = .93975     .6
-    # 8  D      1 + 2 + 3     2.44949  0: .2 + 1.83712/3 = .81237;  1: .8 + .61237/4 = .95309 → 1     −.2
-    # Sum −.3. Edges of M: 0 twice (.6), 1 four times (−.8 −.2 −.8 −.2 = −2), 2 once (.4).
+    # 7  D      1 + 1 + 3  2.23607  0: .2 + 1.34164/2 = .87082;  1: .8 + .89443/4 = 1.02361 → 1    −.2
+    #      edge 1: W = 2, mean .5, Q .75
+    # 8  D      1 + 1 + 4  2.44949  0: .2 + 1.46969/2 = .93485;  1: .75 + .97980/5 = .94596 → 1    −.2
+    #      edge 1: W = 2.2, mean .44, Q .72
+    # 9  F      1 + 5 + 1  2.64575  1: .72 + 1.17589/6 = .91598;  2: .3 + 1.46986/2 = 1.03493 → 2   .4
+    # Sum −.7. Edges of M: 0 once (.6), 1 five times (−.8 − .2 − .8 − .2 − .2 = −2.2), 2 twice (.4).
     d = decision(1, {0: terminal(0.6, -0.6), 1: terminal(-0.2, 0.2)}, "D")
     f = decision(1, {1: terminal(-0.8, 0.8), 2: terminal(0.4, -0.4)}, "F")
     root = decision(0, {0: chance([(0, 1, d), (1, 1, f)], "C")}, "r")
-    asked = Scripted({"r": ZERO, "D": ({0: 0.75, 1: 0.25}, (0.1, -0.1))})
-    result = search_tree(root, asked, loop="open", num_simulations=8, seed=3, **HALF)
-    check(result, [8], [-0.0375], (-0.3 / 9, 0.3 / 9))
+    asked = Scripted({"r": ZERO, "D": ({0: 0.6, 1: 0.4}, (0.1, -0.1))})
+    result = search_tree(root, asked, loop="open", num_simulations=9, seed=3, **HALF)
+    check(result, [9], [-0.7 / 9], (-0.07, 0.07))
     assert asked.asked == [["r"], ["D"]]
     shared = open_children(result.tree(depth=3).root["children"][0], "decision", 1)
-    check_node(shared, "decision", 1, 8, (-0.0375, 0.0375), below=(0, 1, 2))
+    check_node(shared, "decision", 1, 9, (-0.7 / 9, 0.7 / 9), below=(0, 1, 2))
     seen = {child["label"]: (child["visits"], child["value"][0]) for child in shared["children"]}
-    assert seen == {0: (2, approx(0.6)), 1: (4, approx(-0.5)), 2: (1, approx(0.4))}
-    check_stats(result, simulations=8, evaluations=2, expansions=2, nodes=6, depth=3)
-    check_stats(result, chance_nodes=1, chance_visits=8, chance_children=1, outcome_counts={1: 1})
+    assert seen == {0: (1, approx(0.6)), 1: (5, approx(-0.44)), 2: (2, approx(0.4))}
+    check_stats(result, simulations=9, evaluations=2, expansions=2, nodes=6, depth=3)
+    check_stats(result, chance_nodes=1, chance_visits=9, chance_children=1, outcome_counts={1: 1})
 
 
 def test_open_loop_keeps_movers_and_ends_apart(search_tree: Any) -> None:
@@ -840,3 +905,17 @@ def test_open_loop_estimated_afterstate(search_tree: Any) -> None:
     assert asked.asked == [["r"], ["C"], ["F"]]
     check_node(result.tree(depth=1).root["children"][0], "chance", -1, 3, (0.3, -0.3))
     check_stats(result, evaluations=3, expansions=2, nodes=4, depth=3, chance_children=1)
+
+
+def test_open_loop_where_only_actions_without_prior_are_legal(search_tree: Any) -> None:
+    # r → C (alike): 0 → D (player 1), priors 1 and 0: 0 → end .6, 1 → end −.2.  1 → F (player 1): only 1 → end −.8.
+    # Seed 3 draws 0 1 0: D .1;  F has one action, whose slot weighs 0: −.8 all the same;
+    # D, N = 2: 0: .5 + 1.41421 → 0, 1: .9 + 0: .6.  Sum −.1.
+    # CHOICE: weights that sum to 0 are no reason to stop; equal priors are then the natural reading.
+    d = decision(1, {0: terminal(0.6, -0.6), 1: terminal(-0.2, 0.2)}, "D")
+    f = decision(1, {1: terminal(-0.8, 0.8)}, "F")
+    root = decision(0, {0: chance([(0, 1, d), (1, 1, f)], "C")}, "r")
+    asked = Scripted({"r": ZERO, "D": ({0: 1.0, 1: 0.0}, (0.1, -0.1))})
+    result = search_tree(root, asked, loop="open", num_simulations=3, seed=3, **HALF)
+    check(result, [3], [-0.1 / 3], (-0.025, 0.025))
+    assert asked.asked == [["r"], ["D"]]
