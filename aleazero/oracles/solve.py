@@ -111,7 +111,7 @@ def solve(
 ) -> Solution:
     """Solve a game by value iteration over all its states; each mover maximises their own return.
 
-    Ties (within ``tolerance``) go to the lowest action id. Stops when no value moves by more than ``tolerance`` in a sweep.
+    Ties, within ``tolerance``, go to the lowest action id. Done when no value moves by more in a sweep.
     """
     graph = list_states(game, max_states, progress)
     values = graph.returns.copy()
