@@ -172,6 +172,17 @@ class CompiledEngine:
             tree.counters[STARTED] -= batch.simulations[row] != ROOT_EVALUATION
         tree.counters[IN_BATCH] = 0
 
+    def restrict(self, actions: list[int]) -> None:
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        edges = self._root_slots()
+        kept = edges[np.isin(edges.action, actions)].copy()
+        weight = _running_sum(kept.prior)
+        kept.prior = kept.prior / weight if weight > 0 else 1.0 / len(kept)
+        if not self.closed:
+            kept.prior *= len(kept)
+        edges[: len(kept)] = kept
+        self._tree.nodes[0].num_edges = len(kept)
+
     def mix_noise(self, noise: NDArray[np.float64]) -> None:
         """Blend noise into the root's priors."""
         share = self.config.noise_fraction
@@ -186,7 +197,7 @@ class CompiledEngine:
         """Actions, visits, totals and priors at the root, by action."""
         edges = self._root_slots()
         order = np.argsort(edges.action, kind="stable")
-        weight = 1.0 if self.closed else _running_sum(edges.prior)
+        weight = 1.0 if self.closed else _running_sum(edges.prior) or 1.0
         return (
             edges.action[order].copy(),
             edges.visits[order].copy(),
@@ -269,7 +280,7 @@ class CompiledEngine:
         node = self._tree.nodes[n]
         edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
         state = self.game.state_from_vector(self._tree.states[n])
-        weight = 1.0 if self.closed else _running_sum(edges.prior)
+        weight = 1.0 if self.closed else _running_sum(edges.prior) or 1.0
         behind = self._children(n)
         found = []
         for edge in edges:

@@ -75,6 +75,9 @@ class Engine(Protocol):
     def abandon(self) -> None:
         """Let go of the waiting leaves, as if their descents had not been."""
 
+    def restrict(self, actions: list[int]) -> None:
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+
     def mix_noise(self, noise: NDArray[np.float64]) -> None:
         """Blend noise into the root's priors."""
 

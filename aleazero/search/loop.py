@@ -117,6 +117,13 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 tree.counters[TALLIES] += 1
         return n
 
+    def root_actions(tree: Tree, scratch: Scratch) -> Any:
+        """At the root an open loop always sees the same state, and may have been told to leave actions out."""
+        root = tree.nodes[0]
+        for slot in range(root.num_edges):
+            scratch.actions[slot] = tree.edges[root.first_edge + slot].action
+        return np.int64(root.num_edges)
+
     def descend(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any) -> int:
         """From the root to a leaf, whose path and state go into a row of the batch."""
         key = extend_key_bits(settings.descent_key, tree.counters[STARTED])
@@ -176,7 +183,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     break
                 chance_run = 0
                 if settings.open_loop:
-                    num_legal = legal(walk, scratch.actions)
+                    num_legal = root_actions(tree, scratch) if n == 0 else legal(walk, scratch.actions)
                     reserve = (tree.counters[IN_BATCH] + 1) * len(scratch.slot_of)
                     if not open_slots(tree, scratch, n, num_legal, reserve):
                         return GROW_EDGES

@@ -255,7 +255,8 @@ class PlainEngine:
 
     def _select(self, node: Node, state: State) -> Edge:
         assert node.edges is not None
-        edges = node.edges if self.closed else self._legal_slots(node.edges, state)
+        # At the root an open loop always sees the same state, and may have been told to leave actions out.
+        edges = node.edges if self.closed or node is self.root else self._legal_slots(node.edges, state)
         weights = 1.0 if self.closed else _sum_priors(edges)
         tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
         first_play = self.config.first_play
@@ -267,7 +268,8 @@ class PlainEngine:
             count = edge.visits + edge.in_flight
             q = self._quality(edge, node.mover, count, first_play)
             if self.config.selection == "puct":
-                score = q + explore * (edge.prior / weights) / (1.0 + count)
+                share = edge.prior / weights if weights > 0.0 else 1.0 / len(edges)
+                score = q + explore * share / (1.0 + count)
             elif count == 0:
                 score = math.inf
             else:
@@ -386,13 +388,22 @@ class PlainEngine:
     def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
         """Actions, visits, totals and priors at the root, by action."""
         edges = sorted(self.root.edges or [], key=lambda edge: edge.action)
-        weight = 1.0 if self.closed else _sum_priors(self.root.edges or [])
+        weight = 1.0 if self.closed else _sum_priors(self.root.edges or []) or 1.0
         return (
             [edge.action for edge in edges],
             [edge.visits for edge in edges],
             [edge.total for edge in edges],
             [edge.prior / weight for edge in edges],
         )
+
+    def restrict(self, actions: list[int]) -> None:
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        kept = [edge for edge in self.root.edges or [] if edge.action in actions]
+        weight = _sum_priors(kept)
+        for edge in kept:
+            share = edge.prior / weight if weight > 0 else 1.0 / len(kept)
+            edge.prior = share if self.closed else share * len(kept)
+        self.root.edges = kept
 
     def mix_noise(self, noise: NDArray[np.float64]) -> None:
         """Blend noise into the root's priors."""
@@ -453,7 +464,7 @@ class PlainEngine:
 
     def _export_actions(self, node: Node) -> list[TreeNode]:
         edges = node.edges or []
-        weight = 1.0 if self.closed else _sum_priors(edges)
+        weight = 1.0 if self.closed else _sum_priors(edges) or 1.0
         return [
             self._export(child, node.state.action_to_string(edge.action), edge.prior / weight, None)
             for edge in edges

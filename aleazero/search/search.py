@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
 
-from aleazero.errors import ConfigError, PositionError
+from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import stream_key
@@ -46,24 +46,32 @@ class Search:
         self.config = config or SearchConfig()
         self._engine = _make_engine(game, self.evaluator, self.config, backend)
 
-    def run(self, state: State) -> SearchResult:
-        """Search from a state. Ctrl-C ends the search early, with what was found (a second one raises at once)."""
+    def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
+        """Search from a state; ``actions`` may narrow what is considered there.
+
+        Ctrl-C ends the search early, with what was found; a second one raises at once.
+        """
         if state.game is not self.game and repr(state.game) != repr(self.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
         state.require_running()
+        if actions is not None:
+            actions = _narrowed(state, actions)
         with _interrupts() as interrupted:
-            stopped = self._grow(state, interrupted)
+            stopped = self._grow(state, actions, interrupted)
         return self._result(state, stopped)
 
-    def _grow(self, state: State, interrupted: threading.Event) -> str | None:
+    def _grow(self, state: State, actions: Sequence[int] | None, interrupted: threading.Event) -> str | None:
         """Grow the tree to its target; the reason, where it ends before."""
         engine, config = self._engine, self.config
         started = time.monotonic()
         engine.reset(state)
         self._evaluate_waiting(engine, engine.advance(0))
+        if actions is not None:
+            engine.restrict(list(actions))
         if config.noise_alpha > 0 and state.kind() == DECISION:
             generator = np.random.Generator(np.random.Philox(key=stream_key(NOISE, config.seed)))
-            engine.mix_noise(generator.dirichlet(np.full(len(state.legal_actions()), config.noise_alpha)))
+            considered = len(state.legal_actions() if actions is None else actions)
+            engine.mix_noise(generator.dirichlet(np.full(considered, config.noise_alpha)))
         chunk = 64
         while True:
             before = time.monotonic()
@@ -116,6 +124,18 @@ class Search:
             config=self.config,
             root=engine.tree,
         )
+
+
+def _narrowed(state: State, actions: Sequence[int]) -> list[int]:
+    """The actions to consider, ascending; each must be legal."""
+    legal = state.legal_actions()
+    if state.kind() != DECISION:
+        raise IllegalActionError(f"actions is {list(actions)}, expected None at a chance node")
+    wrong = [action for action in actions if action not in legal]
+    if wrong or not len(actions):
+        got = f"action {wrong[0]}" if wrong else "no action"
+        raise IllegalActionError(f"{state.game.name}: {got} to consider, expected some of {legal}")
+    return sorted({int(action) for action in actions})
 
 
 def _make_engine(game: Game, evaluator: Any, config: SearchConfig, backend: str) -> Engine:

@@ -82,6 +82,7 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
         tree.counters[EDGES] = moved + room
         for slot in range(node.num_edges):
             tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
+            tree.edges[node.first_edge + slot].in_flight = 0
         node.first_edge = moved
         node.edge_room = room
     for i in range(num_legal):
@@ -112,12 +113,13 @@ def select_open(tree: Tree, scratch: Scratch, settings: Settings, n: Any, num_le
     first_play = first_play_value(tree, settings, n)
     explore = settings.c * math.sqrt(tried)
     log_tried = math.log(tried) if settings.uct else 0.0
-    best = 0
+    best = scratch.slot_of[scratch.actions[0]]
     best_score = -math.inf
     for i in range(num_legal):
         slot = scratch.slot_of[scratch.actions[i]]
         edge = tree.edges[node.first_edge + slot]
-        s = score(tree, settings, edge, node.mover, edge.prior / weight, first_play, explore, log_tried)
+        share = edge.prior / weight if weight > 0.0 else 1.0 / num_legal
+        s = score(tree, settings, edge, node.mover, share, first_play, explore, log_tried)
         if s > best_score:
             best_score = s
             best = slot
