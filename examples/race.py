@@ -1,0 +1,80 @@
+"""Race: two runners and one die. Walk one to three squares, or dash up to six; but a dash of 1 trips you up.
+
+A game of your own is a file like this one: plain functions over a vector of integers. Try it with
+
+    aleazero check examples/race.py
+    aleazero analyse examples/race.py --sims 2000
+"""
+
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+
+LENGTH = 12  # squares to the finish; the parameter `length` changes it
+
+# The state vector: the two runners' squares, whose turn it is, the kind of state, and how they run.
+SQUARE, PLAYER, KIND, PACE = 0, 2, 3, 4
+WALK, DASH = 0, 1
+FALL = 3
+
+
+def describe(length: int = 12) -> GameInfo:
+    """The game's name and sizes."""
+    return GameInfo(
+        name="race",
+        num_players=2,
+        num_actions=2,
+        max_outcomes=6,
+        utility=(-1.0, 1.0),
+        state_size=5,
+        state_dtype="int8",
+        constants={"LENGTH": min(max(int(length), 1), 100)},
+    )
+
+
+def kind(state):
+    return state[KIND]
+
+
+def to_play(state):
+    return state[PLAYER]
+
+
+def legal(state, out):
+    out[0] = WALK
+    out[1] = DASH
+    return 2
+
+
+def apply(state, action):
+    """Choosing a pace draws nothing: what lies before the die is a chance node."""
+    state[PACE] = action
+    state[KIND] = CHANCE
+
+
+def outcomes(state, ids, probabilities):
+    faces = 6 if state[PACE] == DASH else 3
+    for i in range(faces):
+        ids[i] = i + 1
+        probabilities[i] = 1.0 / faces
+    return faces
+
+
+def apply_outcome(state, outcome):
+    runner = SQUARE + state[PLAYER]
+    if state[PACE] == DASH and outcome == 1:
+        state[runner] = max(0, state[runner] - FALL)
+    else:
+        state[runner] = min(LENGTH, state[runner] + outcome)
+    state[PACE] = WALK
+    state[KIND] = TERMINAL if state[runner] == LENGTH else DECISION
+    if state[KIND] == DECISION:
+        state[PLAYER] = 1 - state[PLAYER]
+
+
+def returns(state, out):
+    winner = 1.0 if state[KIND] == TERMINAL else 0.0
+    out[state[PLAYER]] = winner
+    out[1 - state[PLAYER]] = -winner
+
+
+def action_text(state, action):
+    return ("walk", "dash")[action]
