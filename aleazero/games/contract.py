@@ -220,7 +220,8 @@ def _count_kinds(states: list[State]) -> dict[str, int]:
 
 def _play_episode(checker: _Checker, max_states: int, max_length: int) -> tuple[int, bool]:
     """Play at random to the end, then again with the same actions; the length, and whether it ended."""
-    state = checker.game.new_initial_state()
+    with _running("starting", None):
+        state = checker.game.new_initial_state()
     actions: list[int] = []
     while len(actions) < max_length:
         if len(checker.seen) < max_states:
@@ -390,7 +391,8 @@ def _clones(checker: _Checker, state: State) -> None:
         after, bystander = state.clone(), state.clone()
         untouched = _portrait(bystander)
         after._apply(action)
-        if _portrait(after) != _portrait(other):
+        # What can follow them is not asked yet: they are checked when they are visited.
+        if (after.key(), after.kind(), after.returns()) != (other.key(), other.kind(), other.returns()):
             broken("determinism", state, f"two states after action {action}", "one: all chance is explicit")
         if _portrait(bystander) != untouched:
             broken("clones", state, f"a change in one clone after action {action} on another", "independent copies")
