@@ -87,13 +87,12 @@ def _same(got: Any, expected: Any) -> bool:
 
 
 def _ask(name: str, reader: Reader, kernel: Kernel, row: NDArray[Any]) -> Any:
-    import numba
-
     try:
         return reader(kernel, row)
-    except numba.core.errors.NumbaError as error:
+    except Exception as error:  # numba's own errors have no common base
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise Difference(name, None, " ".join(lines[:4])[:400], "a function that numba compiles") from error
+        got = f"{type(error).__name__}: {' '.join(lines[:4])[:400]}"
+        raise Difference(name, None, got, "a function that numba compiles") from error
 
 
 def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Reader]]:
