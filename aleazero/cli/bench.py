@@ -1,0 +1,237 @@
+"""``aleazero bench``: the speeds that the README promises, measured here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from aleazero.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PARTS = ("speed", "starts", "openspiel")
+STDOUT = "-"
+
+app = typer.Typer(no_args_is_help=True, help="Measure speed, side by side with OpenSpiel where it is installed.")
+
+
+class FileAfterJson(TyperCommand):
+    """A command whose ``--json`` may have a file behind it, or nothing: then it means stdout."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name that stands for stdout where none is given."""
+        filled: list[str] = []
+        for i, word in enumerate(args):
+            filled.append(word)
+            if word == "--json" and (i + 1 == len(args) or args[i + 1].startswith("--")):
+                filled.append(STDOUT)
+        return super().parse_args(ctx, filled)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure speed, side by side with OpenSpiel where it is installed."""
+
+
+@app.command("search", cls=FileAfterJson)
+def search(
+    games: Annotated[
+        str | None, typer.Option("--games", metavar="A,B", help="Only these games, e.g. `pig,2048`.")
+    ] = None,
+    parts: Annotated[
+        str, typer.Option("--parts", metavar="A,B", help="Some of `speed`, `starts`, `openspiel`.")
+    ] = ",".join(PARTS),
+    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a search.", min=1)] = 10_000,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="T", help="Time for each figure, the best of its runs.", min=0)
+    ] = 1.0,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
+    ] = None,
+) -> None:
+    """Measure the search: simulations a second, bytes a simulation, start times, and OpenSpiel beside it.
+
+    Everything is measured in one run, on one thread (speeds by its CPU time, starts by the clock), and set
+    against the targets. Takes about a minute.
+
+    **Examples**
+
+    - `aleazero bench search`
+
+    - `aleazero bench search --games pig --parts openspiel`
+
+    - `aleazero bench search --json bench.json`
+    """
+    from aleazero.cli.measure import OPENINGS, machine
+    from aleazero.cli.show import make_console, print_json
+
+    names = _pick("--games", games, list(OPENINGS))
+    chosen = _pick("--parts", parts, PARTS)
+    file = None if json in (None, STDOUT) else Path(str(json))
+    if file is not None and not file.resolve().parent.is_dir():
+        raise ConfigError(f"--json is {json!r}, expected a file in a folder that exists")
+    console = make_console()
+    data: dict[str, Any] = {"machine": machine(), "sims": sims}
+    with make_console(stderr=True).status("measuring") as status:
+        for part in chosen:
+            data[part] = MEASURES[part](names, sims, seconds, status.update)
+    data["targets"] = targets(data)
+    if json == STDOUT:
+        print_json(data)
+        return
+    _show(data, console)
+    if file is not None:
+        _write(file, data)
+        console.print(f"written to {file}", markup=False, soft_wrap=True)
+
+
+def _pick(option: str, words: str | None, known: Sequence[str]) -> list[str]:
+    chosen = list(known) if words is None else [word.strip() for word in words.split(",") if word.strip()]
+    for word in chosen:
+        if word not in known:
+            raise ConfigError(f"{option} has {word!r}, {nearest(word, known)}")
+    if not chosen:
+        raise ConfigError(f"{option} is empty, expected some of {', '.join(known)}")
+    return chosen
+
+
+def _measure_speed(names: list[str], sims: int, seconds: float, say: Any) -> list[dict[str, Any]]:
+    from aleazero.cli.measure import measure_speed
+
+    rows = []
+    for name in names:
+        for evaluator in ("uniform", "rollout"):
+            for chance in ("closed", "open"):
+                say(f"{name}, {evaluator}, {chance}")
+                rows.append(measure_speed(name, evaluator, chance, sims, seconds))
+    return rows
+
+
+def _measure_starts(names: list[str], sims: int, seconds: float, say: Any) -> dict[str, float]:
+    from aleazero.cli.measure import measure_starts
+
+    say("fresh processes")
+    return measure_starts()
+
+
+def _measure_openspiel(names: list[str], sims: int, seconds: float, say: Any) -> dict[str, Any]:
+    from aleazero.cli.rivals import SHARED, compare, find_openspiel
+
+    pyspiel = find_openspiel()
+    if pyspiel is None:
+        return {"installed": False, "rows": []}
+    rows = []
+    for name in SHARED:
+        if name in names:
+            say(f"{name}, beside OpenSpiel")
+            rows += compare(pyspiel, name, sims, seconds)
+    return {"installed": True, "rows": rows}
+
+
+MEASURES = {"speed": _measure_speed, "starts": _measure_starts, "openspiel": _measure_openspiel}
+
+
+def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The project's targets beside what was measured; those not measured are left out."""
+    found: list[dict[str, Any]] = []
+
+    def add(what: str, measured: float | None, target: float, unit: str, at_least: bool) -> None:
+        if measured is not None:
+            met = measured >= target if at_least else measured <= target
+            bound = "at least" if at_least else "at most"
+            found.append(
+                {"what": what, "measured": measured, "bound": bound, "target": target, "unit": unit, "met": met}
+            )
+
+    ratios = {(r["game"], r["evaluator"]): r["ratio"] for r in data.get("openspiel", {}).get("rows", []) if r["rival"]}
+    speeds = {(r["game"], r["evaluator"], r["chance"]): r["per_second"] for r in data.get("speed", [])}
+    starts = data.get("starts", {})
+    add("pig, rollouts, beside the C++ bot", ratios.get(("pig", "rollout")), 5, "×", True)
+    add("pig, uniform, beside Python MCTS", ratios.get(("pig", "uniform")), 40, "×", True)
+    add("2048, uniform, explicit chance", speeds.get(("2048", "uniform", "closed")), 700_000, "/s", True)
+    add("warm start to a first result", starts.get("warm_start_seconds"), 1.5, "s", False)
+    add("aleazero --help", starts.get("help_seconds"), 0.5, "s", False)
+    return found
+
+
+def _show(data: dict[str, Any], console: Console) -> None:
+    from aleazero.cli.show import facts_table, quiet_table
+
+    about = data["machine"]
+    console.print(f"{about['processor']}, Python {about['python']}, numba {about['numba']}; one thread", markup=False)
+    if "speed" in data:
+        table = quiet_table(("game", "left"), ("evaluator", "left"), ("chance", "left"),
+                            (f"sims/s at {data['sims']:,}", "right"), (f"at {10 * data['sims']:,}", "right"), ("bytes/sim", "right"), title="Search")  # fmt: skip
+        for row in data["speed"]:
+            table.add_row(
+                row["game"], row["evaluator"], row["chance"], f"{row['per_second']:,.0f}",
+                f"{row['per_second_at_10_times']:,.0f}", f"{row['bytes_per_simulation']:,.0f}",
+            )  # fmt: skip
+        console.print(table)
+    if "starts" in data:
+        facts = facts_table()
+        facts.add_row("cold start (compiles pig)", f"{data['starts']['cold_start_seconds']:.2f} s")
+        facts.add_row("warm start to a first result", f"{data['starts']['warm_start_seconds']:.2f} s")
+        facts.add_row("aleazero --help", f"{data['starts']['help_seconds']:.2f} s")
+        console.print(facts)
+    if "openspiel" in data:
+        _show_openspiel(data["openspiel"], console)
+    if data["targets"]:
+        table = quiet_table(("target", "left"), ("measured", "right"), ("wanted", "right"), ("", "left"))
+        for row in data["targets"]:
+            unit = row["unit"]
+            table.add_row(
+                row["what"], _amount(row["measured"], unit), f"{row['bound']} {_amount(row['target'], unit)}",
+                "[green]met[/green]" if row["met"] else "[bold red]missed[/bold red]",
+            )  # fmt: skip
+        console.print(table)
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f}{unit}" if unit == "/s" else f"{value:,.1f}{unit}" if unit == "×" else f"{value:.2f} {unit}"
+
+
+def _show_openspiel(data: dict[str, Any], console: Console) -> None:
+    from aleazero.cli.show import quiet_table
+
+    if not data["installed"]:
+        console.print(
+            "\nOpenSpiel is not installed, so nothing stands beside our figures: pip install 'aleazero\\[openspiel]'",
+            style="bold yellow",
+        )
+        return
+    table = quiet_table(("game", "left"), ("OpenSpiel's", "left"), ("sims", "right"), ("ours/s", "right"),
+                        ("theirs/s", "right"), ("ratio", "right"), title="Beside OpenSpiel")  # fmt: skip
+    notes = []
+    for row in data["rows"]:
+        if row["rival"] is None:
+            notes.append(f"{row['game']}: {row['skipped']}.")
+            continue
+        table.add_row(
+            row["game"], row["rival"], f"{row['simulations']:,}", f"{row['ours_per_second']:,.0f}",
+            f"{row['theirs_per_second']:,.0f}", f"{row['ratio']:,.1f}×",
+        )  # fmt: skip
+        steps = row.get("playout_steps")
+        if steps and abs(steps["ours"] / steps["theirs"] - 1) > 0.1:
+            notes.append(
+                f"{row['game']}: a random playout has {steps['ours']:.0f} steps in our rules, {steps['theirs']:.0f} in "
+                f"OpenSpiel's; step for step the ratio is {row['ratio'] * steps['ours'] / steps['theirs']:.1f}×."
+            )
+    console.print(table)
+    for note in notes:
+        console.print(note, style="dim", markup=False)
+
+
+def _write(file: Path, data: dict[str, Any]) -> None:
+    import json
+
+    try:
+        file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error

@@ -1,0 +1,51 @@
+"""``aleazero demo``: a position of each game that ships, and one watched game."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+
+TARGET: Final = {"target": 30}
+"""Pig to 30: one compiled search serves the positions and the watched game, which is short."""
+
+POSITIONS: Final[tuple[tuple[str, dict[str, Any], str, str], ...]] = (
+    ("dice_game", {}, "16", "16 points of at most 25: stop, or roll once more?"),
+    ("pig", TARGET, "14-22 turn 12 player 0", "Twelve points at stake, eight behind: hold, or roll again?"),
+    ("pig", TARGET, "14-22 turn 12 player 0 rolling", "The same, with the die in the air: what each face is worth"),
+    ("tic_tac_toe", {}, "x.o/.x./..o", "x to move, and o threatens: a game without luck"),
+    ("2048", {}, "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800", "Where to slide, when new tiles are luck"),
+)
+
+
+def demo(
+    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a position.", min=1)] = 5000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the searches and of the dice.")] = 1,
+) -> None:
+    """Show what there is: analyse a position of each game, then watch a short game of pig.
+
+    The first time, each game's search is compiled (some seconds a game); after that it takes a moment.
+    """
+    from aleazero.cli.episode import Episode
+    from aleazero.cli.play import SearchPlayer, Table
+    from aleazero.cli.searching import prepare, timed_search
+    from aleazero.cli.show import make_console, print_position, print_result
+    from aleazero.games.registry import load_game
+    from aleazero.search.config import SearchConfig
+
+    console = make_console()
+    config = SearchConfig(num_simulations=sims, seed=seed)
+    for name, params, position, question in POSITIONS:
+        game = load_game(name, **params)
+        state = game.state_from_text(position)
+        prepare(game, state)
+        console.rule(f"[bold]{name}[/bold]", align="left", style="dim")
+        print_position(state, console, question)
+        print_result(state, *timed_search(game, state, "rollout", config), console, top=8)
+        console.print()
+    console.rule("[bold]a game of pig to 30, watched[/bold]", align="left", style="dim")
+    game = load_game("pig", **TARGET)
+    searcher = SearchPlayer(game, "rollout", config, temperature=0.0)
+    Table(Episode(game.new_initial_state(), seed), searcher, None, console).play()
+    console.print()
+    console.print("Try: aleazero analyse pig --position '12-30 turn 18' · aleazero play pig · aleazero --help")

@@ -1,0 +1,69 @@
+"""One played game: its luck, and the searches' luck, which are never the same.
+
+Played chance is keyed by (seed, viewer, that viewer's count); every search has a seed of its own, from another
+stream and another ply, so that no search can foresee a roll or repeat the draws of the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from aleazero.games.base import State
+    from aleazero.search.result import SearchResult
+
+SEARCHES: Final = 0x7365617263686573  # "searches": the stream of the players' searches
+HINTS: Final = 0x68696E7473  # "hints": the stream of the searches behind a hint
+
+
+@dataclass
+class Episode:
+    """A game being played: where it stands, and a record of how it got there."""
+
+    state: State
+    seed: int
+    start: str = ""
+    ply: int = 0
+    """Decisions so far."""
+    chance_counts: dict[int, int] = field(default_factory=dict)
+    """Chance events so far, by viewer."""
+    record: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.start = self.state.to_text()
+
+    def search_seed(self, stream: int) -> int:
+        """The seed of a search at this ply."""
+        from aleazero.games.luck import stream_key
+
+        return stream_key(stream, self.seed, self.ply)
+
+    def draw(self) -> str:
+        """Let chance move; the outcome's name."""
+        from aleazero.games.luck import played_outcome
+
+        viewer = self.state.viewer()
+        count = self.chance_counts.get(viewer, 0)
+        outcome = played_outcome(self.state, self.seed, count)
+        self.chance_counts[viewer] = count + 1
+        name = self.state.action_to_string(outcome)
+        self.state.apply_action(outcome)
+        self.record.append(
+            {"kind": "chance", "viewer": viewer, "count": count, "outcome": outcome, "name": name}
+            | {"position": self.state.to_text()}
+        )
+        return name
+
+    def act(self, action: int, result: SearchResult | None) -> str:
+        """Let the mover act, with the search behind it, if any; the action's name."""
+        player, name = self.state.current_player(), self.state.action_to_string(action)
+        self.state.apply_action(action)
+        self.record.append(
+            {"kind": "decision", "player": player, "action": action, "name": name}
+            | {"value": None if result is None else [float(v) for v in result.value]}
+            | {"simulations": 0 if result is None else result.stats.simulations}
+            | {"position": self.state.to_text()}
+        )
+        self.ply += 1
+        return name

@@ -1,0 +1,60 @@
+"""The command's entry point: the verbs, and how errors end it.
+
+numpy, numba, pydantic and the search are imported inside the verbs only, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Annotated
+
+import typer
+
+import aleazero
+from aleazero.cli import analyse, bench, cache, check, demo, games, play
+from aleazero.cli.failure import OneLineErrors
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with `aleazero games`, then `aleazero analyse pig`, then `aleazero play pig`.",
+)
+app.command("games")(games.games)
+app.command("analyse")(analyse.analyse)
+app.command("play")(play.play)
+app.command("check")(check.check)
+app.add_typer(bench.app, name="bench")
+app.add_typer(cache.app, name="cache")
+app.command("demo")(demo.demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"aleazero {aleazero.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def aleazero_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """AlphaZero for games of chance: rules in Python, searched at native speed with explicit chance nodes."""
+
+
+def run() -> None:
+    """Run the command; a terminal that cannot show a letter gets a question mark instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    app()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,62 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+GameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="A name from `aleazero games`, your own game as `path/file.py:NAME`, or `openspiel:NAME`.",
+        show_default=False,
+    ),
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", "-p", metavar="KEY=VALUE", help="A parameter of the game, e.g. `target=50`; may be repeated."
+    ),
+]
+PositionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--position", metavar="TEXT", help="Start here instead, e.g. `'12-30 turn 7'` in pig.", show_default=False
+    ),
+]
+MovesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--moves",
+        metavar="'MOVE …'",
+        help="Then apply these actions and outcomes by name, e.g. `'roll 5 hold'`; commas where names have spaces.",
+        show_default=False,
+    ),
+]
+ChanceOption = Annotated[
+    str,
+    typer.Option(
+        "--chance",
+        metavar="SPEC",
+        help="`closed`: a child for each outcome. `open`: outcomes share statistics (the best plan blind to them).",
+    ),
+]
+EvaluatorOption = Annotated[
+    str,
+    typer.Option(
+        "--evaluator", metavar="SPEC", help="What values a leaf: `uniform`, `rollout`, or `rollout:4` for 4 playouts."
+    ),
+]
+ExplorationOption = Annotated[
+    float | None,
+    typer.Option("--c", metavar="C", help="Weight of exploration, with values scaled to 0..1 [default: 1.5]."),
+]
+SelectionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--selection", metavar="puct|uct", help="`puct` follows the priors, `uct` ignores them [default: puct]."
+    ),
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

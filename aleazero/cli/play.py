@@ -1,0 +1,248 @@
+"""``aleazero play``: you against the search, or the search against itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aleazero.cli.episode import HINTS, SEARCHES, Episode
+from aleazero.cli.failure import rules_of
+from aleazero.cli.options import (
+    ChanceOption,
+    EvaluatorOption,
+    ExplorationOption,
+    GameArgument,
+    MovesOption,
+    ParamOption,
+    PositionOption,
+    SelectionOption,
+)
+from aleazero.errors import AleaZeroError, ConfigError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from aleazero.games.base import Game
+    from aleazero.search.config import SearchConfig
+    from aleazero.search.result import SearchResult
+
+SIMULATIONS = 2000
+HELP = "a move by name or id · ? what the search thinks · q to stop"
+
+
+class Stopped(Exception):
+    """The game ends before its end: the user wants to, or there is nobody left to ask."""
+
+
+@dataclass(frozen=True)
+class SearchPlayer:
+    """A player that searches anew at each decision; a forced move costs nothing."""
+
+    game: Game
+    evaluator: Any
+    config: SearchConfig
+    temperature: float
+
+    def choose(self, episode: Episode) -> tuple[int, SearchResult | None]:
+        """The action to play and the search behind it."""
+        legal = episode.state.legal_actions()
+        if len(legal) == 1:
+            return legal[0], None
+        result = self.search(episode, SEARCHES)
+        if result.stopped == "interrupted":
+            raise Stopped
+        return result.sample_action(self.temperature), result
+
+    def search(self, episode: Episode, stream: int) -> SearchResult:
+        """Search the position with a seed of this ply and stream."""
+        from aleazero.search.search import Search
+
+        config = self.config.model_copy(update={"seed": episode.search_seed(stream)})
+        return Search(self.game, self.evaluator, config).run(episode.state)
+
+
+def play(
+    game: GameArgument,
+    player: Annotated[int, typer.Option("--player", metavar="P", help="Your seat: 0 moves first.")] = 0,
+    watch: Annotated[bool, typer.Option("--watch", help="Watch the search play every seat.")] = False,
+    position: PositionOption = None,
+    moves: MovesOption = None,
+    param: ParamOption = None,
+    sims: Annotated[
+        int | None, typer.Option("--sims", metavar="N", help=f"Simulations a move [default: {SIMULATIONS}].")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", metavar="T", help="Time a move instead.")] = None,
+    chance: ChanceOption = "closed",
+    evaluator: EvaluatorOption = "rollout",
+    temperature: Annotated[
+        float, typer.Option("--temperature", metavar="T", help="0 plays the most visited; 1 plays by visits.", min=0)
+    ] = 0.0,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="S", help="Seed of the dice [default: a new one, shown]; same seed, same dice."),
+    ] = None,
+    c: ExplorationOption = None,
+    selection: SelectionOption = None,
+    json: Annotated[bool, typer.Option("--json", help="With --watch: print the record of the game as JSON.")] = False,
+) -> None:
+    """Play against the search, or watch it play.
+
+    Type a move by its name or id, `?` to see what the search thinks, `q` to stop. The dice are drawn from a
+    stream that no search can read, and depend only on the seed and on how often you rolled.
+
+    **Examples**
+
+    - `aleazero play pig --param target=50`
+
+    - `aleazero play tic_tac_toe --player 1 --sims 500`
+
+    - `aleazero play pig --watch --seed 7 --sims 5000`
+
+    - `aleazero play 2048 --watch --json > game.json`
+    """
+    from aleazero.cli.searching import prepare
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+
+    if json and not watch:
+        raise ConfigError("--json is the record of a watched game, expected --watch beside it")
+    leaf_evaluator = read_evaluator(evaluator)
+    config = read_config(chance, sims=sims, otherwise=SIMULATIONS, c=c, selection=selection, max_seconds=seconds)
+    seed = secrets.randbits(32) if seed is None else seed
+    with rules_of(game):
+        the_game = read_game(game, param)
+        if not 0 <= player < the_game.num_players:
+            raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
+        state = read_state(the_game, position, moves)
+        state.require_running()
+        prepare(the_game, state)
+        searcher = SearchPlayer(the_game, leaf_evaluator, config, temperature)
+        episode = Episode(state, seed)
+        table = Table(episode, searcher, None if watch else player, make_console(), silent=json)
+        complete = table.play()
+    if json:
+        print_json({
+            "game": the_game.name, "params": the_game.params, "seed": seed, "start": episode.start,
+            "simulations": config.num_simulations, "chance": chance, "evaluator": evaluator,
+            "temperature": temperature, "steps": episode.record, "complete": complete, "returns": state.returns(),
+        })  # fmt: skip
+
+
+class Table:
+    """Where a game is played: it asks the seats in turn and prints each move with the luck that follows."""
+
+    def __init__(
+        self, episode: Episode, searcher: SearchPlayer, human: int | None, console: Console, silent: bool = False
+    ) -> None:
+        self.episode, self.searcher, self.human, self.console = episode, searcher, human, console
+        self.silent = silent
+
+    def play(self) -> bool:
+        """Play to the end; False where it was stopped before."""
+        from aleazero.cli.show import outcome_of_game, print_position
+
+        episode = self.episode
+        if not self.silent:
+            print_position(episode.state, self.console, f"{self.searcher.game!r}, seed {episode.seed}")
+            if self.human is not None:
+                self._say(HELP, "dim")
+            self.console.print()
+        try:
+            self._say_luck("", "chance", self._draw_all())
+            while not episode.state.is_terminal():
+                self._take_turn()
+        except (Stopped, KeyboardInterrupt, EOFError):
+            self._say(f"\nstopped after {episode.ply} moves", "yellow")
+            return False
+        if not self.silent:
+            self.console.print()
+            print_position(episode.state, self.console, repr(self.searcher.game))
+            self._say(outcome_of_game(episode.state), "bold green")
+        return True
+
+    def _take_turn(self) -> None:
+        from aleazero.cli.show import value_text
+
+        episode = self.episode
+        mover = episode.state.current_player()
+        yours = mover == self.human
+        action, result = (self._ask(), None) if yours else self.searcher.choose(episode)
+        forced = len(episode.state.legal_actions()) == 1
+        name = episode.act(action, result)
+        value = None if result is None else float(result.value[mover])
+        note = value_text(value, self.searcher.game) if value is not None else "forced" if forced and not yours else ""
+        who = "you" if yours else f"player {mover}"
+        self._say_luck(f"{episode.ply:>4}", who, self._draw_all(), name, note)
+
+    def _draw_all(self) -> list[str]:
+        """Let chance move until somebody decides, or the game is over."""
+        drawn = []
+        while self.episode.state.is_chance_node():
+            drawn.append(self.episode.draw())
+        return drawn
+
+    def _say_luck(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
+        """One line: the move, what it is worth to the mover, the luck that followed, and the position."""
+        from rich.text import Text
+
+        if self.silent or not (name or drawn):
+            return
+        line = Text(f"{number:<5}")
+        line.append(f"{who:<10}", "bold cyan" if who == "you" else "cyan")
+        line.append(f"{name:<8} ", "bold")
+        line.append(f"{note:>8}  ", "green")
+        line.append(f"{' '.join(f'({outcome})' for outcome in drawn):<8} ", "magenta")
+        line.append(self.episode.state.to_text(), "dim")
+        if self.console.is_terminal:
+            self.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        else:
+            self.console.print(line, soft_wrap=True)
+
+    def _say(self, text: str, style: str = "") -> None:
+        from rich.text import Text
+
+        if not self.silent:
+            self.console.print(Text(text, style), soft_wrap=True)
+
+    def _ask(self) -> int:
+        """The human's move: by name or id, or an empty line for the only one."""
+        from aleazero.cli.show import print_result
+
+        state = self.episode.state
+        self.console.print()
+        self._say(str(state))
+        legal = state.legal_actions()
+        names = ", ".join(state.action_to_string(action) for action in legal[:20]) + (", …" if len(legal) > 20 else "")
+        while True:
+            self._say(f"your move ({names}):", "bold")
+            word = _read_line(self.console.input).strip()
+            if word.casefold() in ("q", "quit"):
+                raise Stopped
+            if word in ("?", "help"):
+                self._say(HELP, "dim")
+                result, took = self._hint()
+                print_result(state, result, took, self.console)
+                continue
+            if not word and len(legal) == 1:
+                return legal[0]
+            try:
+                action = state.string_to_action(word)
+                state.child(action)
+                return action
+            except AleaZeroError as error:
+                self._say(str(error) if word else HELP, "yellow")
+
+    def _hint(self) -> tuple[SearchResult, float]:
+        import time
+
+        started = time.perf_counter()
+        result = self.searcher.search(self.episode, HINTS)
+        return result, time.perf_counter() - started
+
+
+def _read_line(ask: Callable[[str], str]) -> str:
+    return ask("> ")

@@ -1,0 +1,35 @@
+"""Running a search for a verb: compiled first, timed after."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aleazero.games.base import Game, State
+    from aleazero.search.config import SearchConfig
+    from aleazero.search.result import SearchResult
+
+
+def prepare(game: Game, state: State, evaluator: Any = "uniform") -> None:
+    """Load or compile a kernel game's search, so that it counts neither in a time limit nor in a speed.
+
+    A Ctrl-C meanwhile is kept by the little search and ends the verb here.
+    """
+    from aleazero.games.kernel import KernelGame
+    from aleazero.search.config import SearchConfig
+    from aleazero.search.search import Search
+
+    if isinstance(game, KernelGame) and not state.is_terminal():
+        few = SearchConfig(num_simulations=1000, max_seconds=1e-6)
+        if Search(game, evaluator, few).run(state).stopped == "interrupted":
+            raise KeyboardInterrupt
+
+
+def timed_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> tuple[SearchResult, float]:
+    """A search's result and the seconds it took, the making of its tree included."""
+    from aleazero.search.search import Search
+
+    started = time.perf_counter()
+    result = Search(game, evaluator, config).run(state)
+    return result, time.perf_counter() - started

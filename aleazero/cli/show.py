@@ -1,0 +1,201 @@
+"""How positions, numbers and search results look in a terminal; JSON too.
+
+Game texts go to the console as ``Text``: a bracket in one must not be read as markup.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from aleazero.games.base import Game, State
+    from aleazero.search.result import SearchResult
+
+BAR = 16
+MOST_STEPS = 12
+MOST_PLAYERS_SHOWN = 4
+
+STOPPED = {
+    "interrupted": "interrupted",
+    "nodes": "the tree is full",
+    "evaluations": "the evaluations are spent",
+    "seconds": "the time is up",
+}
+
+
+def make_console(stderr: bool = False) -> Console:
+    """A console that colours only a terminal and only what we say."""
+    return Console(highlight=False, stderr=stderr)
+
+
+def print_json(data: Any) -> None:
+    """Pure JSON on stdout; NaN would not be JSON and is a bug."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def quiet_table(*headers: tuple[str, str], title: str | None = None) -> Table:
+    """A table of (header, justification) columns with a line under the headers."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for header, justify in headers:
+        table.add_column(header, justify=justify)  # type: ignore[arg-type]
+    return table
+
+
+def facts_table() -> Table:
+    """A table without lines: what, and what it is."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    return table
+
+
+def share_bar(share: float, console: Console) -> str:
+    """A share of 1 as a bar."""
+    full = console.encoding.lower().startswith("utf")
+    return ("█" if full else "#") * max(round(BAR * share), 1 if share > 0 else 0)
+
+
+def value_text(value: float | None, game: Game) -> str:
+    """A value in the game's units of return: signed where a player can lose; a dash where there is none."""
+    if value is None or value != value:
+        return "-"
+    low_high = game.info.utility
+    return f"{value:+.3f}" if low_high is not None and low_high[0] < 0 else f"{value:,.2f}"
+
+
+def values_text(values: Any, game: Game) -> str:
+    """Values by player."""
+    if game.num_players == 1:
+        return value_text(float(values[0]), game)
+    return "   ".join(f"player {p} {value_text(float(v), game)}" for p, v in enumerate(values))
+
+
+def mover_text(state: State) -> str:
+    """Who moves."""
+    player = state.current_player()
+    return "chance to move" if player == -1 else f"player {player} to move"
+
+
+def print_position(state: State, console: Console, heading: str | None = None) -> None:
+    """The game, the board, and who moves."""
+    console.print(Text(heading or repr(state.game), style="bold"), soft_wrap=True)
+    console.print(Text(str(state)), soft_wrap=True)
+    if not state.is_terminal():
+        console.print(Text(mover_text(state), style="dim"))
+
+
+def print_result(state: State, result: SearchResult, seconds: float, console: Console, top: int = 20) -> None:
+    """The actions (or a chance root's outcomes), the values, the principal line, and what it cost."""
+    console.print(
+        outcomes_table(state, result, console, top) if result.outcomes else actions_table(state, result, console, top)
+    )
+    facts = facts_table()
+    facts.add_row("value", values_text(result.value, state.game))
+    facts.add_row("line", line_text(result))
+    facts.add_row("search", cost_text(result, seconds))
+    console.print(facts)
+    if result.stopped is not None:
+        console.print(Text(stopped_text(result), style="bold yellow"))
+
+
+def actions_table(state: State, result: SearchResult, console: Console, top: int) -> Table:
+    """A row an action, the most visited first, the best marked."""
+    table = quiet_table(("", "left"), ("action", "left"), ("visits", "right"), ("share", "right"), ("", "left"),
+                        ("value", "right"), ("prior", "right"))  # fmt: skip
+    policy = result.policy
+    order = sorted(range(len(result.actions)), key=lambda i: (-result.visits[i], int(result.actions[i])))
+    order.sort(key=lambda i: int(result.actions[i]) != result.best_action)
+    for i in order[:top]:
+        best = int(result.actions[i]) == result.best_action
+        table.add_row(
+            "*" if best else "",
+            Text(state.action_to_string(int(result.actions[i]))),
+            f"{result.visits[i]:,}",
+            f"{policy[i]:.1%}",
+            share_bar(float(policy[i]), console),
+            value_text(float(result.q[i]), state.game),
+            f"{result.priors[i]:.3f}",
+            style="bold green" if best else None,
+        )
+    _say_rest(table, len(order) - top, "actions")
+    return table
+
+
+def outcomes_table(state: State, result: SearchResult, console: Console, top: int) -> Table:
+    """A row an outcome of a chance root, the likeliest first, with its value by player."""
+    players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
+    names = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
+    table = quiet_table(("outcome", "left"), ("probability", "right"), ("visits", "right"), ("share", "right"),
+                        ("", "left"), *((name, "right") for name in names))  # fmt: skip
+    total = max(1, sum(o.visits for o in result.outcomes))
+    for o in sorted(result.outcomes, key=lambda o: (-(o.probability or 0.0), o.outcome))[:top]:
+        table.add_row(
+            Text(state.action_to_string(o.outcome)),
+            "-" if o.probability is None else f"{o.probability:.4f}",
+            f"{o.visits:,}",
+            f"{o.visits / total:.1%}",
+            share_bar(o.visits / total, console),
+            *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
+        )
+    _say_rest(table, len(result.outcomes) - top, "outcomes")
+    return table
+
+
+def _say_rest(table: Table, hidden: int, what: str) -> None:
+    if hidden > 0:
+        name = 1 if table.columns[0].header == "" else 0
+        table.add_row(*[""] * name, f"… {hidden} more {what}", style="dim")
+
+
+def line_text(result: SearchResult) -> Text:
+    """The principal line by name; outcomes in parentheses."""
+    steps = result.principal_variation()
+    line = Text()
+    for step in steps[:MOST_STEPS]:
+        outcome = step.player == -1
+        name = f"({step.text.strip('()')})" if outcome else step.text
+        line.append(name, style="dim" if outcome else "")
+        line.append(" ")
+    return line.append("…") if len(steps) > MOST_STEPS else line
+
+
+def cost_text(result: SearchResult, seconds: float) -> str:
+    """Simulations, nodes, depth and time."""
+    stats = result.stats
+    rate = f"{stats.simulations / seconds:,.0f}/s" if seconds > 0 else "-"
+    time = f"{seconds:.2f} s" if seconds >= 0.1 else f"{1000 * seconds:.1f} ms"
+    return f"{stats.simulations:,} simulations, {stats.nodes:,} nodes, depth {stats.depth}, {time} ({rate})"
+
+
+def stopped_text(result: SearchResult) -> str:
+    """Why a search ended early, and how far it got."""
+    why = STOPPED.get(str(result.stopped), str(result.stopped))
+    planned, done = result.config.num_simulations, result.stats.simulations
+    of = "" if planned >= 2**31 - 2 else f" of {planned:,}"
+    return f"stopped early: {why} after {done:,}{of} simulations; this is what was found so far"
+
+
+def outcome_of_game(state: State) -> str:
+    """How a game ended: the returns, and who won."""
+    returns = state.returns()
+    text = values_text(returns, state.game)
+    if len(returns) == 1:
+        return f"the game is over: {text}"
+    best = max(returns)
+    winners = [p for p, value in enumerate(returns) if value == best]
+    verdict = f"player {winners[0]} wins" if len(winners) == 1 else "a draw"
+    return f"the game is over, {verdict}: {text}"
