@@ -4,6 +4,7 @@ import random
 import types
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -309,6 +310,10 @@ def test_a_sound_object_game_passes():
     assert check_game(Walk).census == {"decision": 7, "chance": 0, "terminal": 8}
 
 
+needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="numba is switched off")
+
+
+@needs_compiler
 def test_kernels_that_do_not_compile_are_named():
     def returns(state, out):
         class Zero:
@@ -321,6 +326,7 @@ def test_kernels_that_do_not_compile_are_named():
         check_game(sound_game(returns=returns))
 
 
+@needs_compiler
 def test_kernels_that_compile_to_something_else_are_named():
     # In 8 bits 100 + 100 wraps around; in plain Python's 64 it does not.
     def returns(state, out):
