@@ -1,0 +1,32 @@
+"""Compiled twins: helpers and parameters reach the compiled kernels, and differences are found."""
+
+import numba
+import numpy as np
+import pytest
+
+from aleazero.games.registry import load_game
+from aleazero.games.twins import Difference, compare_twins, compile_kernels
+
+
+def test_parameters_and_helpers_reach_the_compiled_kernels():
+    kernels = compile_kernels(load_game("pig", target=10).kernels)
+    row = np.array([3, 0, 7, 0, 0], np.int16)
+    kernels["apply"](row, 1)
+    assert row.tolist() == [10, 0, 0, 0, 2]
+    board = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2], np.int8)
+    assert compile_kernels(load_game("tic_tac_toe").kernels)["legal"](board, np.zeros(9, np.int64)) == 6
+
+
+def test_rows_are_counted_and_a_changed_kernel_is_found(monkeypatch):
+    game = load_game("dice_game")
+    rows = [game.state_from_text(text).vector for text in ("3", "3 rolling", "3 over")]
+    assert compare_twins(game, rows) == 3
+    honest = compile_kernels
+
+    def lying(kernels):
+        return {**honest(kernels), "to_play": numba.njit(lambda state: 1)}
+
+    monkeypatch.setattr("aleazero.games.twins.compile_kernels", lying)
+    with pytest.raises(Difference) as difference:
+        compare_twins(game, rows)
+    assert (difference.value.kernel, difference.value.got, difference.value.expected) == ("to_play", 1, 0)
