@@ -13,8 +13,9 @@ def test_parameters_and_helpers_reach_the_compiled_kernels():
     row = np.array([3, 0, 7, 0, 0], np.int16)
     kernels["apply"](row, 1)
     assert row.tolist() == [10, 0, 0, 0, 2]
-    board = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2], np.int8)
-    assert compile_kernels(load_game("tic_tac_toe").kernels)["legal"](board, np.zeros(9, np.int64)) == 6
+    board = np.array([1, 1, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0], np.int8)
+    compile_kernels(load_game("tic_tac_toe").kernels)["apply"](board, 2)  # completes a line, seen by a helper
+    assert board.tolist() == [1, 1, 1, 2, 2, 0, 0, 0, 0, 1, 2, 1]
 
 
 def test_rows_are_counted_and_a_changed_kernel_is_found(monkeypatch):
