@@ -167,7 +167,8 @@ def _show(data: dict[str, Any], console: Console) -> None:
     console.print(f"{about['processor']}, Python {about['python']}, numba {about['numba']}; one thread", markup=False)
     if "speed" in data:
         table = quiet_table(("game", "left"), ("evaluator", "left"), ("chance", "left"),
-                            (f"sims/s at {data['sims']:,}", "right"), (f"at {10 * data['sims']:,}", "right"), ("bytes/sim", "right"), title="Search")  # fmt: skip
+                            (f"sims/s at {data['sims']:,}", "right"), (f"at {10 * data['sims']:,}", "right"),
+                            ("bytes/sim", "right"), title="Search")  # fmt: skip
         for row in data["speed"]:
             table.add_row(
                 row["game"], row["evaluator"], row["chance"], f"{row['per_second']:,.0f}",

@@ -45,17 +45,16 @@ def opening(name: str) -> State:
 
 def measure_speed(name: str, evaluator: str, chance: str, sims: int, seconds: float) -> dict[str, Any]:
     """Simulations a second, in a search of ``sims`` and in one ten times as large, and bytes a simulation."""
-    from aleazero.cli.searching import prepare
+    from aleazero.cli.searching import prepare, whole_search
     from aleazero.cli.specs import read_chance
     from aleazero.search.config import SearchConfig
-    from aleazero.search.search import Search
 
     state = opening(name)
     prepare(state.game, state)
 
     def run(sims: int) -> SearchResult:
         config = SearchConfig(num_simulations=sims, seed=1, chance=read_chance(chance), max_nodes=2**31 - 2)
-        return Search(state.game, evaluator, config).run(state)
+        return whole_search(state.game, state, evaluator, config)
 
     stats = run(sims).stats
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 2000
-HELP = "a move by name or id · ? what the search thinks · q to stop"
+HELP = "type a move by name or id, ? for a hint, q to stop"
 
 
 class Stopped(Exception):
@@ -147,16 +146,19 @@ class Table:
 
         episode = self.episode
         if not self.silent:
-            print_position(episode.state, self.console, f"{self.searcher.game!r}, seed {episode.seed}")
-            if self.human is not None:
-                self._say(HELP, "dim")
-            self.console.print()
+            heading = f"{self.searcher.game!r}, seed {episode.seed}"
+            if self.human is None:
+                print_position(episode.state, self.console, heading)
+                self.console.print()
+            else:
+                self._say(heading, "bold")
+                self._say(f"you are player {self.human}: {HELP}", "dim")
         try:
             self._say_luck("", "chance", self._draw_all())
             while not episode.state.is_terminal():
                 self._take_turn()
         except (Stopped, KeyboardInterrupt, EOFError):
-            self._say(f"\nstopped after {episode.ply} moves", "yellow")
+            self._say(f"\nstopped after {episode.ply} move{'' if episode.ply == 1 else 's'}", "yellow")
             return False
         if not self.silent:
             self.console.print()
@@ -219,7 +221,7 @@ class Table:
         names = ", ".join(state.action_to_string(action) for action in legal[:20]) + (", …" if len(legal) > 20 else "")
         while True:
             self._say(f"your move ({names}):", "bold")
-            word = _read_line(self.console.input).strip()
+            word = self.console.input("> ").strip()
             if word.casefold() in ("q", "quit"):
                 raise Stopped
             if word in ("?", "help"):
@@ -242,7 +244,3 @@ class Table:
         started = time.perf_counter()
         result = self.searcher.search(self.episode, HINTS)
         return result, time.perf_counter() - started
-
-
-def _read_line(ask: Callable[[str], str]) -> str:
-    return ask("> ")

@@ -86,13 +86,12 @@ def _race(ours: Callable[[], Any], theirs: Callable[[], Any], sims: int, seconds
 
 
 def _ours(state: State, evaluator: str, sims: int) -> Callable[[], Any]:
-    from aleazero.cli.searching import prepare
+    from aleazero.cli.searching import prepare, whole_search
     from aleazero.search.config import SearchConfig
-    from aleazero.search.search import Search
 
     prepare(state.game, state)
     config = SearchConfig(num_simulations=sims, seed=1, selection="uct", c=0.75)
-    return lambda: Search(state.game, evaluator, config).run(state)
+    return lambda: whole_search(state.game, state, evaluator, config)
 
 
 def _cpp_bot(pyspiel: Any, game: Any, state: Any, sims: int) -> Callable[[], Any]:

@@ -18,12 +18,20 @@ def prepare(game: Game, state: State, evaluator: Any = "uniform") -> None:
     """
     from aleazero.games.kernel import KernelGame
     from aleazero.search.config import SearchConfig
-    from aleazero.search.search import Search
 
     if isinstance(game, KernelGame) and not state.is_terminal():
         few = SearchConfig(num_simulations=1000, max_seconds=1e-6)
-        if Search(game, evaluator, few).run(state).stopped == "interrupted":
-            raise KeyboardInterrupt
+        whole_search(game, state, evaluator, few)
+
+
+def whole_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> SearchResult:
+    """A search that counts only when it was not interrupted: a figure must not come from half of one."""
+    from aleazero.search.search import Search
+
+    result = Search(game, evaluator, config).run(state)
+    if result.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return result
 
 
 def timed_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> tuple[SearchResult, float]:

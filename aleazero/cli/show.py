@@ -142,13 +142,14 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
     table = quiet_table(("outcome", "left"), ("probability", "right"), ("visits", "right"), ("share", "right"),
                         ("", "left"), *((name, "right") for name in names))  # fmt: skip
     total = max(1, sum(o.visits for o in result.outcomes))
+    most = max(1, *(o.visits for o in result.outcomes))
     for o in sorted(result.outcomes, key=lambda o: (-(o.probability or 0.0), o.outcome))[:top]:
         table.add_row(
             Text(state.action_to_string(o.outcome)),
             "-" if o.probability is None else f"{o.probability:.4f}",
             f"{o.visits:,}",
             f"{o.visits / total:.1%}",
-            share_bar(o.visits / total, console),
+            share_bar(o.visits / most, console),
             *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
         )
     _say_rest(table, len(result.outcomes) - top, "outcomes")
@@ -157,8 +158,7 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
 
 def _say_rest(table: Table, hidden: int, what: str) -> None:
     if hidden > 0:
-        name = 1 if table.columns[0].header == "" else 0
-        table.add_row(*[""] * name, f"… {hidden} more {what}", style="dim")
+        table.caption, table.caption_justify = f"… {hidden} more {what}", "left"
 
 
 def line_text(result: SearchResult) -> Text:

@@ -21,6 +21,16 @@ CHANCE_SPECS: dict[str, dict[str, Any]] = {
 }
 """What each word of ``--chance`` sets in ``ChanceConfig``."""
 
+SETTING_OPTIONS = {
+    "num_simulations": "--sims",
+    "max_seconds": "--seconds",
+    "max_evaluations": "--evaluations",
+    "max_nodes": "--nodes",
+    "seed": "--seed",
+    "c": "--c",
+    "selection": "--selection",
+}
+
 ENDLESS = 2**31 - 2
 """The most simulations there can be: what a budget in seconds or evaluations cuts short."""
 
@@ -88,4 +98,14 @@ def read_config(chance: str, *, sims: int | None, otherwise: int, **settings: An
     given = {name: value for name, value in settings.items() if value is not None}
     if sims is None:
         sims = ENDLESS if {"max_seconds", "max_evaluations"} & given.keys() else otherwise
-    return SearchConfig(num_simulations=sims, chance=read_chance(chance), **given)
+    try:
+        return SearchConfig(num_simulations=sims, chance=read_chance(chance), **given)
+    except ConfigError as error:
+        raise ConfigError(_in_words_of_the_command(str(error))) from None
+
+
+def _in_words_of_the_command(message: str) -> str:
+    """Call a setting what the user called it."""
+    for field, option in SETTING_OPTIONS.items():
+        message = message.replace(f"SearchConfig: {field} is", f"{option} is")
+    return message
