@@ -1,0 +1,117 @@
+"""What the tests of the command share: running it in this process, and in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from aleazero.cli.main import app
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """``run("games", "--json")``: the result of the command, with stdout and stderr apart."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*words: str, stdin: str | None = None) -> Any:
+        return CliRunner().invoke(app, list(words), input=stdin)
+
+    return call
+
+
+@pytest.fixture
+def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The command's JSON; NaN and Infinity are not JSON."""
+
+    def refuse(word: str) -> Any:
+        raise AssertionError(f"{word} is not JSON")
+
+    def call(*words: str, stdin: str | None = None) -> Any:
+        result = run(*words, "--json", stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout, parse_constant=refuse)
+
+    return call
+
+
+@pytest.fixture
+def refused(run: Callable[..., Any]) -> Callable[..., str]:
+    """The one line of an error that the user caused."""
+
+    def call(*words: str, stdin: str | None = None) -> str:
+        result = run(*words, stdin=stdin)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        lines = [line for line in result.stderr.splitlines() if not line.startswith("compiling ")]
+        assert len(lines) == 1, result.stderr
+        assert lines[0].startswith("error: ")
+        return lines[0]
+
+    return call
+
+
+@pytest.fixture
+def process() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command in a process of its own."""
+
+    def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "aleazero.cli.main", *words],
+            env={**os.environ, "COLUMNS": "80", **environment},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return call
+
+
+COIN = '''
+"""Coin: call it, flip it."""
+class Coin:
+    num_players = 1
+    num_actions = 2
+    max_outcomes = 2
+    utility = (0.0, 1.0)
+    def __init__(self, bias: float = 0.5):
+        self.bias, self.called, self.fell = bias, None, None
+    def current_player(self):
+        return -4 if self.fell is not None else 0 if self.called is None else -1
+    def legal_actions(self):
+        return [0, 1]
+    def chance_outcomes(self):
+        return [(0, {chance}), (1, self.bias)]
+    def apply_action(self, action):
+        {step}
+        if self.called is None:
+            self.called = action
+        else:
+            self.fell = action
+    def returns(self):
+        return [float(self.fell is not None and self.called == self.fell)]
+    def action_to_string(self, action):
+        return ("[heads]", "[tails]")[action]
+    def __str__(self):
+        return f"called [bold]{{self.called}}, fell {{self.fell}}"
+'''
+
+
+@pytest.fixture
+def coin_file(tmp_path: Any) -> Callable[..., str]:
+    """A user's file with an object game; its rules may be broken. Its names hold what rich reads as markup."""
+
+    def write(chance: str = "1.0 - self.bias", step: str = "pass") -> str:
+        file = tmp_path / "coin.py"
+        file.write_text(COIN.format(chance=chance, step=step), encoding="utf-8")
+        return f"{file}:Coin"
+
+    return write

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import aleazero
+from aleazero.cli.episode import HINTS, SEARCHES, Episode
+
+
+def fresh(seed=5):
+    return Episode(aleazero.load_game("pig").new_initial_state(), seed)
+
+
+def test_played_luck_is_keyed_by_the_viewer_and_its_count():
+    episode = fresh()
+    counts = {0: 0, 1: 0}
+    for _ in range(12):
+        episode.act(0, None)
+        viewer = episode.state.viewer()
+        expected = aleazero.played_outcome(episode.state, 5, counts[viewer])
+        counts[viewer] += 1
+        assert episode.draw() == str(expected)
+    assert episode.chance_counts == {player: count for player, count in counts.items() if count}
+    assert len(counts) == 2
+    assert all(counts.values())
+
+
+def test_every_search_has_a_seed_of_its_own():
+    seeds = []
+    for seed in (5, 6):
+        episode = fresh(seed)
+        for _ in range(20):
+            seeds += [episode.search_seed(SEARCHES), episode.search_seed(HINTS)]
+            episode.ply += 1
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_the_record_replays():
+    episode = fresh()
+    for _ in range(6):
+        episode.act(0, None)
+        episode.draw()
+    again = aleazero.load_game("pig").state_from_text(episode.start)
+    for step in episode.record:
+        again.apply_action(again.string_to_action(step["name"]))
+        assert again.to_text() == step["position"]

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.cli.play import SearchPlayer, Table
+
+WATCH = ("--watch", "--sims", "50", "--seed", "5")
+
+
+def test_a_watched_game_is_printed_move_by_move(run):
+    result = run("play", "dice_game", *WATCH)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    moves = [line for line in lines if " player 0 " in line and ("roll" in line or "stop" in line)]
+    assert len(moves) >= 4
+    assert moves[0].split()[:4] == ["1", "player", "0", "roll"]
+    assert lines[-1].startswith("the game is over: 2")
+
+
+def test_the_record_replays_with_the_played_luck(run_json):
+    record = run_json("play", "pig", "--position", "70-80", *WATCH)
+    assert record["complete"] is True
+    assert sorted(record["returns"]) == [-1.0, 1.0]
+    state = aleazero.load_game("pig").state_from_text(record["start"])
+    counts = {0: 0, 1: 0}
+    for step in record["steps"]:
+        if step["kind"] == "chance":
+            viewer = state.viewer()
+            assert step["outcome"] == aleazero.played_outcome(state, 5, counts[viewer])
+            assert (step["viewer"], step["count"]) == (viewer, counts[viewer])
+            counts[viewer] += 1
+            state.apply_action(step["outcome"])
+        else:
+            forced = len(state.legal_actions()) == 1
+            assert step["player"] == state.current_player()
+            assert (step["value"] is None, step["simulations"]) == (forced, 0 if forced else 50)
+            state.apply_action(step["action"])
+        assert state.to_text() == step["position"]
+    assert state.is_terminal()
+
+
+def test_same_seed_same_game_other_seed_another(run_json):
+    words = ("play", "dice_game", "--watch", "--sims", "20", "--temperature", "1")
+    first, again, other = (run_json(*words, "--seed", seed)["steps"] for seed in ("1", "1", "2"))
+    assert first == again
+    assert first != other
+
+
+def test_without_a_seed_a_new_one_is_drawn_and_shown(run_json):
+    seeds = {run_json("play", "dice_game", "--watch", "--sims", "5")["seed"] for _ in range(2)}
+    assert len(seeds) == 2
+
+
+def test_searches_do_not_share_luck(run, monkeypatch):
+    seen = []
+    original = SearchPlayer.search
+
+    def spy(self, episode, stream):
+        result = original(self, episode, stream)
+        seen.append(result.config.seed)
+        return result
+
+    monkeypatch.setattr(SearchPlayer, "search", spy)
+    assert run("play", "dice_game", *WATCH).exit_code == 0
+    assert len(seen) == len(set(seen)) >= 4
+    assert 5 not in seen
+
+
+def test_you_play_by_name_and_by_id(run):
+    result = run("play", "dice_game", "--seed", "5", stdin="roll\n0\nstop\n")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("you       roll") == 2
+    assert "you       stop" in result.stdout
+    assert "the game is over: " in result.stdout
+
+
+def test_what_is_no_move_is_asked_again(run):
+    result = run("play", "dice_game", "--seed", "5", stdin="fly\n7\n\nstop\n")
+    assert result.exit_code == 0
+    assert "no action 'fly' here, expected one of roll, stop" in result.stdout
+    assert "action 7 is illegal here" in result.stdout
+    assert "the game is over: 0.00" in result.stdout
+
+
+def test_a_question_mark_shows_what_the_search_thinks(run):
+    result = run("play", "dice_game", "--seed", "5", "--sims", "100", stdin="?\nq\n")
+    assert "100 simulations" in result.stdout
+    assert "*  roll" in result.stdout
+    assert result.stdout.rstrip().endswith("stopped after 0 moves")
+
+
+def test_enter_plays_the_only_move(run):
+    result = run("play", "pig", "--seed", "5", "--sims", "20", stdin="\nq\n")
+    assert "you       roll" in result.stdout
+
+
+def test_the_search_answers_from_the_other_seat(run):
+    result = run("play", "pig", "--player", "1", "--seed", "5", "--sims", "20", stdin="q\n")
+    assert "player 0  roll" in result.stdout
+    assert "you are player 1" in result.stdout
+
+
+@pytest.mark.parametrize("stdin", ["q\n", "", "roll\n"])
+def test_q_and_the_end_of_input_end_cleanly(run, stdin):
+    result = run("play", "dice_game", "--seed", "5", stdin=stdin)
+    assert result.exit_code == 0
+    assert "stopped after" in result.stdout
+    assert "Traceback" not in result.output
+
+
+def test_ctrl_c_ends_cleanly(run, run_json, monkeypatch):
+    def interrupt(self, episode):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SearchPlayer, "choose", interrupt)
+    result = run("play", "dice_game", *WATCH)
+    assert (result.exit_code, result.exception) == (0, None)
+    assert "stopped after 0 moves" in result.stdout
+    assert run_json("play", "dice_game", *WATCH)["complete"] is False
+
+
+def test_an_interrupted_search_plays_no_move(monkeypatch, run_json):
+    import dataclasses
+
+    original = SearchPlayer.search
+    monkeypatch.setattr(
+        SearchPlayer,
+        "search",
+        lambda self, episode, stream: dataclasses.replace(original(self, episode, stream), stopped="interrupted"),
+    )
+    record = run_json("play", "dice_game", *WATCH)
+    assert (record["complete"], record["steps"]) == (False, [])
+
+
+def test_chance_at_the_start_is_played_first(run, coin_file):
+    words = ("play", coin_file(), "--moves", "[heads]", "--watch", "--seed", "1")
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    assert "chance" in result.stdout
+    assert "the game is over" in result.stdout
+
+
+def test_a_users_rules_that_raise_are_one_line(run, coin_file):
+    result = run("play", coin_file(step="1 / 0"), "--watch", "--sims", "5")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert "ZeroDivisionError" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pgi",), "no game 'pgi'"),
+        (("pig", "--player", "2"), "--player is 2, expected a seat from 0 to 1"),
+        (("pig", "--json"), "expected --watch"),
+        (("pig", "--watch", "--sims", "0"), "--sims is 0"),
+        (("dice_game", "--position", "21 over"), "the game is over"),
+        (("dice_game", "--moves", "fly"), "no action 'fly'"),
+    ],
+)
+def test_bad_input_is_one_line(refused, words, said):
+    assert said in refused("play", *words)
+
+
+def test_the_table_is_silent_when_told(capsys):
+    from aleazero.cli.episode import Episode
+    from aleazero.cli.show import make_console
+
+    game = aleazero.load_game("dice_game")
+    player = SearchPlayer(game, "uniform", aleazero.SearchConfig(num_simulations=5), 0.0)
+    assert Table(Episode(game.new_initial_state(), 1), player, None, make_console(), silent=True).play()
+    assert capsys.readouterr().out == ""
