@@ -48,4 +48,4 @@ def demo(
     searcher = SearchPlayer(game, "rollout", config, temperature=0.0)
     Table(Episode(game.new_initial_state(), seed), searcher, None, console).play()
     console.print()
-    console.print("Try: aleazero analyse pig --position '12-30 turn 18' · aleazero play pig · aleazero --help")
+    console.print("Now you: aleazero play pig, or aleazero analyse pig --position '12-30 turn 18'")

@@ -131,7 +131,7 @@ def actions_table(state: State, result: SearchResult, console: Console, top: int
             f"{result.priors[i]:.3f}",
             style="bold green" if best else None,
         )
-    _say_rest(table, len(order) - top, "actions")
+    _say_rest(table, len(order) - top, "action")
     return table
 
 
@@ -152,13 +152,13 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
             share_bar(o.visits / most, console),
             *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
         )
-    _say_rest(table, len(result.outcomes) - top, "outcomes")
+    _say_rest(table, len(result.outcomes) - top, "outcome")
     return table
 
 
 def _say_rest(table: Table, hidden: int, what: str) -> None:
     if hidden > 0:
-        table.caption, table.caption_justify = f"… {hidden} more {what}", "left"
+        table.caption, table.caption_justify = f"… {hidden} more {what}{'' if hidden == 1 else 's'}", "left"
 
 
 def line_text(result: SearchResult) -> Text:

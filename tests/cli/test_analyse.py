@@ -128,9 +128,12 @@ def test_openspiel(run):
 
 
 def test_top_cuts_the_table(run):
-    text = run("analyse", "tic_tac_toe", "--evaluator", "uniform", "--top", "2", "--sims", "50").stdout
-    assert "… 7 more actions" in text
-    assert text.count("0.111") == 2
+    text = run("analyse", "pig", "--moves", "roll", "--top", "2", *QUICK).stdout
+    assert "… 4 more outcomes" in text
+    assert text.count("0.1667") == 2
+    assert "… 1 more action\n" in "\n".join(
+        line.rstrip() for line in run("analyse", "dice_game", "--top", "1", *QUICK).stdout.splitlines()
+    )
 
 
 def test_the_tree_is_written(run, tmp_path):

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+
+import pytest
+
 KERNELS = '''
 """Up: count to three."""
 from aleazero.games.base import DECISION, TERMINAL, GameInfo
@@ -63,6 +67,7 @@ def test_a_game_that_may_never_end_is_pointed_out(run, coin_file, monkeypatch):
     assert "10 of 10 episodes were cut off: the game may never end" in result.stdout
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_rules_that_do_not_compile_are_one_line(refused, tmp_path):
     line = refused("check", kernel_file(tmp_path, apply='state[0] += len(format(1, "d"))'))
     assert "compile" in line
