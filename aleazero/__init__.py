@@ -7,33 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Names are imported when first used, so that `aleazero --help` does not wait for numba.
-_HOMES = {
-    "aleazero.errors": (
-        "AleaZeroError",
-        "ConfigError",
-        "ContractError",
-        "EvaluatorError",
-        "GameError",
-        "IllegalActionError",
-        "PositionError",
-        "UnknownGameError",
-    ),
-    "aleazero.games.base": ("CHANCE", "DECISION", "MANY", "TERMINAL", "Game", "GameInfo", "State"),
-    "aleazero.games.contract": ("CheckReport", "check_game"),
-    "aleazero.games.luck": ("played_outcome",),
-    "aleazero.games.openspiel": ("from_openspiel",),
-    "aleazero.games.registry": ("game_names", "load_game", "register_game"),
-    "aleazero.search.config": ("ChanceConfig", "SearchConfig"),
-    "aleazero.search.evaluator": ("ESTIMATE", "EXACT", "NONE", "Evaluator", "Rollout", "Uniform"),
-    "aleazero.search.export": ("SearchTree",),
-    "aleazero.search.result": ("OutcomeStats", "SearchResult", "SearchStats", "Step"),
-    "aleazero.search.search": ("Search",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604
-
 if TYPE_CHECKING:
     from aleazero.errors import (
         AleaZeroError,
@@ -45,22 +18,140 @@ if TYPE_CHECKING:
         PositionError,
         UnknownGameError,
     )
-    from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, Game, GameInfo, State
-    from aleazero.games.contract import CheckReport, check_game
-    from aleazero.games.luck import played_outcome
-    from aleazero.games.openspiel import from_openspiel
-    from aleazero.games.registry import game_names, load_game, register_game
-    from aleazero.search.config import ChanceConfig, SearchConfig
-    from aleazero.search.evaluator import ESTIMATE, EXACT, NONE, Evaluator, Rollout, Uniform
-    from aleazero.search.export import SearchTree
-    from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, Step
-    from aleazero.search.search import Search
+    from aleazero.games.base import (
+        CHANCE,
+        DECISION,
+        MANY,
+        TERMINAL,
+        Game,
+        GameInfo,
+        State,
+    )
+    from aleazero.games.contract import (
+        CheckReport,
+        check_game,
+    )
+    from aleazero.games.luck import (
+        played_outcome,
+    )
+    from aleazero.games.openspiel import (
+        from_openspiel,
+    )
+    from aleazero.games.registry import (
+        game_names,
+        load_game,
+        register_game,
+    )
+    from aleazero.search.config import (
+        ChanceConfig,
+        SearchConfig,
+    )
+    from aleazero.search.evaluator import (
+        ESTIMATE,
+        EXACT,
+        NONE,
+        Evaluator,
+        Rollout,
+        Uniform,
+    )
+    from aleazero.search.export import (
+        SearchTree,
+    )
+    from aleazero.search.result import (
+        OutcomeStats,
+        SearchResult,
+        SearchStats,
+        Step,
+    )
+    from aleazero.search.search import (
+        Search,
+    )
+
+# Names are imported when first used, so that `aleazero --help` does not wait for numba.
+_HOMES = {
+    "AleaZeroError": "aleazero.errors",
+    "ConfigError": "aleazero.errors",
+    "ContractError": "aleazero.errors",
+    "EvaluatorError": "aleazero.errors",
+    "GameError": "aleazero.errors",
+    "IllegalActionError": "aleazero.errors",
+    "PositionError": "aleazero.errors",
+    "UnknownGameError": "aleazero.errors",
+    "CHANCE": "aleazero.games.base",
+    "DECISION": "aleazero.games.base",
+    "MANY": "aleazero.games.base",
+    "TERMINAL": "aleazero.games.base",
+    "Game": "aleazero.games.base",
+    "GameInfo": "aleazero.games.base",
+    "State": "aleazero.games.base",
+    "CheckReport": "aleazero.games.contract",
+    "check_game": "aleazero.games.contract",
+    "played_outcome": "aleazero.games.luck",
+    "from_openspiel": "aleazero.games.openspiel",
+    "game_names": "aleazero.games.registry",
+    "load_game": "aleazero.games.registry",
+    "register_game": "aleazero.games.registry",
+    "ChanceConfig": "aleazero.search.config",
+    "SearchConfig": "aleazero.search.config",
+    "ESTIMATE": "aleazero.search.evaluator",
+    "EXACT": "aleazero.search.evaluator",
+    "NONE": "aleazero.search.evaluator",
+    "Evaluator": "aleazero.search.evaluator",
+    "Rollout": "aleazero.search.evaluator",
+    "Uniform": "aleazero.search.evaluator",
+    "SearchTree": "aleazero.search.export",
+    "OutcomeStats": "aleazero.search.result",
+    "SearchResult": "aleazero.search.result",
+    "SearchStats": "aleazero.search.result",
+    "Step": "aleazero.search.result",
+    "Search": "aleazero.search.search",
+}
+
+__all__ = [
+    "CHANCE",
+    "DECISION",
+    "ESTIMATE",
+    "EXACT",
+    "MANY",
+    "NONE",
+    "TERMINAL",
+    "AleaZeroError",
+    "ChanceConfig",
+    "CheckReport",
+    "ConfigError",
+    "ContractError",
+    "Evaluator",
+    "EvaluatorError",
+    "Game",
+    "GameError",
+    "GameInfo",
+    "IllegalActionError",
+    "OutcomeStats",
+    "PositionError",
+    "Rollout",
+    "Search",
+    "SearchConfig",
+    "SearchResult",
+    "SearchStats",
+    "SearchTree",
+    "State",
+    "Step",
+    "Uniform",
+    "UnknownGameError",
+    "__version__",
+    "check_game",
+    "from_openspiel",
+    "game_names",
+    "load_game",
+    "played_outcome",
+    "register_game",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _HOMES:
         raise AttributeError(f"module 'aleazero' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -67,7 +67,7 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
     stamp = fingerprint(function, *_versions())
     if numba.config.DISABLE_JIT:
         return advance
-    dispatcher = njit(**OPTIONS)(_specialise(function, {}, ()))
+    dispatcher = njit(**OPTIONS)(_specialise(function, stamp, {}, ()))
     dispatcher._cache = ContentCache(game, stamp)
 
     def call(*arguments: Any) -> int:
@@ -79,8 +79,14 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
     return call
 
 
-def _specialise(function: types.FunctionType, done: dict[int, Any], inside: tuple[str, ...]) -> types.FunctionType:
-    """A copy of a function that names compiled copies of the functions it names; the original stays as it is."""
+def _specialise(
+    function: types.FunctionType, stamp: str, done: dict[int, Any], inside: tuple[str, ...]
+) -> types.FunctionType:
+    """A copy of a function that names compiled copies of the functions it names; the original stays as it is.
+
+    The stamp goes into its name, and so into the machine code's symbols: two games loaded from the cache into one
+    process must not share any. Its module becomes this one, which can be imported wherever the code is loaded.
+    """
     if function.__name__ in inside and id(function) in done and done[id(function)] is None:
         raise GameError(f"{function.__name__} calls itself: kernels cannot recurse, expected a loop")
     done[id(function)] = None
@@ -92,7 +98,7 @@ def _specialise(function: types.FunctionType, done: dict[int, Any], inside: tupl
         if plain is None:
             return value
         if done.get(id(plain)) is None:
-            copy = _specialise(plain, done, (*inside, function.__name__))
+            copy = _specialise(plain, stamp, done, (*inside, function.__name__))
             ours = plain.__module__.startswith("aleazero.search.")
             done[id(plain)] = njit(**OPTIONS, **_INNER, forceinline=ours)(copy)
         return done[id(plain)]
@@ -102,7 +108,10 @@ def _specialise(function: types.FunctionType, done: dict[int, Any], inside: tupl
     scope = dict(function.__globals__)
     scope.update((name, replace(value)) for name, value in names.items() if name not in free)
     cells = tuple(types.CellType(replace(names[name])) for name in free)
-    return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
+    copy.__qualname__ = f"{function.__name__}_{stamp}"
+    copy.__module__ = __name__
+    return copy
 
 
 def _gist(error: Exception) -> str:

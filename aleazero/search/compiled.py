@@ -79,6 +79,7 @@ class CompiledEngine:
             info.num_players,
         )
         self._scratch = make_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
+        self._run(0, answered=False)  # an empty step: what must be compiled is compiled now, not in a timed search
 
     @property
     def simulations(self) -> int:

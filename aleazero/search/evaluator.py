@@ -106,7 +106,8 @@ def evaluate_batch(
         logits = np.asarray(logits, np.float64)
         values = np.asarray(values, np.float64)
     except Exception as error:
-        raise EvaluatorError(f"the evaluator raised {type(error).__name__}: {error}") from error
+        said = (str(error).splitlines() or [""])[0]
+        raise EvaluatorError(f"the evaluator raised {type(error).__name__}: {said}") from error
     size, num_actions = legal_masks.shape
     if logits.shape != (size, num_actions):
         raise EvaluatorError(f"the evaluator gave logits of shape {logits.shape}, expected {(size, num_actions)}")

@@ -109,11 +109,11 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         key = np.int64(TALLY_KEY) + outcome
         n = find(tree, key)
         if n == NO_NODE:
-            n = new_node(tree, 0, outcome, settings.max_nodes)
+            n = new_node(tree, np.int64(0), outcome, settings.max_nodes)
             if n != NO_NODE:
                 tree.nodes[n].kind = TALLY
                 tree.nodes[n].mover = -1
-                add_child(tree, key, 0, n)
+                add_child(tree, key, np.int64(0), n)
                 tree.counters[TALLIES] += 1
         return n
 
@@ -126,7 +126,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
 
     def descend(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any) -> int:
         """From the root to a leaf, whose path and state go into a row of the batch."""
-        key = extend_key_bits(settings.descent_key, tree.counters[STARTED])
+        key = extend_key_bits(settings.descent_key, np.uint64(tree.counters[STARTED]))
         batch.simulations[row] = np.uint64(tree.counters[STARTED])
         batch.lengths[row] = 0
         walk = scratch.walk
@@ -134,7 +134,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             for i in range(len(walk)):
                 walk[i] = tree.states[0, i]
         n = np.int64(0)
-        depth = 0
+        depth = np.int64(0)
         chance_run = 0
         while True:
             node = tree.nodes[n]
@@ -152,7 +152,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 chance_run += 1
                 if chance_run > MAX_CHANCE_RUN:
                     return ENDLESS_CHANCE
-                u = unit_at(key, depth, 0)
+                u = unit_at(key, depth)
                 outcome = np.int64(draw(walk if settings.open_loop else tree.states[n], u, scratch))
                 if outcome == BAD_OUTCOME:
                     return BAD_PROBABILITIES
@@ -166,7 +166,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                         batch.path_slots[row, step + 1] = NO_EDGE
                         batch.lengths[row] = step + 2
                     apply_outcome(walk, outcome)
-                    child = open_child(tree, n, outcome, 0, walk, settings)
+                    child = open_child(tree, n, outcome, np.int64(0), walk, settings)
                 else:
                     child_key = (np.int64(n) << 32) + outcome
                     child = find(tree, child_key)
@@ -287,7 +287,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             batch.values[row, p] = 0.0
         key = extend_key_bits(settings.rollout_key, batch.simulations[row])
         for playout in range(settings.playouts):
-            if not play_out(batch.states[row], extend_key_bits(key, playout), scratch, settings):
+            if not play_out(batch.states[row], extend_key_bits(key, np.uint64(playout)), scratch, settings):
                 return False
             for p in range(players):
                 batch.values[row, p] += scratch.value[p]
@@ -304,7 +304,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             kind = kind_of(state)
             if kind == TERMINAL:
                 break
-            u = unit_at(key, step, 0)
+            u = unit_at(key, step)
             if kind == CHANCE:
                 outcome = np.int64(draw(state, u, scratch))
                 if outcome == BAD_OUTCOME:

@@ -1,8 +1,8 @@
-"""The search's luck: counter-based streams keyed (seed, use, simulation), read at (depth or playout, draw).
+"""The search's luck: counter-based streams keyed (use, seed, simulation), read at a depth or a playout's step.
 
 A descent that has to be done again draws the same numbers, and no two uses share a stream. The functions of
-this file that end in ``_bits`` run inside the compiled loop, in unsigned 64-bit arithmetic; their twins over
-Python's integers are in ``games/luck.py``.
+this file run inside the compiled loop, in unsigned 64-bit arithmetic; their twins over Python's integers are in
+``games/luck.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT_EVALUATION: Final = (1 << 64) - 1
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_S11, _S27, _S30, _S31, _S32 = (np.uint64(n) for n in (11, 27, 30, 31, 32))
+_S11, _S27, _S30, _S31 = (np.uint64(n) for n in (11, 27, 30, 31))
 
 
 def mix_bits(z: Any) -> Any:
@@ -32,10 +32,9 @@ def mix_bits(z: Any) -> Any:
 
 def extend_key_bits(key: Any, part: Any) -> Any:
     """A key with one more part mixed in."""
-    return mix_bits(key + _GOLDEN + np.uint64(part))
+    return mix_bits(key + _GOLDEN + part)
 
 
-def unit_at(key: Any, row: Any, draw: Any) -> float:
-    """Number ``draw`` of row ``row`` in the stream of a key, in [0, 1)."""
-    place = (np.uint64(draw) << _S32) + np.uint64(row) + np.uint64(1)
-    return float(mix_bits(key + _GOLDEN * place) >> _S11) * (1.0 / 9007199254740992.0)
+def unit_at(key: Any, place: Any) -> float:
+    """The number at a place of the stream of a key, in [0, 1)."""
+    return float(mix_bits(key + _GOLDEN * np.uint64(place + 1)) >> _S11) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,184 @@
+"""Compiled code on disk: never stale, never in the way."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import aleazero
+from aleazero.search.compile import cache_info, clear_cache
+
+RULES = """
+import numpy as np
+from aleazero import GameInfo
+from neighbour import bonus
+START = {start}
+TABLE = np.array([0, {entry}])
+
+def describe():
+    return GameInfo(name="climb", num_players=1, num_actions=2, state_size=2, utility=(0.0, 100.0))
+def kind(state):
+    return 2 if state[0] >= 1 else 0
+def to_play(state):
+    return 0
+def legal(state, out):
+    out[0] = 0
+    out[1] = 1
+    return 2
+def gain(action):
+    return {gain} + bonus(action)
+def apply(state, action):
+    state[0] += 1
+    state[1] = START + TABLE[action] + gain(action)
+def returns(state, out):
+    out[0] = state[1]
+"""
+NEIGHBOUR = "def bonus(action):\n    return {bonus}\n"
+USUAL = {"start": 1, "entry": 10, "gain": 0, "bonus": 0}
+
+SCRIPT = """
+import sys, aleazero, logging
+game = aleazero.load_game(sys.argv[1])
+result = aleazero.Search(game, "uniform", aleazero.SearchConfig(num_simulations=20)).run(game.new_initial_state())
+print(result.q.tolist())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def write(folder: Path, **changes: int) -> Path:
+    """Write the game; every version has the same file times, to the nanosecond."""
+    values = {**USUAL, **changes}
+    file = folder / "climb.py"
+    file.write_text(RULES.format(**values))
+    (folder / "neighbour.py").write_text(NEIGHBOUR.format(**values))
+    for path in (file, folder / "neighbour.py"):
+        os.utime(path, ns=(10**18, 10**18))
+    return file
+
+
+def search(file: Path, **environment: str) -> tuple[str, str]:
+    """Search in a fresh process: the values found, and what was said on the way."""
+    # Python's own .pyc files go by time and size, as everywhere; here only our cache is on trial.
+    variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(file)], capture_output=True, text=True, env=variables, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr.strip()
+
+
+def test_an_edit_is_never_served_stale(folder: Path) -> None:
+    """A constant, a table, a helper and a helper in another file, all with the same file times."""
+    assert search(write(folder)) == ("[1.0, 11.0]", "compiling climb, once")
+    assert search(write(folder)) == ("[1.0, 11.0]", "")
+    for change, expected in (
+        ({"start": 2}, "[2.0, 12.0]"),
+        ({"entry": 20}, "[1.0, 21.0]"),
+        ({"gain": 5}, "[6.0, 16.0]"),
+        ({"bonus": 7}, "[8.0, 18.0]"),
+    ):
+        assert search(write(folder, **change)) == (expected, "compiling climb, once")
+    assert search(write(folder)) == ("[1.0, 11.0]", "")
+    assert cache_info().files == 5
+
+
+def test_damaged_files_are_made_anew(folder: Path) -> None:
+    file = write(folder)
+    search(file)
+    code = next((folder / "cache" / "kernels").glob("climb-*.code"))
+    whole = code.read_bytes()
+    for damage in (whole[:-10], b"", whole[:200] + b"\x00" * 50 + whole[250:], b"not code"):
+        code.write_bytes(damage)
+        values, said = search(file)
+        assert values == "[1.0, 11.0]"
+        assert "compiling climb, once" in said
+        assert code.read_bytes()[:40] == whole[:40] or len(code.read_bytes()) > 1000
+        assert search(file) == ("[1.0, 11.0]", "")
+
+
+def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
+    """A folder that cannot be made; and a disk that takes no more than a few bytes of any file."""
+    file = write(folder)
+    blocked = folder / "file"
+    blocked.write_text("in the way")
+    assert search(file, ALEAZERO_CACHE_DIR=str(blocked))[0] == "[1.0, 11.0]"
+    assert search(file, ALEAZERO_CACHE_DIR="/proc/aleazero")[0] == "[1.0, 11.0]"
+
+    limited = """
+    import resource, signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(limited) + SCRIPT, str(file)], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "[1.0, 11.0]", done.stderr
+    assert not list((folder / "cache").rglob("*.code"))
+    assert not list((folder / "cache").rglob("*.tmp"))
+
+
+def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) -> None:
+    file = write(folder)
+    others = [
+        subprocess.Popen([sys.executable, "-c", SCRIPT, str(file)], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    assert {process.communicate(timeout=300)[0].strip() for process in others} == {"[1.0, 11.0]"}
+    assert cache_info().files == 1
+    assert search(file) == ("[1.0, 11.0]", "")
+
+
+def test_games_compiled_apart_are_loaded_together(folder: Path) -> None:
+    """Each game was the first that its process compiled; both come from the cache into one process."""
+    (folder / "one").mkdir()
+    (folder / "two").mkdir()
+    first, second = write(folder / "one"), write(folder / "two", start=5, gain=3)
+    assert search(first) == ("[1.0, 11.0]", "compiling climb, once")
+    assert search(second) == ("[8.0, 18.0]", "compiling climb, once")
+    script = SCRIPT.replace("sys.argv[1]", "sys.argv[2]") + SCRIPT + SCRIPT.replace("sys.argv[1]", "sys.argv[2]")
+    done = subprocess.run([sys.executable, "-c", script, first, second], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:3] == ["[8.0, 18.0]", "[1.0, 11.0]", "[8.0, 18.0]"]
+    assert done.stderr == ""
+
+
+def test_the_cache_can_be_seen_and_cleared(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert (cache_info().files, cache_info().bytes) == (0, 0)
+    game = aleazero.load_game("dice_game")
+    for _ in range(2):
+        with caplog.at_level(logging.WARNING, "aleazero"):
+            aleazero.Search(game, "uniform", aleazero.SearchConfig(num_simulations=5)).run(game.new_initial_state())
+    assert caplog.messages == ["compiling dice_game, once"]
+    assert cache_info().files == 1
+    assert cache_info().bytes > 10_000
+    assert clear_cache().files == 1
+    assert cache_info().files == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("state[0] += 1", "state[0] += len('a' + action)", "do not compile"),
+        ("return {gain} + bonus(action)".format(**USUAL), "return gain(action)", "calls itself"),
+        ("START = 1", "START = {}", "START, used by apply, is a dict"),
+    ],
+)
+def test_rules_that_do_not_compile_are_named(folder: Path, old: str, new: str, says: str) -> None:
+    file = write(folder)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    game = aleazero.load_game(str(file))
+    with pytest.raises(aleazero.GameError, match=says) as error:
+        aleazero.Search(game, "uniform").run(game.new_initial_state())
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith("climb: ")

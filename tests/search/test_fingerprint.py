@@ -1,0 +1,85 @@
+"""The fingerprint changes with whatever the machine code depends on, and with nothing else."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aleazero.errors import GameError
+from aleazero.search.fingerprint import fingerprint
+
+SOURCE = """
+import math
+import numpy as np
+TABLE = np.array([1, 2, 3])
+LIMIT = 10
+PAIR = (1, 2.5)
+def deeper(x):
+    return x + LIMIT
+def helper(x):
+    return deeper(x) + TABLE[0]
+def kernel(x, y=1):
+    return helper(x) * math.sqrt(2.0) + PAIR[0] + y
+"""
+
+
+def stamp(source: str = SOURCE, name: str = "kernel") -> str:
+    scope: dict[str, Any] = {}
+    exec(textwrap.dedent(source), scope)
+    return fingerprint(scope[name])
+
+
+def test_it_repeats() -> None:
+    assert stamp() == stamp()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x + LIMIT", "x - LIMIT"),  # a helper's helper
+        ("LIMIT = 10", "LIMIT = 11"),  # a constant two calls away
+        ("LIMIT = 10", "LIMIT = 10.0"),  # its type
+        ("[1, 2, 3]", "[1, 2, 4]"),  # a table
+        ("[1, 2, 3]", "[1, 2, 3], dtype=np.int8"),
+        ("TABLE[0]", "TABLE[1]"),  # a literal
+        ("(1, 2.5)", "(2, 2.5)"),
+        ("y=1", "y=2"),  # a default
+        ("math.sqrt", "math.exp"),  # a library function
+    ],
+)
+def test_it_sees_every_dependency(old: str, new: str) -> None:
+    assert stamp(SOURCE.replace(old, new)) != stamp()
+
+
+def test_comments_and_places_do_not_count() -> None:
+    assert stamp("# a comment\n\n\n" + SOURCE.replace("def kernel", "# more\ndef kernel")) == stamp()
+
+
+def test_closures_count() -> None:
+    def make(n):
+        def inner(x):
+            return x + n
+
+        return inner
+
+    assert fingerprint(make(1)) == fingerprint(make(1))
+    assert fingerprint(make(1)) != fingerprint(make(2))
+    assert fingerprint(make(np.zeros(3))) != fingerprint(make(np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("T = {1: 2}\ndef kernel(x):\n    return T[x]", "T, used by kernel, is a dict"),
+        ("T = [1, 2]\ndef kernel(x):\n    return T[x]", "is a list"),
+        ("import random\ndef kernel(x):\n    return random.random()", "is the module random, expected numpy or math"),
+        ("class A:\n    pass\nT = A()\ndef kernel(x):\n    return T.y", "is a A"),
+        ("import numpy as np\nT = np.array([{}])\ndef kernel(x):\n    return T[0]", "array of objects"),
+    ],
+)
+def test_what_it_cannot_see_is_refused(source: str, says: str) -> None:
+    with pytest.raises(GameError, match=says):
+        stamp(source)

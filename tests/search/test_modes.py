@@ -1,0 +1,29 @@
+"""The loop without numba's compiler, and with numba's bounds checks, passes the same tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CHOSEN = {
+    "NUMBA_DISABLE_JIT": ["test_hand_trees.py", "test_twin.py::test_afterstate_values", "test_twin.py::test_seeds"],
+    "NUMBA_BOUNDSCHECK": [
+        "test_hand_trees.py",
+        "test_twin.py::test_every_setting_on_every_game",
+        "test_twin.py::test_afterstate_values",
+        "test_twin.py::test_growth_does_not_change_the_search",
+    ],
+}
+
+
+@pytest.mark.parametrize("variable", list(CHOSEN))
+def test_the_search_passes_in_this_mode(variable: str) -> None:
+    tests = [str(HERE / name) for name in CHOSEN[variable]]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, variable: "1"}, timeout=1500)
+    assert done.returncode == 0, done.stdout[-3000:]

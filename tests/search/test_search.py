@@ -1,0 +1,367 @@
+"""The search as users meet it: limits, interruptions, and input it refuses."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero import ChanceConfig, ConfigError, EvaluatorError, Search, SearchConfig
+
+
+@pytest.fixture
+def pig():
+    return aleazero.load_game("pig", target=20)
+
+
+def zeros(observations, legal_masks):
+    return np.zeros(legal_masks.shape), np.zeros((len(legal_masks), 2))
+
+
+def test_the_call_of_the_readme(pig) -> None:
+    result = aleazero.Search(
+        pig,
+        evaluator="rollout",
+        config=SearchConfig(num_simulations=2000, seed=7, chance=ChanceConfig(loop="closed", pick="sample")),
+    ).run(pig.state_from_text("0-0 turn 6"))
+    assert result.actions.tolist() == [0, 1]
+    assert result.visits.sum() == 2000
+    assert result.policy.sum() == pytest.approx(1.0)
+    assert result.value == pytest.approx(-result.value[::-1])
+    assert result.best_action in (0, 1)
+    assert result.stopped is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"num_simulations": 0}, "num_simulations is 0, expected"),
+        ({"num_simulations": "many"}, "num_simulations is 'many'"),
+        ({"c": -1}, "c is -1"),
+        ({"c": float("nan")}, "c is nan"),
+        ({"seed": -3}, "seed is -3"),
+        ({"sims": 5}, "no setting 'sims'"),
+        ({"selection": "ucb"}, "selection is 'ucb', expected 'puct' or 'uct'"),
+        ({"max_evaluations": 0}, "max_evaluations is 0"),
+        ({"max_seconds": 0}, "max_seconds is 0"),
+        ({"first_play": "child"}, "first_play"),
+    ],
+)
+def test_impossible_settings_are_refused_in_one_line(settings: dict, says: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        SearchConfig(**settings)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_way_to_treat_chance_is_refused() -> None:
+    with pytest.raises(ConfigError, match="loop is 'ajar', expected 'closed' or 'open'"):
+        ChanceConfig(loop="ajar")
+
+
+def test_what_cannot_be_searched_is_refused(pig, backend: str) -> None:
+    with pytest.raises(aleazero.PositionError, match="the game is over"):
+        Search(pig, backend=backend).run(pig.state_from_text("20-3 turn 0 player 0 over"))
+    with pytest.raises(aleazero.PositionError, match=r"of tic_tac_toe\(\), expected one of pig"):
+        Search(pig, backend=backend).run(aleazero.load_game("tic_tac_toe").new_initial_state())
+    with pytest.raises(aleazero.PositionError, match=r"of pig\(target=100\), expected one of pig\(target=20\)"):
+        Search(pig, backend=backend).run(aleazero.load_game("pig").new_initial_state())
+    with pytest.raises(aleazero.IllegalActionError, match="action 1 to consider"):
+        Search(pig, backend=backend).run(pig.new_initial_state(), actions=[1])
+    with pytest.raises(aleazero.IllegalActionError, match="no action to consider"):
+        Search(pig, backend=backend).run(pig.new_initial_state(), actions=[])
+    with pytest.raises(aleazero.IllegalActionError, match="at a chance node"):
+        Search(pig, backend=backend).run(pig.state_from_text("0-0 turn 2 rolling"), actions=[1])
+    with pytest.raises(ConfigError, match="backend is 'rust'"):
+        Search(pig, backend="rust")
+    with pytest.raises(ConfigError, match="no evaluator 'rolout', did you mean rollout"):
+        Search(pig, evaluator="rolout", backend=backend)
+    with pytest.raises(ConfigError, match="expected a name or a callable"):
+        Search(pig, evaluator=3, backend=backend)
+
+
+BAD_EVALUATORS = {
+    "NaN value": (lambda o, m: (np.zeros(m.shape), np.full((len(m), 2), np.nan)), "value nan"),
+    "infinite value": (lambda o, m: (np.zeros(m.shape), np.full((len(m), 2), np.inf)), "value inf"),
+    "NaN logit": (lambda o, m: (np.full(m.shape, np.nan), np.zeros((len(m), 2))), "logit that is NaN"),
+    "no way out": (lambda o, m: (np.full(m.shape, -np.inf), np.zeros((len(m), 2))), "-inf for every legal"),
+    "logit shape": (lambda o, m: (np.zeros((len(m), 3)), np.zeros((len(m), 2))), r"logits of shape \(\d, 3\), expected"),
+    "value shape": (lambda o, m: (np.zeros(m.shape), np.zeros(len(m))), "values of shape"),
+    "one answer": (lambda o, m: np.zeros(m.shape), "raised ValueError|logits of shape"),
+    "nothing": (lambda o, m: None, "raised TypeError"),
+    "text": (lambda o, m: ("a", "b"), "raised ValueError"),
+    "raises": (lambda o, m: 1 // 0, "raised ZeroDivisionError"),
+    "raises at length": (lambda o, m: {}["two\nlines"], "raised KeyError"),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD_EVALUATORS))
+@pytest.mark.parametrize("good_batches", [0, 3])
+def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(
+    pig, backend: str, name: str, good_batches: int
+) -> None:
+    bad, says = BAD_EVALUATORS[name]
+    calls = []
+
+    def evaluator(observations, legal_masks):
+        calls.append(len(legal_masks))
+        return (zeros if len(calls) <= good_batches else bad)(observations, legal_masks)
+
+    search = Search(pig, evaluator, SearchConfig(num_simulations=200, in_flight=4), backend=backend)
+    state = pig.state_from_text("0-0 turn 5")
+    with pytest.raises(EvaluatorError, match=says) as error:
+        search.run(state)
+    assert "\n" not in str(error.value)
+    assert search._engine.in_flight() == 0
+    assert len(calls) == good_batches + 1
+
+
+def test_a_search_goes_on_where_an_evaluator_recovers(pig, backend: str) -> None:
+    """After an error the same search object starts over as if nothing had been."""
+    fail = [True]
+
+    def moody(observations, legal_masks):
+        if fail[0] and len(legal_masks) > 1:
+            raise RuntimeError("not now")
+        return zeros(observations, legal_masks)
+
+    search = Search(pig, moody, SearchConfig(num_simulations=100, in_flight=4), backend=backend)
+    state = pig.state_from_text("0-0 turn 5")
+    with pytest.raises(EvaluatorError, match="not now"):
+        search.run(state)
+    fail[0] = False
+    fresh = Search(pig, zeros, SearchConfig(num_simulations=100, in_flight=4), backend=backend)
+    np.testing.assert_array_equal(search.run(state).visits, fresh.run(state).visits)
+
+
+def test_logits_of_illegal_actions_do_not_matter(pig, backend: str) -> None:
+    def spoilt(observations, legal_masks):
+        return np.where(legal_masks, 0.0, np.nan), np.zeros((len(legal_masks), 2))
+
+    config = SearchConfig(num_simulations=100)
+    state = pig.new_initial_state()
+    np.testing.assert_array_equal(
+        Search(pig, spoilt, config, backend=backend).run(state).q, Search(pig, zeros, config, backend=backend).run(state).q
+    )
+
+
+def test_a_callable_that_says_what_uniform_says_searches_the_same(pig, backend: str) -> None:
+    for in_flight in (1, 5):
+        config = SearchConfig(num_simulations=300, in_flight=in_flight)
+        state = pig.state_from_text("0-0 turn 5")
+        inside = Search(pig, "uniform", config, backend=backend).run(state)
+        outside = Search(pig, zeros, config, backend=backend).run(state)
+        np.testing.assert_array_equal(inside.visits, outside.visits)
+        np.testing.assert_array_equal(inside.q, outside.q)
+        assert inside.stats == outside.stats
+
+
+def test_evaluators_see_from_the_viewer(pig, backend: str) -> None:
+    """Values come in seats relative to the viewer: what is good for the viewer is good for the mover."""
+    seen = []
+
+    def optimist(observations, legal_masks):
+        seen.append((observations.copy(), legal_masks.copy()))
+        return np.zeros(legal_masks.shape), np.tile([0.5, -0.5], (len(legal_masks), 1))
+
+    state = pig.state_from_text("5-9 turn 7 player 1")
+    result = Search(pig, optimist, SearchConfig(num_simulations=1), backend=backend).run(state)
+    np.testing.assert_array_equal(seen[0][0][0], state.observation_tensor(1))
+    assert seen[0][1][0].tolist() == [True, True]
+    root_alone = Search(pig, optimist, SearchConfig(num_simulations=1, max_evaluations=1), backend=backend).run(state)
+    assert root_alone.value.tolist() == [-0.5, 0.5]
+    assert root_alone.stopped == "evaluations"
+    assert result.stats.evaluations == 2
+
+
+def test_a_full_arena_stops_the_search_with_what_it_has(pig, backend: str) -> None:
+    search = Search(pig, "rollout", SearchConfig(num_simulations=5000, max_nodes=100, in_flight=3), backend=backend)
+    result = search.run(pig.state_from_text("0-0 turn 5"))
+    assert result.stopped == "nodes"
+    assert result.stats.nodes <= 100
+    assert 0 < result.stats.simulations == result.visits.sum() < 5000
+    assert search._engine.in_flight() == 0
+
+
+def test_the_evaluation_budget_is_kept(pig, backend: str) -> None:
+    for budget in (1, 2, 50):
+        config = SearchConfig(num_simulations=5000, max_evaluations=budget, in_flight=4)
+        result = Search(pig, "rollout", config, backend=backend).run(pig.state_from_text("0-0 turn 5"))
+        assert result.stats.evaluations == budget
+        assert result.stopped == "evaluations"
+        assert result.best_action is not None
+
+
+def test_a_time_limit_gives_a_prefix_of_the_same_search(pig) -> None:
+    state = pig.state_from_text("0-0 turn 5")
+    short = Search(pig, "rollout", SearchConfig(num_simulations=10**9, max_seconds=0.2)).run(state)
+    assert short.stopped == "seconds"
+    whole = Search(pig, "rollout", SearchConfig(num_simulations=short.stats.simulations)).run(state)
+    np.testing.assert_array_equal(short.visits, whole.visits)
+    np.testing.assert_array_equal(short.q, whole.q)
+
+
+@pytest.mark.parametrize("backend_name", ["compiled", "plain"])
+def test_ctrl_c_gives_what_was_found(backend_name: str) -> None:
+    code = f"""
+    import aleazero, sys, threading, os, signal, time
+    pig = aleazero.load_game("pig", target=20)
+    search = aleazero.Search(pig, "rollout", aleazero.SearchConfig(num_simulations=10**9), backend={backend_name!r})
+    aleazero.Search(pig, "rollout", aleazero.SearchConfig(num_simulations=1), backend={backend_name!r}).run(pig.new_initial_state())
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    result = search.run(pig.new_initial_state())
+    assert result.stopped == "interrupted", result.stopped
+    assert result.visits.sum() == result.stats.simulations > 0
+    assert search._engine.in_flight() == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    print("fine")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_a_search_runs_in_other_threads_too(pig) -> None:
+    """Signals belong to the main thread; elsewhere the search leaves them alone. Several searches at once agree."""
+    state = pig.state_from_text("0-0 turn 5")
+    config = SearchConfig(num_simulations=20_000)
+    alone = Search(pig, "rollout", config).run(state)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(Search(pig, "rollout", config).run(state))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for result in found:
+        np.testing.assert_array_equal(result.visits, alone.visits)
+
+
+def test_results_repeat_to_the_bit_in_another_process(pig) -> None:
+    code = """
+    import aleazero, hashlib
+    for name, params in (("pig", {"target": 20}), ("2048", {}), ("dice_game", {})):
+        game = aleazero.load_game(name, **params)
+        state = game.new_initial_state()
+        for loop in ("closed", "open"):
+            config = aleazero.SearchConfig(num_simulations=3000, seed=5, in_flight=3, noise_alpha=0.3,
+                                           chance=aleazero.ChanceConfig(loop=loop))
+            result = aleazero.Search(game, "rollout", config).run(state)
+            bits = [result.visits.tobytes(), result.q.tobytes(), result.value.tobytes(), result.priors.tobytes()]
+            bits += [str(o.visits).encode() for o in result.outcomes]
+            print(name, loop, hashlib.sha256(b"".join(bits)).hexdigest())
+    """
+    outputs = set()
+    for hash_seed in ("0", "1234"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment, check=True
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert next(iter(outputs)).count("\n") == 6
+
+
+def test_chance_in_a_loop_is_an_error(backend: str) -> None:
+    class Forever:
+        num_players = num_actions = 1
+
+        def current_player(self):
+            return -1
+
+        def legal_actions(self):
+            return [0]
+
+        def chance_outcomes(self):
+            return [(0, 1.0)]
+
+        def apply_action(self, action):
+            pass
+
+        def returns(self):
+            return [0.0]
+
+    if backend == "plain":
+        game = aleazero.load_game(Forever)
+        with pytest.raises(aleazero.ContractError, match="256 chance events in a row"):
+            Search(game, "uniform").run(game.new_initial_state())
+        return
+    game = aleazero.load_game(_module(kind="return 1"))
+    search = Search(game, "uniform")
+    with pytest.raises(aleazero.ContractError, match="256 chance events in a row"):
+        search.run(game.new_initial_state())
+    assert search._engine.in_flight() == 0
+
+
+@pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
+def test_probabilities_that_do_not_sum_to_one_are_an_error(backend: str, evaluator: str) -> None:
+    game = aleazero.load_game(_module(kind="return 1 if state[0] == 1 else 0", weight=0.9))
+    search = Search(game, evaluator, SearchConfig(num_simulations=50), backend=backend)
+    with pytest.raises(aleazero.ContractError, match="sum to"):
+        search.run(game.new_initial_state())
+    assert search._engine.in_flight() == 0
+
+
+def _module(kind: str, weight: float = 1.0):
+    import types
+
+    module = types.ModuleType("broken")
+    exec(
+        textwrap.dedent(f"""
+        from aleazero import GameInfo
+        def describe():
+            return GameInfo(name="broken", num_players=1, num_actions=1, max_outcomes=1, state_size=2)
+        def kind(state):
+            {kind}
+        def to_play(state):
+            return 0
+        def legal(state, out):
+            out[0] = 0
+            return 1
+        def apply(state, action):
+            state[0] += 1
+        def outcomes(state, ids, probabilities):
+            ids[0] = 0
+            probabilities[0] = {weight}
+            return 1
+        def apply_outcome(state, outcome):
+            state[0] = 0
+        def returns(state, out):
+            out[0] = 0.0
+        """),
+        vars(module),
+    )
+    return module
+
+
+def test_ctrl_c_is_left_to_others_between_searches(pig) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    Search(pig, "uniform", SearchConfig(num_simulations=10)).run(pig.new_initial_state())
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_implicit_baseline_has_no_chance_nodes(pig) -> None:
+    state = pig.state_from_text("0-0 turn 5")
+    result = Search(pig, "rollout", SearchConfig(num_simulations=400), backend="implicit").run(state)
+    assert result.stats.chance_nodes == 0
+    assert result.visits.sum() == 400
+    with pytest.raises(ConfigError, match="expected a decision at the root"):
+        Search(pig, "rollout", backend="implicit").run(pig.state_from_text("0-0 turn 5 rolling"))
+    with pytest.raises(ConfigError, match="loop=closed"):
+        Search(pig, "rollout", SearchConfig(chance=ChanceConfig(loop="open")), backend="implicit")
+
+
+def test_object_games_are_searched_in_plain_python() -> None:
+    game = aleazero.from_openspiel("pig", winscore=20)
+    with pytest.raises(ConfigError, match="expected backend plain"):
+        Search(game, backend="compiled")
+    result = Search(game, "rollout", SearchConfig(num_simulations=200)).run(game.new_initial_state())
+    assert result.visits.sum() == 200

@@ -1,0 +1,39 @@
+"""The public API is frozen: a change here needs a version and a line in the changelog."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import aleazero
+
+PUBLIC = """
+AleaZeroError CHANCE ChanceConfig CheckReport ConfigError ContractError DECISION ESTIMATE EXACT Evaluator
+EvaluatorError Game GameError GameInfo IllegalActionError MANY NONE OutcomeStats PositionError Rollout Search
+SearchConfig SearchResult SearchStats SearchTree State Step TERMINAL Uniform UnknownGameError __version__ check_game
+from_openspiel game_names load_game played_outcome register_game
+""".split()
+
+
+def test_the_public_names() -> None:
+    assert sorted(aleazero.__all__) == sorted(PUBLIC)
+    for name in PUBLIC:
+        assert getattr(aleazero, name) is not None
+    assert set(PUBLIC) <= set(dir(aleazero))
+
+
+def test_the_version_is_the_packages() -> None:
+    from importlib.metadata import version
+
+    assert version("aleazero") == aleazero.__version__
+
+
+def test_importing_the_package_imports_no_heavy_library() -> None:
+    code = "import sys, aleazero; print([m for m in ('numpy', 'numba', 'pydantic', 'rich') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_every_error_is_an_aleazero_error() -> None:
+    for name in PUBLIC:
+        if name.endswith("Error"):
+            assert issubclass(getattr(aleazero, name), aleazero.AleaZeroError)
