@@ -1,0 +1,83 @@
+"""What a result tells: the best action, the policy, the principal line, and plain data for JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero import ChanceConfig, Search, SearchConfig
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.search.result import SearchResult, SearchStats
+
+
+def result_of(visits, q, priors) -> SearchResult:
+    stats = SearchStats(0, 0, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+    return SearchResult(
+        actions=np.arange(len(visits)) * 10,
+        visits=np.array(visits),
+        q=np.array(q, float),
+        priors=np.array(priors, float),
+        value=np.zeros(1),
+        outcomes=[],
+        stats=stats,
+        stopped=None,
+        config=SearchConfig(),
+        root=lambda: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("visits", "q", "priors", "best"),
+    [
+        ([3, 5, 2], [9, 0, 9], [1, 0, 0], 10),  # visits first
+        ([5, 5, 2], [1, 2, 9], [1, 0, 0], 10),  # then the value
+        ([5, 5, 2], [2, 2, 9], [0.1, 0.2, 0.7], 10),  # then the prior
+        ([5, 5, 2], [2, 2, 9], [0.2, 0.2, 0.6], 0),  # then the lower id
+        ([0, 0], [np.nan, np.nan], [0.3, 0.7], 10),  # nothing tried: the prior
+    ],
+)
+def test_the_best_action(visits, q, priors, best) -> None:
+    assert result_of(visits, q, priors).best_action == best
+
+
+def test_the_policy_is_visit_shares() -> None:
+    assert result_of([1, 3], [0, 0], [0.5, 0.5]).policy.tolist() == [0.25, 0.75]
+    assert result_of([0, 0], [0, 0], [0.3, 0.7]).policy.tolist() == [0.3, 0.7]
+
+
+def test_a_chance_root_has_no_action_to_execute() -> None:
+    game = aleazero.load_game("dice_game")
+    result = Search(game, "uniform").run(game.state_from_text("14 rolling"))
+    assert result.best_action is None
+    with pytest.raises(aleazero.PositionError, match="no action to execute"):
+        result.sample_action()
+    assert [outcome.outcome for outcome in result.outcomes] == [1, 2, 3, 4, 5, 6]
+    assert sum(outcome.visits for outcome in result.outcomes) == 256
+    assert result.value[0] == pytest.approx(
+        sum(outcome.visits * outcome.value[0] for outcome in result.outcomes) / 256
+    )
+
+
+@pytest.mark.parametrize("loop", ["closed", "open"])
+def test_the_principal_line_is_the_most_visited(loop: str) -> None:
+    game = aleazero.load_game("dice_game")
+    config = SearchConfig(num_simulations=2000, chance=ChanceConfig(loop=loop))
+    result = Search(game, "rollout", config).run(game.state_from_text("14"))
+    line = result.principal_variation()
+    assert (line[0].kind, line[0].action, line[0].text) == (DECISION, result.best_action, "roll")
+    assert line[0].visits == result.visits.max()
+    assert line[1].kind == CHANCE
+    assert [step.visits for step in line] == sorted((step.visits for step in line), reverse=True)
+
+
+def test_the_result_as_data_is_json() -> None:
+    game = aleazero.load_game("pig", target=20)
+    for position in ("0-0 turn 5", "0-0 turn 5 rolling"):
+        data = Search(game, "rollout", SearchConfig(num_simulations=1)).run(game.state_from_text(position)).to_dict()
+        read = json.loads(json.dumps(data, allow_nan=False))
+        assert read["stats"]["simulations"] == 1
+        assert read["config"]["chance"] == {"loop": "closed", "pick": "sample"}
+        assert None in read["q"] or not read["q"]
