@@ -7,12 +7,45 @@ import sys
 
 import aleazero
 
-PUBLIC = """
-AleaZeroError CHANCE ChanceConfig CheckReport ConfigError ContractError DECISION ESTIMATE EXACT Evaluator
-EvaluatorError Game GameError GameInfo IllegalActionError MANY NONE OutcomeStats PositionError Rollout Search
-SearchConfig SearchResult SearchStats SearchTree State Step TERMINAL Uniform UnknownGameError __version__ check_game
-from_openspiel game_names load_game played_outcome register_game
-""".split()
+PUBLIC = [
+    "AleaZeroError",
+    "CHANCE",
+    "ChanceConfig",
+    "CheckReport",
+    "ConfigError",
+    "ContractError",
+    "DECISION",
+    "ESTIMATE",
+    "EXACT",
+    "Evaluator",
+    "EvaluatorError",
+    "Game",
+    "GameError",
+    "GameInfo",
+    "IllegalActionError",
+    "MANY",
+    "NONE",
+    "OutcomeStats",
+    "PositionError",
+    "Rollout",
+    "Search",
+    "SearchConfig",
+    "SearchResult",
+    "SearchStats",
+    "SearchTree",
+    "State",
+    "Step",
+    "TERMINAL",
+    "Uniform",
+    "UnknownGameError",
+    "__version__",
+    "check_game",
+    "from_openspiel",
+    "game_names",
+    "load_game",
+    "played_outcome",
+    "register_game",
+]
 
 
 def test_the_public_names() -> None:

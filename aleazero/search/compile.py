@@ -29,8 +29,8 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from aleazero.errors import GameError
+from aleazero.search.borrow import borrow
 from aleazero.search.fingerprint import fingerprint, names_used, plain_function
-from aleazero.search.loop import borrow
 
 FORMAT = 1
 """Version of the cache files."""

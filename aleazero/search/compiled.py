@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -11,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ContractError, GameError
-from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER, State
+from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import stream_key
 from aleazero.search.compile import compile_loop
+from aleazero.search.compiled_view import CompiledView, running_sum
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.export import ANY_OUTCOME, TreeNode
 from aleazero.search.loop import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, make_loop
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
 from aleazero.search.tree import (
@@ -39,6 +40,7 @@ from aleazero.search.tree import (
     TALLY,
     UNIFORM,
     Settings,
+    Tree,
     grow_edges,
     grow_nodes,
     make_batch,
@@ -66,9 +68,9 @@ class CompiledEngine:
         dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
         external = self._settings.evaluator == EXTERNAL
         nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
-        self._tree = make_tree(
-            nodes, 2 * nodes + config.in_flight * info.num_actions, info.state_size, dtype, info.num_players
-        )
+        self._dtype = dtype
+        self._tree = self._new_tree(nodes, 2 * nodes + config.in_flight * info.num_actions)
+        self._last_view: Callable[[], CompiledView | None] = lambda: None
         self._batch = make_batch(
             config.in_flight,
             config.max_depth,
@@ -80,6 +82,9 @@ class CompiledEngine:
         )
         self._scratch = make_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
         self._run(0, answered=False)  # an empty step: what must be compiled is compiled now, not in a timed search
+
+    def _new_tree(self, nodes: int, edges: int) -> Tree:
+        return make_tree(nodes, edges, self.game.info.state_size, self._dtype, self.game.num_players)
 
     @property
     def simulations(self) -> int:
@@ -94,6 +99,8 @@ class CompiledEngine:
     def reset(self, state: State) -> None:
         """Forget the tree and start from a state."""
         assert isinstance(state, KernelState)
+        if self._last_view() is not None:  # an earlier result is still read: leave it its tree
+            self._tree = self._new_tree(len(self._tree.nodes), len(self._tree.edges))
         tree, batch = self._tree, self._batch
         tree.counters[:] = 0
         tree.keys[:] = EMPTY
@@ -177,7 +184,7 @@ class CompiledEngine:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
         edges = self._root_slots()
         kept = edges[np.isin(edges.action, actions)].copy()
-        weight = _running_sum(kept.prior)
+        weight = running_sum(kept.prior)
         kept.prior = kept.prior / weight if weight > 0 else 1.0 / len(kept)
         if not self.closed:
             kept.prior *= len(kept)
@@ -198,7 +205,7 @@ class CompiledEngine:
         """Actions, visits, totals and priors at the root, by action."""
         edges = self._root_slots()
         order = np.argsort(edges.action, kind="stable")
-        weight = 1.0 if self.closed else _running_sum(edges.prior) or 1.0
+        weight = 1.0 if self.closed else running_sum(edges.prior) or 1.0
         return (
             edges.action[order].copy(),
             edges.visits[order].copy(),
@@ -211,7 +218,7 @@ class CompiledEngine:
         nodes = self._tree.nodes
         return {
             int(nodes[n].label): (int(nodes[n].visits), self._tree.totals[n].copy())
-            for n in self._children(0)
+            for n in CompiledView(self.game, self._tree, self.closed).children(0)
             if (nodes[n].kind == TALLY) != self.closed
         }
 
@@ -245,59 +252,11 @@ class CompiledEngine:
         """Visits still counted as in flight in the whole tree: 0 between batches."""
         return int(self._tree.edges.in_flight[: self._tree.counters[EDGES]].sum())
 
-    def _children(self, n: int) -> list[int]:
-        found = []
-        child = int(self._tree.nodes[n].first_child)
-        while child != NO_NODE:
-            found.append(child)
-            child = int(self._tree.nodes[child].next_child)
-        return found[::-1]
-
-    def tree(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
-        return self._export(0, "", None, None)
-
-    def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
-        node = self._tree.nodes[n]
-        kind, visits = int(node.kind), int(node.visits)
-        player = int(node.mover) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
-        children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
-        value = self._tree.totals[n] / max(1, visits)
-        return TreeNode(int(node.label), text, kind, player, visits, value, prior, probability, children)
-
-    def _export_outcomes(self, n: int) -> list[TreeNode]:
-        nodes = self._tree.nodes
-        if not self.closed:
-            shared = [child for child in self._children(n) if nodes[child].kind != TALLY]
-            return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
-        state = self.game.state_from_vector(self._tree.states[n])
-        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
-        return [
-            self._export(child, state.action_to_string(label), None, chances.get(label))
-            for child, label in ((child, int(nodes[child].label)) for child in self._children(n))
-        ]
-
-    def _export_actions(self, n: int) -> list[TreeNode]:
-        node = self._tree.nodes[n]
-        edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
-        state = self.game.state_from_vector(self._tree.states[n])
-        weight = 1.0 if self.closed else _running_sum(edges.prior) or 1.0
-        behind = self._children(n)
-        found = []
-        for edge in edges:
-            action = int(edge.action)
-            ends = [int(edge.child)] if self.closed else [c for c in behind if self._tree.nodes[c].label == action]
-            name, prior = state.action_to_string(action), float(edge.prior / weight)
-            found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
-        return found
-
-
-def _running_sum(values: Any) -> float:
-    """A plain running sum, as in the loop (numpy's is pairwise)."""
-    total = 0.0
-    for value in values:
-        total += float(value)
-    return total
+    def view(self) -> CompiledView:
+        """The tree as it is now; it stays so while somebody holds the view."""
+        view = CompiledView(self.game, self._tree, self.closed)
+        self._last_view = weakref.ref(view)
+        return view
 
 
 def loop_of(game: KernelGame) -> Any:

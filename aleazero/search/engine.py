@@ -46,6 +46,13 @@ class Counts:
     tree_bytes: int
 
 
+class TreeView(Protocol):
+    """A searched tree, to be read by people."""
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+
+
 class Engine(Protocol):
     """One tree that can be grown, step by step."""
 
@@ -96,5 +103,5 @@ class Engine(Protocol):
     def in_flight(self) -> int:
         """Visits still counted as in flight: 0 between batches."""
 
-    def tree(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
+    def view(self) -> TreeView:
+        """The tree as it is now; a later search leaves it alone while somebody holds the view."""

@@ -15,6 +15,7 @@ import numpy as np
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.backup import backup, release
+from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tree
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
 from aleazero.search.select import close_slots, open_slots, select, select_open
@@ -387,52 +388,3 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 return status
 
     return advance
-
-
-def borrow(array: Any) -> Any:
-    """The same array; compiled, without an owner, so that the loop counts no references (the caller keeps it)."""
-    return array
-
-
-def borrow_tree(t: Tree) -> Tree:
-    """The tree's arrays, borrowed."""
-    return Tree(
-        borrow(t.nodes),
-        borrow(t.edges),
-        borrow(t.states),
-        borrow(t.totals),
-        borrow(t.own),
-        borrow(t.keys),
-        borrow(t.places),
-        borrow(t.low),
-        borrow(t.high),
-        borrow(t.counters),
-    )
-
-
-def borrow_batch(b: Batch) -> Batch:
-    """The batch's arrays, borrowed."""
-    return Batch(
-        borrow(b.path_nodes),
-        borrow(b.path_slots),
-        borrow(b.lengths),
-        borrow(b.depths),
-        borrow(b.simulations),
-        borrow(b.states),
-        borrow(b.observations),
-        borrow(b.masks),
-        borrow(b.logits),
-        borrow(b.values),
-    )
-
-
-def borrow_scratch(s: Scratch) -> Scratch:
-    """The scratch arrays, borrowed."""
-    return Scratch(
-        borrow(s.walk),
-        borrow(s.actions),
-        borrow(s.slot_of),
-        borrow(s.ids),
-        borrow(s.probabilities),
-        borrow(s.value),
-    )

@@ -8,62 +8,19 @@ children keyed by the state that was realised.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError
-from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL, TERMINAL_PLAYER, Game, State
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
 from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING, Counts, Leaves
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.export import ANY_OUTCOME, TreeNode
+from aleazero.search.plain_tree import Edge, Leaf, Node, PlainView, Values, release, sum_priors, walk
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
-
-Values = list[float]
-
-
-@dataclass(eq=False)
-class Edge:
-    """An action of a decision node; ``total`` is the mover's."""
-
-    action: int
-    prior: float
-    visits: int = 0
-    in_flight: int = 0
-    total: float = 0.0
-    children: dict[Any, Node] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Node:
-    """A node; in open loop its state is that of the first visit, kept for display alone."""
-
-    state: State
-    kind: int
-    mover: int
-    label: int
-    visits: int = 0
-    total: Values = field(default_factory=list)
-    own: Values | None = None
-    pending: bool = False
-    edges: list[Edge] | None = None
-    children: dict[Any, Node] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Leaf:
-    """The end of a descent: its path, and the state to be evaluated."""
-
-    path: list[tuple[Node, Edge | None]]
-    node: Node
-    state: State
-    simulation: int
-    depth: int
 
 
 class Collision(Exception):
@@ -132,14 +89,14 @@ class PlainEngine:
                 leaf = self._descend(self.started, path)
             except Collision:
                 self.collisions += 1
-                _release(path)
+                release(path)
                 return
             except ArenaFull:
                 self.full = True
-                _release(path)
+                release(path)
                 return
             except Exception:
-                _release(path)
+                release(path)
                 raise
             self.started += 1
             self.depth = max(self.depth, leaf.depth)
@@ -257,7 +214,7 @@ class PlainEngine:
         assert node.edges is not None
         # At the root an open loop always sees the same state, and may have been told to leave actions out.
         edges = node.edges if self.closed or node is self.root else self._legal_slots(node.edges, state)
-        weights = 1.0 if self.closed else _sum_priors(edges)
+        weights = 1.0 if self.closed else sum_priors(edges)
         tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
         first_play = self.config.first_play
         if first_play == "parent":
@@ -348,7 +305,7 @@ class PlainEngine:
         """Let go of the waiting leaves, as if their descents had not been."""
         for leaf in self._take_batch():
             leaf.node.pending = False
-            _release(leaf.path)
+            release(leaf.path)
             self.started -= leaf.simulation != ROOT_EVALUATION
 
     # -- expand and back up ------------------------------------------------------------------------------------
@@ -388,7 +345,7 @@ class PlainEngine:
     def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
         """Actions, visits, totals and priors at the root, by action."""
         edges = sorted(self.root.edges or [], key=lambda edge: edge.action)
-        weight = 1.0 if self.closed else _sum_priors(self.root.edges or []) or 1.0
+        weight = 1.0 if self.closed else sum_priors(self.root.edges or []) or 1.0
         return (
             [edge.action for edge in edges],
             [edge.visits for edge in edges],
@@ -399,7 +356,7 @@ class PlainEngine:
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
         kept = [edge for edge in self.root.edges or [] if edge.action in actions]
-        weight = _sum_priors(kept)
+        weight = sum_priors(kept)
         for edge in kept:
             share = edge.prior / weight if weight > 0 else 1.0 / len(kept)
             edge.prior = share if self.closed else share * len(kept)
@@ -423,7 +380,7 @@ class PlainEngine:
 
     def counts(self) -> Counts:
         """Sizes of the tree."""
-        chance = [node for node in _walk(self.root) if node.kind == CHANCE]
+        chance = [node for node in walk(self.root) if node.kind == CHANCE]
         outcome_counts: dict[int, int] = {}
         for node in chance:
             outcome_counts[len(node.children)] = outcome_counts.get(len(node.children), 0) + 1
@@ -441,35 +398,11 @@ class PlainEngine:
 
     def in_flight(self) -> int:
         """Visits still counted as in flight in the whole tree: 0 between batches."""
-        return sum(edge.in_flight for node in _walk(self.root) for edge in node.edges or [])
+        return sum(edge.in_flight for node in walk(self.root) for edge in node.edges or [])
 
-    def tree(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
-        return self._export(self.root, "", None, None)
-
-    def _export(self, node: Node, text: str, prior: float | None, probability: float | None) -> TreeNode:
-        value = np.array(node.total) / max(1, node.visits)
-        player = node.mover if node.kind == DECISION else CHANCE_PLAYER if node.kind == CHANCE else TERMINAL_PLAYER
-        children = partial(self._export_outcomes if node.kind == CHANCE else self._export_actions, node)
-        return TreeNode(node.label, text, node.kind, player, node.visits, value, prior, probability, children)
-
-    def _export_outcomes(self, node: Node) -> list[TreeNode]:
-        if not self.closed:
-            return [self._export(child, ANY_OUTCOME, None, None) for child in node.children.values()]
-        chances = dict(node.state.chance_outcomes()) if node.state.outcomes_listed() else {}
-        return [
-            self._export(child, node.state.action_to_string(child.label), None, chances.get(child.label))
-            for child in node.children.values()
-        ]
-
-    def _export_actions(self, node: Node) -> list[TreeNode]:
-        edges = node.edges or []
-        weight = 1.0 if self.closed else _sum_priors(edges) or 1.0
-        return [
-            self._export(child, node.state.action_to_string(edge.action), edge.prior / weight, None)
-            for edge in edges
-            for child in edge.children.values()
-        ]
+    def view(self) -> PlainView:
+        """The tree as it is now; the next search makes nodes of its own."""
+        return PlainView(self.root, self.closed)
 
 
 def _priors(legal: list[int], logits: list[float] | None) -> list[float]:
@@ -481,29 +414,3 @@ def _priors(legal: list[int], logits: list[float] | None) -> list[float]:
     for weight in weights:
         total += weight
     return [weight / total for weight in weights]
-
-
-def _sum_priors(edges: list[Edge]) -> float:
-    """A plain running sum, as in the compiled search (the built-in ``sum`` compensates in newer Pythons)."""
-    total = 0.0
-    for edge in edges:
-        total += edge.prior
-    return total
-
-
-def _release(path: list[tuple[Node, Edge | None]]) -> None:
-    """Take back the in-flight counts of a descent that came to nothing."""
-    for _, edge in path:
-        if edge is not None:
-            edge.in_flight -= 1
-
-
-def _walk(root: Node) -> list[Node]:
-    found, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        stack.extend(node.children.values())
-        for edge in node.edges or []:
-            stack.extend(edge.children.values())
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.luck import stream_key
 from aleazero.search.config import SearchConfig
+from aleazero.search.engine import TreeView
 from aleazero.search.export import SearchTree, TreeNode
 
 EXECUTED = 0x6578656375746564  # "executed": the stream of the executed move
@@ -78,7 +78,7 @@ class SearchResult:
     stopped: str | None
     """Why the search ended before ``num_simulations``: interrupted, nodes, evaluations or seconds."""
     config: SearchConfig
-    root: Callable[[], TreeNode] = field(repr=False)
+    view: TreeView = field(repr=False)
 
     @property
     def policy(self) -> NDArray[np.float64]:
@@ -108,12 +108,12 @@ class SearchResult:
 
     def tree(self, depth: int = 3, top: int | None = None) -> SearchTree:
         """What was searched, ``depth`` levels deep, with the ``top`` most visited children of each node."""
-        return SearchTree.cut(self.root(), depth, top)
+        return SearchTree.cut(self.view.root(), depth, top)
 
     def principal_variation(self) -> list[Step]:
         """The most visited line, from the root through chance nodes to where visits end."""
         steps: list[Step] = []
-        node: TreeNode | None = self.root()
+        node: TreeNode | None = self.view.root()
         while node is not None:
             visited = [child for child in node.children() if child.visits]
             if not visited:

@@ -45,6 +45,8 @@ class Search:
         self.evaluator = resolve_evaluator(evaluator)
         self.config = config or SearchConfig()
         self._engine = _make_engine(game, self.evaluator, self.config, backend)
+        self._lock = threading.Lock()
+        self._running_in: int | None = None
 
     def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
         """Search from a state; ``actions`` may narrow what is considered there.
@@ -56,9 +58,21 @@ class Search:
         state.require_running()
         if actions is not None:
             actions = _narrowed(state, actions)
-        with _interrupts() as interrupted:
+        with self._alone(), _interrupts() as interrupted:
             stopped = self._grow(state, actions, interrupted)
-        return self._result(state, stopped)
+            return self._result(state, stopped)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One run at a time: other threads wait; an evaluator that calls its own search is told so."""
+        if self._running_in == threading.get_ident():
+            raise ConfigError("this search is already running: an evaluator that searches needs a Search of its own")
+        with self._lock:
+            self._running_in = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._running_in = None
 
     def _grow(self, state: State, actions: Sequence[int] | None, interrupted: threading.Event) -> str | None:
         """Grow the tree to its target; the reason, where it ends before."""
@@ -122,7 +136,7 @@ class Search:
             stats=SearchStats(simulations=engine.simulations, evaluations=engine.evaluations, **vars(counts)),
             stopped=stopped,
             config=self.config,
-            root=engine.tree,
+            view=engine.view(),
         )
 
 

@@ -115,16 +115,12 @@ def test_one_simulation_follows_the_prior(backend: str, loop: str) -> None:
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
 @pytest.mark.parametrize("selection", ["puct", "uct"])
-def test_an_immediate_win_is_found_from_uniform_priors_and_zero_values(
-    backend: str, loop: str, selection: str
-) -> None:
+def test_an_immediate_win_is_found_from_uniform_priors_and_zero_values(backend: str, loop: str, selection: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
     for position, winning in (("xx./oo./...", "c1"), ("x.o/xo./...", None)):
         state = game.state_from_text(position)
         wins = [a for a in state.legal_actions() if state.child(a).is_terminal()]
-        config = SearchConfig(
-            num_simulations=200, selection=selection, chance=ChanceConfig(loop=loop, pick="sample")
-        )
+        config = SearchConfig(num_simulations=200, selection=selection, chance=ChanceConfig(loop=loop, pick="sample"))
         result = Search(game, "uniform", config, backend=backend).run(state)
         assert result.best_action in wins, (position, winning)
 

@@ -25,6 +25,19 @@ LEFT_OUT = "dice_game or tic_tac_toe"
 @pytest.mark.parametrize("variable", list(CHOSEN))
 def test_the_search_passes_in_this_mode(variable: str) -> None:
     tests = [str(HERE / name) for name in CHOSEN[variable]]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", f"not ({LEFT_OUT})", *tests]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, variable: "1"}, timeout=1500)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-k",
+        f"not ({LEFT_OUT})",
+    ]
+    done = subprocess.run(
+        [*command, *tests], capture_output=True, text=True, env={**os.environ, variable: "1"}, timeout=1500
+    )
     assert done.returncode == 0, done.stdout[-3000:]

@@ -25,7 +25,7 @@ def result_of(visits, q, priors) -> SearchResult:
         stats=stats,
         stopped=None,
         config=SearchConfig(),
-        root=lambda: None,
+        view=None,
     )
 
 
@@ -56,9 +56,7 @@ def test_a_chance_root_has_no_action_to_execute() -> None:
         result.sample_action()
     assert [outcome.outcome for outcome in result.outcomes] == [1, 2, 3, 4, 5, 6]
     assert sum(outcome.visits for outcome in result.outcomes) == 256
-    assert result.value[0] == pytest.approx(
-        sum(outcome.visits * outcome.value[0] for outcome in result.outcomes) / 256
-    )
+    assert result.value[0] == pytest.approx(sum(outcome.visits * outcome.value[0] for outcome in result.outcomes) / 256)
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
@@ -81,3 +79,16 @@ def test_the_result_as_data_is_json() -> None:
         assert read["stats"]["simulations"] == 1
         assert read["config"]["chance"] == {"loop": "closed", "pick": "sample"}
         assert None in read["q"] or not read["q"]
+
+
+def test_a_later_search_leaves_an_earlier_result_alone(backend: str) -> None:
+    game = aleazero.load_game("dice_game")
+    search = Search(game, "rollout", SearchConfig(num_simulations=300), backend=backend)
+    first = search.run(game.state_from_text("10"))
+    told = first.to_dict(), first.tree(depth=4).to_json()
+    second = search.run(game.state_from_text("3"))
+    assert (first.to_dict(), first.tree(depth=4).to_json()) == told
+    assert second.tree(depth=4).to_json() != told[1]
+    del first
+    again = search.run(game.state_from_text("10"))
+    assert (again.to_dict(), again.tree(depth=4).to_json()) == told

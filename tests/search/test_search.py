@@ -92,7 +92,10 @@ BAD_EVALUATORS = {
     "infinite value": (lambda o, m: (np.zeros(m.shape), np.full((len(m), 2), np.inf)), "value inf"),
     "NaN logit": (lambda o, m: (np.full(m.shape, np.nan), np.zeros((len(m), 2))), "logit that is NaN"),
     "no way out": (lambda o, m: (np.full(m.shape, -np.inf), np.zeros((len(m), 2))), "-inf for every legal"),
-    "logit shape": (lambda o, m: (np.zeros((len(m), 3)), np.zeros((len(m), 2))), r"logits of shape \(\d, 3\), expected"),
+    "logit shape": (
+        lambda o, m: (np.zeros((len(m), 3)), np.zeros((len(m), 2))),
+        r"logits of shape \(\d, 3\), expected",
+    ),
     "value shape": (lambda o, m: (np.zeros(m.shape), np.zeros(len(m))), "values of shape"),
     "one answer": (lambda o, m: np.zeros(m.shape), "raised ValueError|logits of shape"),
     "nothing": (lambda o, m: None, "raised TypeError"),
@@ -104,9 +107,7 @@ BAD_EVALUATORS = {
 
 @pytest.mark.parametrize("name", list(BAD_EVALUATORS))
 @pytest.mark.parametrize("good_batches", [0, 3])
-def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(
-    pig, backend: str, name: str, good_batches: int
-) -> None:
+def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(pig, backend: str, name: str, good_batches: int) -> None:
     bad, says = BAD_EVALUATORS[name]
     calls = []
 
@@ -148,7 +149,8 @@ def test_logits_of_illegal_actions_do_not_matter(pig, backend: str) -> None:
     config = SearchConfig(num_simulations=100)
     state = pig.new_initial_state()
     np.testing.assert_array_equal(
-        Search(pig, spoilt, config, backend=backend).run(state).q, Search(pig, zeros, config, backend=backend).run(state).q
+        Search(pig, spoilt, config, backend=backend).run(state).q,
+        Search(pig, zeros, config, backend=backend).run(state).q,
     )
 
 
@@ -214,7 +216,6 @@ def test_ctrl_c_gives_what_was_found(backend_name: str) -> None:
     import aleazero, sys, threading, os, signal, time
     pig = aleazero.load_game("pig", target=20)
     search = aleazero.Search(pig, "rollout", aleazero.SearchConfig(num_simulations=10**9), backend={backend_name!r})
-    aleazero.Search(pig, "rollout", aleazero.SearchConfig(num_simulations=1), backend={backend_name!r}).run(pig.new_initial_state())
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     result = search.run(pig.new_initial_state())
     assert result.stopped == "interrupted", result.stopped
@@ -365,3 +366,34 @@ def test_object_games_are_searched_in_plain_python() -> None:
         Search(game, backend="compiled")
     result = Search(game, "rollout", SearchConfig(num_simulations=200)).run(game.new_initial_state())
     assert result.visits.sum() == 200
+
+
+def test_a_search_inside_its_own_evaluator_is_refused(pig, backend: str) -> None:
+    inner = []
+
+    def curious(observations, legal_masks):
+        with pytest.raises(ConfigError, match="already running"):
+            search.run(pig.new_initial_state())
+        inner.append(
+            Search(pig, "uniform", SearchConfig(num_simulations=5), backend=backend).run(pig.new_initial_state())
+        )
+        return zeros(observations, legal_masks)
+
+    search = Search(pig, curious, SearchConfig(num_simulations=5), backend=backend)
+    assert search.run(pig.new_initial_state()).visits.sum() == 5
+    assert len(inner) == 6
+
+
+def test_one_search_used_by_several_threads_takes_them_in_turn(pig) -> None:
+    search = Search(pig, "rollout", SearchConfig(num_simulations=5000))
+    states = [pig.state_from_text(f"0-0 turn {turn}") for turn in (2, 3, 4, 5)]
+    alone = [search.run(state).visits.tolist() for state in states]
+    found: dict[int, list[int]] = {}
+    threads = [
+        threading.Thread(target=lambda i=i: found.update({i: search.run(states[i]).visits.tolist()})) for i in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[i] for i in range(4)] == alone

