@@ -42,6 +42,8 @@ class GameInfo:
     """Action ids are 0 to num_actions − 1."""
     max_outcomes: int = 0
     """Most outcomes of one chance event; 0 in a game without chance."""
+    lists_outcomes: bool = True
+    """False where ``outcomes`` may answer MANY."""
     utility: tuple[float, float] | None = None
     """Lowest and highest return of a player; None where there is no bound."""
     state_size: int = 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError, nearest
+from aleazero.games.base import Game
 
 
 class Settings(BaseModel):
@@ -23,11 +25,21 @@ class Settings(BaseModel):
     @classmethod
     def _explain(cls, error: ValidationError) -> str:
         first = error.errors()[0]
+        if first["type"] == "together":
+            return f"{cls.__name__}: {first['msg']}"
         name = ".".join(str(part) for part in first["loc"]) or cls.__name__
         if first["type"] == "extra_forbidden":
             return f"{cls.__name__}: no setting {name!r}, {nearest(name, cls.model_fields)}"
         expected = first["msg"].replace("Input should be ", "").replace("Value error, ", "")
         return f"{cls.__name__}: {name} is {first['input']!r}, expected {expected}"
+
+
+class Widening(Settings):
+    """How many outcomes of a chance node may be stored: at most min(max_children, ceil(c·N^alpha)) after N visits."""
+
+    c: float = Field(2.0, gt=0, description="Factor of the schedule.")
+    alpha: float = Field(0.6, ge=0, le=1, description="Exponent of the schedule.")
+    max_children: int = Field(64, ge=1, description="Most stored outcomes of a chance node.")
 
 
 class ChanceConfig(Settings):
@@ -38,7 +50,63 @@ class ChanceConfig(Settings):
         description="closed: a child for each outcome. open: outcomes share statistics, and the search converges "
         "to the best plan that is blind to them.",
     )
-    pick: Literal["sample"] = Field("sample", description="sample: outcomes are drawn from the true distribution.")
+    pick: Literal["sample", "stratified"] = Field(
+        "sample",
+        description="sample: outcomes are drawn from the true distribution. stratified: the outcome whose visits fall "
+        "furthest behind its probability.",
+    )
+    exact_up_to: int = Field(
+        0,
+        ge=0,
+        description="Chance nodes with at most this many outcomes are expanded whole, at the exact mean.",
+    )
+    widening: Widening | None = Field(
+        None, description="Limits the stored outcomes; others are evaluated and backed up, but not stored."
+    )
+    samples_per_visit: int = Field(
+        1, ge=1, le=4096, description="Outcomes drawn at the chance node right above a leaf; their mean is backed up."
+    )
+    backup: Literal["sample", "expectation"] = Field(
+        "sample",
+        description="sample: the mean of what was drawn. expectation: outcomes weighted by their probabilities.",
+    )
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> ChanceConfig:
+        if self.loop == "open":
+            for name, used in (
+                ("pick=stratified", self.pick == "stratified"),
+                ("exact_up_to", self.exact_up_to > 0),
+                ("widening", self.widening is not None),
+                ("backup=expectation", self.backup == "expectation"),
+            ):
+                if used:
+                    raise PydanticCustomError("together", "loop=open does not go with {name}", {"name": name})
+        if self.samples_per_visit > 1 and self.backup == "expectation":
+            raise PydanticCustomError("together", "samples_per_visit does not go with backup=expectation")
+        return self
+
+    @property
+    def lists_outcomes(self) -> bool:
+        """Whether these settings need every outcome listed with its probability."""
+        return self.pick == "stratified" or self.backup == "expectation" or self.exact_up_to > 0
+
+    @classmethod
+    def preset(cls, name: str) -> ChanceConfig:
+        """Settings by name: sampling, stratified, progressive, full or open."""
+        if name not in PRESETS:
+            raise ConfigError(f"no way {name!r} to treat chance, {nearest(name, PRESETS)}")
+        return cls(**PRESETS[name])
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "sampling": {},
+    "stratified": {"pick": "stratified", "backup": "expectation"},
+    "progressive": {"widening": {}},
+    "full": {"exact_up_to": 300, "backup": "expectation"},
+    "open": {"loop": "open"},
+}
+"""The ways to treat chance that have names."""
 
 
 class SearchConfig(Settings):
@@ -46,7 +114,11 @@ class SearchConfig(Settings):
 
     num_simulations: int = Field(256, ge=1, le=2**31 - 2, description="Descents from the root.")
     seed: int = Field(0, ge=0, lt=2**64, description="Seed of the search's own luck; never that of the played game.")
-    chance: ChanceConfig = Field(default_factory=ChanceConfig, description="How chance is treated.")
+    chance: ChanceConfig | None = Field(
+        None,
+        description="How chance is treated: settings, or the name of a preset. None is stratified where the game "
+        "lists its outcomes, else progressive.",
+    )
     selection: Literal["puct", "uct"] = Field(
         "puct", description="puct follows the evaluator's priors; uct ignores them and counts visits."
     )
@@ -74,3 +146,15 @@ class SearchConfig(Settings):
     max_seconds: float | None = Field(
         None, gt=0, description="Stop after this time: a prefix of the same search, not repeatable."
     )
+
+    @field_validator("chance", mode="before")
+    @classmethod
+    def _by_name(cls, value: Any) -> Any:
+        return ChanceConfig.preset(value) if isinstance(value, str) else value
+
+
+def chance_of(config: SearchConfig, game: Game) -> ChanceConfig:
+    """The chance settings of a search: those configured, or the default for the game."""
+    if config.chance is not None:
+        return config.chance
+    return ChanceConfig.preset("stratified" if game.info.lists_outcomes else "progressive")

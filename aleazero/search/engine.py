@@ -43,6 +43,9 @@ class Counts:
     chance_children: int
     outcome_counts: dict[int, int]
     collisions: int
+    transient: int
+    blocked: int
+    exact_expansions: int
     tree_bytes: int
 
 

@@ -15,11 +15,19 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
-from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
-from aleazero.search.config import SearchConfig
+from aleazero.games.luck import GOLDEN, MASK, mix, stream_key
+from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING, Counts, Leaves
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.plain_tree import Edge, Leaf, Node, PlainView, Values, release, sum_priors, walk
+from aleazero.search.plain_chance import (
+    backup_expectation,
+    backup_sample,
+    draw_at,
+    make_table,
+    may_store,
+    pick_outcome,
+)
+from aleazero.search.plain_tree import Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
 
 
@@ -38,18 +46,18 @@ class PlainEngine:
         self.game, self.evaluator, self.config = game, evaluator, config
         self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
         self.implicit = implicit
-        if implicit and (config.chance.loop != "closed" or self.at_chance is not NONE):
-            raise ConfigError(
-                "the implicit baseline has no chance nodes: expected loop=closed and no afterstate values"
-            )
-        self.closed = config.chance.loop == "closed"
+        self.chance = chance_of(config, game)
+        if implicit and (self.chance != ChanceConfig() or self.at_chance is not NONE):
+            raise ConfigError("the implicit baseline has no chance nodes: expected chance=sampling, afterstates=NONE")
+        self.closed = self.chance.loop == "closed"
 
     def reset(self, state: State) -> None:
         """Forget the tree and start from a state."""
         self.simulations = self.started = self.evaluations = 0
         self.expansions = self.collisions = self.depth = self.node_count = 0
+        self.transient = self.blocked = self.exact_expansions = 0
         self.full = False
-        self.batch: list[Leaf] = []
+        self.batch: list[Visit] = []
         self.tallies: dict[int, Node] = {}
         players = self.game.num_players
         self.low, self.high = [math.inf] * players, [-math.inf] * players
@@ -59,7 +67,7 @@ class PlainEngine:
         if self.implicit and self.root.kind == CHANCE:
             raise ConfigError("the implicit baseline has no chance nodes: expected a decision at the root")
         if self.root.kind == DECISION or self.at_chance is not NONE:
-            self._wait(Leaf([(self.root, None)], self.root, self.root.state, ROOT_EVALUATION, 0))
+            self._wait(Visit(ROOT_EVALUATION, leaves=[Leaf(self.root, self.root.state, 0)]))
 
     # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
 
@@ -69,8 +77,11 @@ class PlainEngine:
             if self.batch:
                 if not isinstance(self.evaluator, Uniform | Rollout):
                     return WAITING
-                for leaf in self._take_batch():
-                    self._absorb(leaf, *self._evaluate_inside(leaf))
+                for visit in self._take_batch():
+                    for number, leaf in enumerate(visit.leaves):
+                        if leaf.value is None:
+                            self._take(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
+                    self._finish(visit)
             if self.full:
                 return FULL
             if self.started >= self.config.num_simulations:
@@ -84,68 +95,141 @@ class PlainEngine:
     def _collect(self) -> None:
         most, last = self.config.in_flight, self.config.num_simulations
         while len(self.batch) < most and self.started < last and not self._spent():
-            path: list[tuple[Node, Edge | None]] = []
+            visit = Visit(self.started)
+            before = self.blocked
             try:
-                leaf = self._descend(self.started, path)
-            except Collision:
-                self.collisions += 1
-                release(path)
+                self._descend(visit)
+            except Exception as reason:
+                visit.release()
+                self.blocked = before
+                if isinstance(reason, Collision):
+                    self.collisions += 1
+                elif isinstance(reason, ArenaFull):
+                    self.full = True
+                else:
+                    raise
                 return
-            except ArenaFull:
-                self.full = True
-                release(path)
-                return
-            except Exception:
-                release(path)
-                raise
             self.started += 1
-            self.depth = max(self.depth, leaf.depth)
-            known = self._known_value(leaf)
-            if known is None:
-                self._wait(leaf)
+            self.depth = max(self.depth, *(leaf.depth for leaf in visit.leaves))
+            for leaf in visit.leaves:
+                leaf.value = self._known_value(leaf)
+            if all(leaf.value is not None for leaf in visit.leaves):
+                self._finish(visit)
             else:
-                self._backup(leaf, known)
+                self._wait(visit)
 
     def _spent(self) -> bool:
         most = self.config.max_evaluations
-        return most is not None and self.evaluations + len(self.batch) >= most
+        return most is not None and self.evaluations + len(self._asked()) >= most
 
-    def _wait(self, leaf: Leaf) -> None:
-        leaf.node.pending = True
-        self.batch.append(leaf)
+    def _asked(self) -> list[Leaf]:
+        """The waiting leaves whose values are not known."""
+        return [leaf for visit in self.batch for leaf in visit.leaves if leaf.value is None]
 
-    def _take_batch(self) -> list[Leaf]:
+    def _wait(self, visit: Visit) -> None:
+        self._set_pending(visit, True)
+        self.batch.append(visit)
+
+    def _set_pending(self, visit: Visit, pending: bool) -> None:
+        """Bar the way to a leaf in flight; to a group of them, at the chance node above."""
+        if visit.path and visit.path[-1][0].exact and len(visit.leaves) == len(visit.path[-1][0].edges or []):
+            visit.path[-1][0].pending = pending
+        for leaf in visit.leaves:
+            if leaf.node is not None:
+                leaf.node.pending = pending
+
+    def _take_batch(self) -> list[Visit]:
         batch, self.batch = self.batch, []
         return batch
 
     # -- descend -----------------------------------------------------------------------------------------------
 
-    def _descend(self, simulation: int, path: list[tuple[Node, Edge | None]]) -> Leaf:
-        key = stream_key(DESCENT, self.config.seed, simulation)
+    def _descend(self, visit: Visit) -> None:
+        """From the root to a leaf, or to several below one chance node."""
+        key = stream_key(DESCENT, self.config.seed, visit.simulation)
         node = self.root
         state = node.state if self.closed else node.state.clone()
         depth = chance_run = 0
         while not self._stops_at(node, depth):
             if node.kind == DECISION:
                 chance_run = 0
-                edge = self._select(node, state)
-                edge.in_flight += 1
-                path.append((node, edge))
-                node, state = self._follow(edge.children, state, edge.action, key, depth)
-            else:
-                chance_run += 1
-                if chance_run > MAX_CHANCE_RUN:
-                    raise ContractError(
-                        f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
-                    )
-                path.append((node, None))
-                outcome = self._draw(state, key, depth)
-                if node is self.root and not self.closed:
-                    path.append((self._tally(outcome), None))
-                node, state = self._follow(node.children, state, outcome, key, depth)
+                action = self._select(node, state)
+                visit.step(node, action)
+                node, state = self._follow(action.children, state, action.action, key, depth)
+                depth += 1
+                continue
+            chance_run += 1
+            if chance_run > MAX_CHANCE_RUN:
+                raise self._endless()
+            if node.edges is None and self.chance.lists_outcomes:
+                make_table(node, state, self.chance)
+            if node.exact and node.edges and node.edges[0].visits + node.edges[0].in_flight == 0:
+                self._expand_exactly(visit, node, key, depth)
+                return
+            before = state if self.closed else state.clone()
+            outcome, edge = pick_outcome(node, state, self.chance, self.config.seed, draw_at(key, depth))
+            visit.step(node, edge)
+            if node is self.root and not self.closed:
+                visit.step(self._tally(outcome), None)
+            if self.closed and outcome not in node.children and not may_store(node, self.chance):
+                self.blocked += 1
+                visit.leaves.append(self._transient(state, outcome, key, depth))
+                self._sample_more(visit, node, before, key, depth)
+                return
+            parent = node
+            node, state = self._follow(node.children, state, outcome, key, depth)
             depth += 1
-        path.append((node, None))
-        return Leaf(path, node, state, simulation, depth)
+            if self._stops_at(node, depth):
+                visit.leaves.append(Leaf(node, state, depth))
+                if not parent.exact:
+                    self._sample_more(visit, parent, before, key, depth - 1)
+                return
+        visit.leaves.append(Leaf(node, state, depth))
+
+    def _endless(self) -> ContractError:
+        return ContractError(
+            f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
+        )
+
+    def _expand_exactly(self, visit: Visit, node: Node, key: int, depth: int) -> None:
+        """Make a leaf of every outcome of a chance node, weighted by its probability."""
+        visit.step(node, None)
+        for place, edge in enumerate(node.edges or []):
+            visit.pick(edge)
+            child, state = self._follow(node.children, node.state, edge.action, key, depth)
+            leaf = Leaf(child, state, depth + 1, edge.prior)
+            if child.kind == CHANCE and self.at_chance is NONE:
+                leaf.state = self._draw_on(state.clone(), key, depth + 1 + ((place + 1) << 32))
+            visit.leaves.append(leaf)
+        self.exact_expansions += 1
+
+    def _transient(self, state: State, outcome: int, key: int, place: int) -> Leaf:
+        """The state behind an outcome, to be evaluated without being stored."""
+        after = state.clone()
+        after._apply(outcome)
+        return Leaf(None, self._draw_on(after, key, place + 1), (place & 0xFFFFFFFF) + 1)
+
+    def _draw_on(self, state: State, key: int, place: int) -> State:
+        """Draw what chance events follow, where the evaluator is not to be asked about them."""
+        draws = 0
+        while self.at_chance is NONE and state.is_chance_node():
+            draws += 1
+            if draws > MAX_CHANCE_RUN:
+                raise self._endless()
+            state._apply(state.sample_outcome(draw_at(key, place)))
+            place += 1
+        return state
+
+    def _sample_more(self, visit: Visit, node: Node, state: State, key: int, depth: int) -> None:
+        """Draw further outcomes at the chance node right above a leaf; the visit's value is the mean of all."""
+        more = self.chance.samples_per_visit
+        visit.divisor = float(more)
+        for number in range(1, more):
+            place = depth + (number << 32)
+            outcome, edge = pick_outcome(node, state, self.chance, self.config.seed, draw_at(key, place))
+            if edge is not None:
+                visit.pick(edge)
+            visit.leaves.append(self._transient(state, outcome, key, place))
 
     def _stops_at(self, node: Node, depth: int) -> bool:
         """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
@@ -163,14 +247,11 @@ class PlainEngine:
 
     def _known_value(self, leaf: Leaf) -> Values | None:
         """The value of a leaf that need not be asked for: the end, or an exact value of this very state."""
-        node = leaf.node
-        if node.kind == TERMINAL:
+        kind = leaf.state.kind()
+        if kind == TERMINAL:
             return leaf.state.returns()
-        exact = self.at_chance is EXACT if node.kind == CHANCE else self.at_decisions is EXACT
-        return node.own if exact and self.closed else None
-
-    def _draw(self, state: State, key: int, depth: int) -> int:
-        return state.sample_outcome(unit(mix((key + GOLDEN * (depth + 1)) & MASK)))
+        exact = self.at_chance is EXACT if kind == CHANCE else self.at_decisions is EXACT
+        return leaf.node.own if leaf.node is not None and exact and self.closed else None
 
     def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
         """The child behind an action or outcome, and the state there."""
@@ -187,7 +268,7 @@ class PlainEngine:
             draws = 0
             while after.is_chance_node():
                 draws += 1
-                after._apply(after.sample_outcome(unit(mix((key + GOLDEN * ((draws << 32) + depth + 1)) & MASK))))
+                after._apply(after.sample_outcome(draw_at(key, (draws << 32) + depth)))
         own_key: Any = after.key() if self.implicit else (after.kind(), after.current_player())
         child = children.get(own_key)
         if child is None:
@@ -203,10 +284,12 @@ class PlainEngine:
     def _new_node(self, state: State, label: int) -> Node:
         if self.node_count >= self.config.max_nodes:
             raise ArenaFull
+        number = self.node_count
         self.node_count += 1
         kind = state.kind()
         mover = state.current_player() if kind == DECISION else -1
-        return Node(state, kind, mover, label, total=[0.0] * self.game.num_players)
+        none = [0.0] * self.game.num_players
+        return Node(state, kind, mover, label, number, total=none, transient_total=none.copy())
 
     # -- select ------------------------------------------------------------------------------------------------
 
@@ -262,22 +345,24 @@ class PlainEngine:
 
     # -- evaluate ----------------------------------------------------------------------------------------------
 
-    def _evaluate_inside(self, leaf: Leaf) -> tuple[list[float] | None, Values]:
+    def _evaluate_inside(self, leaf: Leaf, simulation: int, number: int) -> Values:
+        """The value of a leaf by an evaluator that is not asked in batches; ``number`` is the leaf's in its visit."""
         if isinstance(self.evaluator, Uniform):
-            return None, leaf.state.returns()
-        key = stream_key(ROLLOUT, self.config.seed, leaf.simulation)
+            return leaf.state.returns()
+        key = stream_key(ROLLOUT, self.config.seed, simulation)
         total = [0.0] * self.game.num_players
         for playout in range(self.evaluator.playouts):
-            final = self._playout(leaf.state.clone(), mix((key + GOLDEN + playout) & MASK))
+            part = number * self.evaluator.playouts + playout
+            final = self._playout(leaf.state.clone(), mix((key + GOLDEN + part) & MASK))
             total = [a + b for a, b in zip(total, final, strict=True)]
-        return None, [value / self.evaluator.playouts for value in total]
+        return [value / self.evaluator.playouts for value in total]
 
     def _playout(self, state: State, key: int) -> Values:
         for step in range(self.evaluator.max_steps):
             kind = state.kind()
             if kind == TERMINAL:
                 break
-            u = unit(mix((key + GOLDEN * (step + 1)) & MASK))
+            u = draw_at(key, step)
             if kind == CHANCE:
                 state._apply(state.sample_outcome(u))
             else:
@@ -287,7 +372,7 @@ class PlainEngine:
 
     def waiting(self, with_states: bool) -> Leaves:
         """What the evaluator is to be asked."""
-        states = [leaf.state for leaf in self.batch]
+        states = [leaf.state for leaf in self._asked()]
         masks = np.array([state.legal_actions_mask() for state in states])
         if with_states:
             return Leaves(np.zeros((len(states), 0), np.float32), masks, [state.clone() for state in states])
@@ -296,49 +381,76 @@ class PlainEngine:
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
         players = self.game.num_players
-        for row, leaf in enumerate(self._take_batch()):
-            viewer = leaf.state.viewer()
-            by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
-            self._absorb(leaf, [float(x) for x in logits[row]], by_player)
+        row = 0
+        for visit in self._take_batch():
+            for leaf in visit.leaves:
+                if leaf.value is not None:
+                    continue
+                viewer = leaf.state.viewer()
+                by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
+                self._take(leaf, [float(x) for x in logits[row]], by_player)
+                row += 1
+            self._finish(visit)
 
     def abandon(self) -> None:
         """Let go of the waiting leaves, as if their descents had not been."""
-        for leaf in self._take_batch():
-            leaf.node.pending = False
-            release(leaf.path)
-            self.started -= leaf.simulation != ROOT_EVALUATION
+        for visit in self._take_batch():
+            self._set_pending(visit, False)
+            visit.release()
+            self.started -= visit.simulation != ROOT_EVALUATION
 
     # -- expand and back up ------------------------------------------------------------------------------------
 
-    def _absorb(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
-        node = leaf.node
-        node.pending = False
+    def _take(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
+        """Take a leaf's evaluation: keep it, and expand the leaf."""
         self.evaluations += 1
+        leaf.value = value
+        node = leaf.node
+        if node is None or leaf.state.kind() != node.kind:  # not stored, or valued by what was drawn below it
+            return
         node.own = value
-        exact = self.at_decisions is EXACT and node is not self.root
-        if node.kind == DECISION and node.edges is None and leaf.depth < self.config.max_depth and not exact:
+        stands = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
+        if node.kind == DECISION and node.edges is None and not stands:
             self.expansions += 1
             legal = leaf.state.legal_actions()
             scale = 1.0 if self.closed else float(len(legal))
             node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
-        self._backup(leaf, value)
 
-    def _backup(self, leaf: Leaf, value: Values) -> None:
-        learns_range = self.game.info.utility is None
-        for node, edge in leaf.path:
-            node.visits += 1
-            for player, x in enumerate(value):
-                node.total[player] += x
-            if edge is not None:
-                edge.in_flight -= 1
-                edge.visits += 1
-                edge.total += value[node.mover]
-                if learns_range:
-                    mean = edge.total / edge.visits
-                    self.low[node.mover] = min(self.low[node.mover], mean)
-                    self.high[node.mover] = max(self.high[node.mover], mean)
-        if leaf.simulation != ROOT_EVALUATION:
+    def _finish(self, visit: Visit) -> None:
+        """Back up a visit all of whose leaves are valued."""
+        self._set_pending(visit, False)
+        players = range(self.game.num_players)
+        value = [0.0 for _ in players]
+        above = visit.path[-1][0] if visit.path else None
+        for leaf in visit.leaves:
+            assert leaf.value is not None
+            for player in players:
+                value[player] += leaf.weight * leaf.value[player]
+            if leaf.node is not None:
+                leaf.node.visits += 1
+                for player in players:
+                    leaf.node.total[player] += leaf.value[player]
+            else:
+                assert above is not None
+                self.transient += 1
+                above.transient_visits += 1
+                for player in players:
+                    above.transient_total[player] += leaf.value[player]
+        if self.chance.backup == "expectation":
+            backup_expectation(visit)
+        else:
+            backup_sample(visit, [x / visit.divisor for x in value])
+        if self.game.info.utility is None:
+            self._learn_range(visit)
+        if visit.simulation != ROOT_EVALUATION:
             self.simulations += 1
+
+    def _learn_range(self, visit: Visit) -> None:
+        for node, edge in visit.path:
+            if edge is not None and node.kind == DECISION:
+                mean = edge.total / edge.visits
+                self.low[node.mover] = min(self.low[node.mover], mean)
+                self.high[node.mover] = max(self.high[node.mover], mean)
 
     # -- what was found ----------------------------------------------------------------------------------------
 
@@ -393,12 +505,18 @@ class PlainEngine:
             chance_children=sum(len(node.children) for node in chance),
             outcome_counts=dict(sorted(outcome_counts.items())),
             collisions=self.collisions,
+            transient=self.transient,
+            blocked=self.blocked,
+            exact_expansions=self.exact_expansions,
             tree_bytes=0,
         )
 
     def in_flight(self) -> int:
         """Visits still counted as in flight in the whole tree: 0 between batches."""
-        return sum(edge.in_flight for node in walk(self.root) for edge in node.edges or [])
+        nodes = walk(self.root)
+        return sum(node.in_flight for node in nodes) + sum(
+            edge.in_flight for node in nodes for edge in node.edges or []
+        )
 
     def view(self) -> PlainView:
         """The tree as it is now; the next search makes nodes of its own."""

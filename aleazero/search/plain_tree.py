@@ -35,23 +35,72 @@ class Node:
     kind: int
     mover: int
     label: int
+    number: int
+    """Order of creation; the root is 0."""
     visits: int = 0
+    in_flight: int = 0
     total: Values = field(default_factory=list)
     own: Values | None = None
     pending: bool = False
     edges: list[Edge] | None = None
+    """The actions of a decision; of a chance node the table of its outcomes, if it has one."""
     children: dict[Any, Node] = field(default_factory=dict)
+    """Of a chance node, by outcome (in open loop by what follows)."""
+    exact: bool = False
+    """A chance node whose outcomes were all expanded at once."""
+    transient_visits: int = 0
+    transient_total: Values = field(default_factory=list)
+    """Values of outcomes that were evaluated but not stored."""
+
+    def mean(self) -> Values:
+        """The value by player."""
+        return [value / self.visits for value in self.total]
 
 
 @dataclass(eq=False)
 class Leaf:
-    """The end of a descent: its path, and the state to be evaluated."""
+    """A state to be evaluated, and the node that stands for it, if one does."""
 
-    path: list[tuple[Node, Edge | None]]
-    node: Node
+    node: Node | None
     state: State
-    simulation: int
     depth: int
+    weight: float = 1.0
+    value: Values | None = None
+    """Known where nobody need be asked."""
+
+
+@dataclass(eq=False)
+class Visit:
+    """One simulation: the path of a descent down to what lies above its leaves, and the leaves."""
+
+    simulation: int
+    path: list[tuple[Node, Edge | None]] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    divisor: float = 1.0
+    """The visit's value is the weighted sum of its leaves' values divided by this."""
+    picks: list[Edge] = field(default_factory=list)
+    """Outcomes picked beside the one on the path."""
+
+    def step(self, node: Node, edge: Edge | None) -> None:
+        """Pass a node by one of its edges (or by none)."""
+        node.in_flight += 1
+        if edge is not None:
+            edge.in_flight += 1
+        self.path.append((node, edge))
+
+    def pick(self, edge: Edge) -> None:
+        """Count an outcome beside the path."""
+        edge.in_flight += 1
+        self.picks.append(edge)
+
+    def release(self) -> None:
+        """Take back the counts of a descent that came to nothing."""
+        for node, edge in self.path:
+            node.in_flight -= 1
+            if edge is not None:
+                edge.in_flight -= 1
+        for edge in self.picks:
+            edge.in_flight -= 1
 
 
 def sum_priors(edges: list[Edge]) -> float:
@@ -60,13 +109,6 @@ def sum_priors(edges: list[Edge]) -> float:
     for edge in edges:
         total += edge.prior
     return total
-
-
-def release(path: list[tuple[Node, Edge | None]]) -> None:
-    """Take back the in-flight counts of a descent that came to nothing."""
-    for _, edge in path:
-        if edge is not None:
-            edge.in_flight -= 1
 
 
 def walk(root: Node) -> list[Node]:

@@ -58,6 +58,12 @@ class SearchStats:
     """How many chance nodes store how many outcomes."""
     collisions: int
     """Descents that met a leaf still in flight, and were done again."""
+    transient: int
+    """Leaves that were valued without being stored."""
+    blocked: int
+    """Picks of an outcome that widening did not let be stored."""
+    exact_expansions: int
+    """Chance nodes whose outcomes were all expanded at once."""
     tree_bytes: int
     """Bytes of the tree that are in use; 0 for the plain search, which does not count them."""
 

@@ -14,6 +14,7 @@ import numpy as np
 DESCENT: Final = 0x64657363656E74  # "descent"
 ROLLOUT: Final = 0x726F6C6C6F7574  # "rollout"
 NOISE: Final = 0x6E6F697365  # "noise"
+TIES: Final = 0x74696573  # "ties"
 ROOT_EVALUATION: Final = (1 << 64) - 1
 """The simulation number of the root's own evaluation."""
 
