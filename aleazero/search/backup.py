@@ -1,43 +1,119 @@
-"""Backup: a leaf's value goes up its recorded path, to every player's account; no signs are flipped."""
+"""Backup: a visit's value goes up its recorded path, to every player's account; no signs are flipped.
+
+In ``sample`` mode every node takes the value as it came. In ``expectation`` mode every node of the path is valued
+anew, from the bottom up, from what lies below it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from aleazero.search.streams import ROOT_EVALUATION
-from aleazero.search.tree import NO_EDGE, SIMULATIONS, Batch, Settings, Tree
-
-_ROOT = np.uint64(ROOT_EVALUATION)
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Tree
 
 
-def backup(tree: Tree, batch: Batch, settings: Settings, row: Any, value: Any) -> None:
-    """Add a value vector to the nodes of a path, and the mover's part of it to the edges."""
-    players = tree.totals.shape[1]
-    for step in range(batch.lengths[row]):
-        n = batch.path_nodes[row, step]
-        slot = batch.path_slots[row, step]
-        node = tree.nodes[n]
-        node.visits += 1
-        for p in range(players):
+def count(tree: Tree, batch: Batch, v: Any, step: Any) -> Any:
+    """A step of a visit is no longer in flight: its node and edge are visited. The node."""
+    n = batch.paths[v, step, 0]
+    slot = batch.paths[v, step, 1]
+    node = tree.nodes[n]
+    node.visits += 1
+    node.in_flight -= 1
+    if slot != NO_EDGE:
+        edge = tree.edges[node.first_edge + slot]
+        edge.in_flight -= 1
+        edge.visits += 1
+    return n
+
+
+def backup_sample(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
+    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions."""
+    for step in range(batch.visits[v].length):
+        n = count(tree, batch, v, step)
+        for p in range(tree.totals.shape[1]):
             tree.totals[n, p] += value[p]
-        if slot != NO_EDGE:
-            edge = tree.edges[node.first_edge + slot]
-            edge.in_flight -= 1
-            edge.visits += 1
-            edge.total += value[node.mover]
-            if settings.learns_range:
-                mean = edge.total / edge.visits
-                tree.low[node.mover] = min(tree.low[node.mover], mean)
-                tree.high[node.mover] = max(tree.high[node.mover], mean)
-    if batch.simulations[row] != _ROOT:
-        tree.counters[SIMULATIONS] += 1
+        if tree.nodes[n].kind == DECISION:
+            edge = tree.edges[tree.nodes[n].first_edge + batch.paths[v, step, 1]]
+            edge.total += value[tree.nodes[n].mover]
 
 
-def release(tree: Tree, batch: Batch, row: Any) -> None:
-    """Take back the in-flight counts of a descent that came to nothing."""
-    for step in range(batch.lengths[row]):
-        slot = batch.path_slots[row, step]
+def backup_expectation(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
+    """Value the nodes of a path anew; ``value`` is room to work in."""
+    for back in range(batch.visits[v].length):
+        n = count(tree, batch, v, batch.visits[v].length - 1 - back)
+        if tree.nodes[n].kind == CHANCE:
+            expected_value(tree, n, value)
+            for p in range(len(value)):
+                tree.totals[n, p] = value[p] * tree.nodes[n].visits
+        else:
+            sum_actions(tree, n)
+
+
+def expected_value(tree: Tree, n: Any, value: Any) -> None:
+    """Outcomes weighted by probability; what was not visited stands at the transient mean, or at the estimate."""
+    node = tree.nodes[n]
+    mass = 0.0
+    for p in range(len(value)):
+        value[p] = 0.0
+    for e in range(node.first_edge, node.first_edge + node.num_edges):
+        edge = tree.edges[e]
+        if edge.child != NO_NODE and tree.nodes[edge.child].visits > 0:
+            for p in range(len(value)):
+                value[p] += edge.prior * (tree.totals[edge.child, p] / tree.nodes[edge.child].visits)
+            mass += edge.prior
+    transient = tree.unstored[n, len(value)] if len(tree.unstored) > n else 0.0
+    for p in range(len(value)):
+        if transient > 0.0:
+            value[p] += (1.0 - mass) * (tree.unstored[n, p] / transient)
+        elif node.evaluated:
+            value[p] += (1.0 - mass) * tree.own[n, p]
+        else:
+            value[p] /= mass
+
+
+def sum_actions(tree: Tree, n: Any) -> None:
+    """A decision's total: its own evaluation, and its actions' values as often as they were visited."""
+    node = tree.nodes[n]
+    for p in range(tree.totals.shape[1]):
+        tree.totals[n, p] = tree.own[n, p]
+    for e in range(node.first_edge, node.first_edge + node.num_edges):
+        edge = tree.edges[e]
+        if edge.visits > 0:
+            below = tree.nodes[edge.child].visits
+            for p in range(tree.totals.shape[1]):
+                tree.totals[n, p] += edge.visits * (tree.totals[edge.child, p] / below)
+            edge.total = edge.visits * (tree.totals[edge.child, node.mover] / below)
+
+
+def learn_range(tree: Tree, batch: Batch, v: Any) -> None:
+    """Widen the range by which values are scaled to the means of the path's edges."""
+    for step in range(batch.visits[v].length):
+        node = tree.nodes[batch.paths[v, step, 0]]
+        if node.kind == DECISION:
+            edge = tree.edges[node.first_edge + batch.paths[v, step, 1]]
+            mean = edge.total / edge.visits
+            tree.low[node.mover] = min(tree.low[node.mover], mean)
+            tree.high[node.mover] = max(tree.high[node.mover], mean)
+
+
+def release(tree: Tree, batch: Batch, v: Any) -> None:
+    """Take back the counts of a descent that came to nothing."""
+    visit = batch.visits[v]
+    for step in range(visit.length):
+        node = tree.nodes[batch.paths[v, step, 0]]
+        node.in_flight -= 1
+        slot = batch.paths[v, step, 1]
         if slot != NO_EDGE:
-            tree.edges[tree.nodes[batch.path_nodes[row, step]].first_edge + slot].in_flight -= 1
+            tree.edges[node.first_edge + slot].in_flight -= 1
+    for row in range(visit.first_row, visit.first_row + visit.num_rows):
+        count_pick(tree, batch, v, row, 0)
+
+
+def count_pick(tree: Tree, batch: Batch, v: Any, row: Any, visits: Any) -> None:
+    """An outcome that was picked beside the path is no longer in flight."""
+    slot = batch.rows[row].pick
+    if slot != NO_EDGE:
+        above = tree.nodes[batch.paths[v, batch.visits[v].length - 1, 0]]
+        edge = tree.edges[above.first_edge + slot]
+        edge.in_flight -= 1
+        edge.visits += visits

@@ -20,6 +20,7 @@ def borrow_tree(t: Tree) -> Tree:
         borrow(t.states),
         borrow(t.totals),
         borrow(t.own),
+        borrow(t.unstored),
         borrow(t.keys),
         borrow(t.places),
         borrow(t.low),
@@ -31,16 +32,14 @@ def borrow_tree(t: Tree) -> Tree:
 def borrow_batch(b: Batch) -> Batch:
     """The batch's arrays, borrowed."""
     return Batch(
-        borrow(b.path_nodes),
-        borrow(b.path_slots),
-        borrow(b.lengths),
-        borrow(b.depths),
-        borrow(b.simulations),
+        borrow(b.visits),
+        borrow(b.paths),
+        borrow(b.rows),
         borrow(b.states),
+        borrow(b.values),
         borrow(b.observations),
         borrow(b.masks),
         borrow(b.logits),
-        borrow(b.values),
     )
 
 
@@ -53,4 +52,5 @@ def borrow_scratch(s: Scratch) -> Scratch:
         borrow(s.ids),
         borrow(s.probabilities),
         borrow(s.value),
+        borrow(s.before),
     )

@@ -11,33 +11,39 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ContractError, GameError
+from aleazero.errors import ConfigError, ContractError, GameError
 from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import stream_key
+from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_view import CompiledView, running_sum
-from aleazero.search.config import SearchConfig
+from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of
 from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.loop import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, make_loop
-from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
+from aleazero.search.loop import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, UNLISTED_OUTCOMES, make_loop
+from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES
 from aleazero.search.tree import (
+    ASKED,
+    BLOCKED,
     COLLISIONS,
     DEPTH,
     EDGES,
     EMPTY,
     EVALUATIONS,
+    EXACT_EXPANSIONS,
     EXPANSIONS,
     EXTERNAL,
     IN_BATCH,
     NO_EDGE,
     NO_NODE,
     NODES,
+    ROWS,
     SIMULATIONS,
     STARTED,
     TALLIES,
     TALLY,
+    TRANSIENT,
     UNIFORM,
     Settings,
     Tree,
@@ -59,20 +65,23 @@ class CompiledEngine:
 
     def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig) -> None:
         self.game, self.config = game, config
-        self.closed = config.chance.loop == "closed"
+        self.chance = chance_of(config, game)
+        self.closed = self.chance.loop == "closed"
         self.at_chance = asked_at_chance(evaluator)
         self._advance = loop_of(game)
-        self._settings = _settings(game, evaluator, config)
+        self._settings = _settings(game, evaluator, config, self.chance)
         info = game.info
         # Interpreted, numpy's small integers would overflow where compiled ones do not.
         dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
         external = self._settings.evaluator == EXTERNAL
         nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
         self._dtype = dtype
-        self._tree = self._new_tree(nodes, 2 * nodes + config.in_flight * info.num_actions)
+        self._tree = self._new_tree(nodes, 2 * nodes)
         self._last_view: Callable[[], CompiledView | None] = lambda: None
+        largest = self._settings.largest_visit
         self._batch = make_batch(
             config.in_flight,
+            config.in_flight * largest,
             config.max_depth,
             info.state_size,
             dtype,
@@ -84,7 +93,9 @@ class CompiledEngine:
         self._run(0, answered=False)  # an empty step: what must be compiled is compiled now, not in a timed search
 
     def _new_tree(self, nodes: int, edges: int) -> Tree:
-        return make_tree(nodes, edges, self.game.info.state_size, self._dtype, self.game.num_players)
+        keeps = self.chance.widening is not None and self.chance.backup == "expectation"
+        info = self.game.info
+        return make_tree(nodes, edges, info.state_size, self._dtype, info.num_players, keeps)
 
     @property
     def simulations(self) -> int:
@@ -114,9 +125,11 @@ class CompiledEngine:
         if root.kind == CHANCE and self.at_chance is NONE:
             return
         root.pending = 1
-        tree.counters[IN_BATCH] = 1
-        batch.path_nodes[0, 0], batch.path_slots[0, 0], batch.lengths[0], batch.depths[0] = 0, NO_EDGE, 1, 0
-        batch.simulations[0] = ROOT_EVALUATION
+        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 1
+        visit, leaf = batch.visits[0], batch.rows[0]
+        visit.simulation, visit.divisor, visit.length = ROOT_EVALUATION, 1.0, 0
+        visit.first_row, visit.num_rows, visit.bars = 0, 1, NO_NODE
+        leaf.weight, leaf.node, leaf.pick, leaf.depth, leaf.known, leaf.stands_for = 1.0, 0, NO_EDGE, 0, 0, 1
         batch.states[0] = state.vector
         if self._settings.evaluator == EXTERNAL:
             batch.observations[0] = state.observation_tensor()
@@ -134,13 +147,20 @@ class CompiledEngine:
             if status == GROW_NODES:
                 self._tree = grow_nodes(self._tree, min(self.config.max_nodes, 2 * len(self._tree.nodes)))
             elif status == GROW_EDGES:
-                room = self.config.in_flight * self.game.num_actions
+                leaves = len(self._batch.rows) + self._settings.largest_visit
+                room = leaves * self.game.num_actions + self.game.info.max_outcomes
                 self._tree = grow_edges(self._tree, 2 * len(self._tree.edges) + 4 * room)
             elif status == BAD_PROBABILITIES:
                 self.abandon()
                 raise ContractError(
                     f"{self.game.name}: the outcomes of a chance event cannot be drawn, expected probabilities that "
                     f"sum to 1 (or a sample function where they are too many to list)"
+                )
+            elif status == UNLISTED_OUTCOMES:
+                self.abandon()
+                raise ConfigError(
+                    f"{self.game.name}: outcomes here are too many to list, expected chance settings without "
+                    f"pick=stratified, exact_up_to and backup=expectation"
                 )
             elif status == ENDLESS_CHANCE:
                 self.abandon()
@@ -152,33 +172,36 @@ class CompiledEngine:
 
     def waiting(self, with_states: bool) -> Leaves:
         """What the evaluator is to be asked."""
-        count = int(self._tree.counters[IN_BATCH])
+        asked = self._asked()
         states: list[State] | None = None
         if with_states:
-            states = [self.game.state_from_vector(row) for row in self._batch.states[:count]]
-        return Leaves(self._batch.observations[:count].copy(), self._batch.masks[:count].copy(), states)
+            states = [self.game.state_from_vector(row) for row in self._batch.states[asked]]
+        return Leaves(self._batch.observations[asked], self._batch.masks[asked], states)
+
+    def _asked(self) -> NDArray[np.int64]:
+        """The rows of the batch that wait for the evaluator."""
+        return np.flatnonzero(self._batch.rows.known[: self._tree.counters[ROWS]] == 0)
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
-        players = self.game.num_players
-        count = len(values)
-        self._batch.logits[:count] = logits
-        for row in range(count):
-            viewer = int(self.game.kernels.viewer(self._batch.states[row]))
-            self._batch.values[row] = np.roll(values[row], viewer) if players > 1 else values[row]
+        for row, row_logits, row_values in zip(self._asked(), logits, values, strict=True):
+            self._batch.logits[row] = row_logits
+            self._batch.values[row] = np.roll(row_values, int(self.game.kernels.viewer(self._batch.states[row])))
         self._run(0, answered=True)
 
     def abandon(self) -> None:
         """Let go of the waiting leaves, as if their descents had not been."""
         tree, batch = self._tree, self._batch
-        for row in range(int(tree.counters[IN_BATCH])):
-            length = int(batch.lengths[row])
-            tree.nodes[batch.path_nodes[row, length - 1]].pending = 0
-            for n, slot in zip(batch.path_nodes[row, :length], batch.path_slots[row, :length], strict=True):
-                if slot != NO_EDGE:
-                    tree.edges[tree.nodes[n].first_edge + slot].in_flight -= 1
-            tree.counters[STARTED] -= batch.simulations[row] != ROOT_EVALUATION
-        tree.counters[IN_BATCH] = 0
+        for v in range(int(tree.counters[IN_BATCH])):
+            visit = batch.visits[v]
+            rows = batch.rows[visit.first_row : visit.first_row + visit.num_rows]
+            stored = rows.node[rows.node != NO_NODE]
+            tree.nodes.pending[stored] = 0
+            if visit.bars != NO_NODE:
+                tree.nodes[visit.bars].pending = 0
+            release(tree, batch, v)
+            tree.counters[STARTED] -= visit.simulation != ROOT_EVALUATION
+        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 0
 
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
@@ -245,12 +268,17 @@ class CompiledEngine:
             chance_children=int(children.sum()),
             outcome_counts={int(k): int(times_k) for k, times_k in zip(found, times, strict=True)},
             collisions=int(counters[COLLISIONS]),
+            transient=int(counters[TRANSIENT]),
+            blocked=int(counters[BLOCKED]),
+            exact_expansions=int(counters[EXACT_EXPANSIONS]),
             tree_bytes=tree_bytes(self._tree),
         )
 
     def in_flight(self) -> int:
         """Visits still counted as in flight in the whole tree: 0 between batches."""
-        return int(self._tree.edges.in_flight[: self._tree.counters[EDGES]].sum())
+        counters = self._tree.counters
+        nodes = self._tree.nodes.in_flight[: counters[NODES]].sum()
+        return int(nodes + self._tree.edges.in_flight[: counters[EDGES]].sum())
 
     def view(self) -> CompiledView:
         """The tree as it is now; it stays so while somebody holds the view."""
@@ -271,8 +299,9 @@ def loop_of(game: KernelGame) -> Any:
     return made
 
 
-def _settings(game: KernelGame, evaluator: Any, config: SearchConfig) -> Settings:
+def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> Settings:
     rollout = isinstance(evaluator, Rollout)
+    widening = chance.widening or Widening()
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return Settings(
         c=float(config.c),
@@ -280,7 +309,7 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig) -> Setting
         first_play_parent=config.first_play == "parent",
         uct=config.selection == "uct",
         virtual_loss=config.in_flight_mode == "virtual_loss",
-        open_loop=config.chance.loop == "open",
+        open_loop=chance.loop == "open",
         at_chance=int(asked_at_chance(evaluator)),
         at_decisions=int(asked_at_decisions(evaluator)),
         max_depth=config.max_depth,
@@ -294,4 +323,15 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig) -> Setting
         learns_range=game.info.utility is None,
         descent_key=np.uint64(stream_key(DESCENT, config.seed)),
         rollout_key=np.uint64(stream_key(ROLLOUT, config.seed)),
+        ties_key=np.uint64(stream_key(TIES, config.seed)),
+        lists_outcomes=chance.lists_outcomes,
+        stratified=chance.pick == "stratified",
+        exact_up_to=chance.exact_up_to,
+        widening=chance.widening is not None,
+        widening_c=widening.c,
+        widening_alpha=widening.alpha,
+        max_children=widening.max_children,
+        samples_per_visit=chance.samples_per_visit,
+        expectation=chance.backup == "expectation",
+        largest_visit=max(1, min(chance.exact_up_to, game.info.max_outcomes), chance.samples_per_visit),
     )

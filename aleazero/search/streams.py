@@ -38,4 +38,9 @@ def extend_key_bits(key: Any, part: Any) -> Any:
 
 def unit_at(key: Any, place: Any) -> float:
     """The number at a place of the stream of a key, in [0, 1)."""
-    return float(mix_bits(key + _GOLDEN * np.uint64(place + 1)) >> _S11) * (1.0 / 9007199254740992.0)
+    return float(rank_at(key, place) >> _S11) * (1.0 / 9007199254740992.0)
+
+
+def rank_at(key: Any, place: Any) -> Any:
+    """The 64 bits at a place of the stream of a key."""
+    return mix_bits(key + _GOLDEN * np.uint64(place + 1))

@@ -24,16 +24,19 @@ NODE = np.dtype(
         ("visits", "i4"),  # descents that passed or ended here, the own evaluation among them
         ("parent", "i4"),  # NO_NODE at the root
         ("label", "i4"),  # action or outcome that led here first
-        ("first_edge", "i4"),  # edges of a decision lie side by side, in order of action (open loop: of appearance)
+        ("first_edge", "i4"),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
+        # of a chance node, the table of its outcomes, where the settings ask for one
         ("num_edges", "i4"),  # UNEXPANDED before expansion
         ("edge_room", "i4"),  # edges that fit before they must move (open loop)
         ("first_child", "i4"),  # children found by hash, as a list for whoever wants to see them all
         ("next_child", "i4"),
         ("num_children", "i4"),
+        ("in_flight", "i4"),  # visits that passed here and are not backed up yet
         ("kind", "i1"),  # DECISION, CHANCE, TERMINAL, or TALLY
         ("mover", "i1"),  # player at a decision, else −1
         ("evaluated", "i1"),
         ("pending", "i1"),  # a leaf in flight: whoever meets it collides
+        ("exact", "i1"),  # a chance node whose outcomes are all expanded at once
     ],
     align=True,
 )
@@ -42,7 +45,7 @@ TALLY: Final = 3
 
 EDGE = np.dtype(
     [
-        ("total", "f8"),  # sum of the mover's values
+        ("total", "f8"),  # sum of the mover's values; unused at chance nodes
         ("prior", "f8"),  # probability; in open loop a weight, 1 being neutral
         ("action", "i4"),
         ("child", "i4"),  # closed loop only
@@ -61,6 +64,7 @@ class Tree(NamedTuple):
     states: Any  # (n, s)
     totals: Any  # (n, p) float64: sums of values
     own: Any  # (n, p) float64: the evaluator's word
+    unstored: Any  # (n, p + 1) float64: sums of transient values, and their number; one row where settings need none
     keys: Any  # (power of two,) int64: (node, outcome) of the hash table, or EMPTY
     places: Any  # the node at each key
     low: Any  # (p,) float64: range by which values are scaled
@@ -78,26 +82,52 @@ class Tree(NamedTuple):
     COLLISIONS,
     DEPTH,
     IN_BATCH,
+    ROWS,
+    ASKED,
     IS_FULL,
     RESUMES,
     TALLIES,
+    TRANSIENT,
+    BLOCKED,
+    EXACT_EXPANSIONS,
     NUM_COUNTERS,
-) = range(13)
+) = range(18)
+
+VISIT = np.dtype(
+    [
+        ("simulation", "u8"),
+        ("divisor", "f8"),  # the visit's value is the weighted sum of its leaves' values divided by this
+        ("length", "i4"),  # steps of the path
+        ("first_row", "i4"),
+        ("num_rows", "i4"),  # its leaves
+        ("bars", "i4"),  # the chance node that is pending with its leaves, or NO_NODE
+    ],
+    align=True,
+)
+ROW = np.dtype(
+    [
+        ("weight", "f8"),
+        ("node", "i4"),  # NO_NODE where the leaf is not stored
+        ("pick", "i4"),  # the outcome's place in the table of the chance node above, where the path does not have it
+        ("depth", "i4"),
+        ("known", "i1"),  # its value need not be asked for
+        ("stands_for", "i1"),  # the state is the node's own, not one drawn below it
+    ],
+    align=True,
+)
 
 
 class Batch(NamedTuple):
-    """Leaves in flight, a row each."""
+    """Visits in flight, and their leaves, a row each. k visits, r leaves."""
 
-    path_nodes: Any  # (k, l) int32
-    path_slots: Any  # (k, l) int32: which edge of the node, NO_EDGE at chance nodes and leaves
-    lengths: Any  # (k,) int32
-    depths: Any  # (k,) int32
-    simulations: Any  # (k,) uint64
-    states: Any  # (k, s)
-    observations: Any  # (k, o) float32
-    masks: Any  # (k, a) bool
-    logits: Any  # (k, a) float64
-    values: Any  # (k, p) float64, by player
+    visits: Any  # (k,) VISIT
+    paths: Any  # (k, l, 2) int32: node, and which of its edges (NO_EDGE where none is counted)
+    rows: Any  # (r,) ROW
+    states: Any  # (r, s)
+    values: Any  # (r, p) float64, by player
+    observations: Any  # (r, o) float32
+    masks: Any  # (r, a) bool
+    logits: Any  # (r, a) float64
 
 
 class Scratch(NamedTuple):
@@ -109,6 +139,7 @@ class Scratch(NamedTuple):
     ids: Any  # (outcomes,) int64
     probabilities: Any  # (outcomes,) float64
     value: Any  # (p,) float64
+    before: Any  # (s,) the state of the chance node right above a leaf (open loop)
 
 
 class Settings(NamedTuple):
@@ -133,6 +164,17 @@ class Settings(NamedTuple):
     learns_range: bool
     descent_key: Any  # uint64
     rollout_key: Any
+    ties_key: Any
+    lists_outcomes: bool  # chance nodes have tables
+    stratified: bool
+    exact_up_to: int
+    widening: bool
+    widening_c: float
+    widening_alpha: float
+    max_children: int
+    samples_per_visit: int
+    expectation: bool
+    largest_visit: int  # leaves that one visit may have
 
 
 EXTERNAL: Final = 0
@@ -140,7 +182,9 @@ UNIFORM: Final = 1
 ROLLOUT: Final = 2
 
 
-def make_tree(num_nodes: int, num_edges: int, state_size: int, state_dtype: str, players: int) -> Tree:
+def make_tree(
+    num_nodes: int, num_edges: int, state_size: int, state_dtype: str, players: int, keeps_unstored: bool = False
+) -> Tree:
     """An empty tree with room for so many nodes and edges."""
     hash_size = 1 << max(4, (2 * num_nodes - 1).bit_length())
     return Tree(
@@ -149,6 +193,7 @@ def make_tree(num_nodes: int, num_edges: int, state_size: int, state_dtype: str,
         states=np.zeros((num_nodes, state_size), state_dtype),
         totals=np.zeros((num_nodes, players)),
         own=np.zeros((num_nodes, players)),
+        unstored=np.zeros((num_nodes if keeps_unstored else 1, players + 1)),
         keys=np.full(hash_size, EMPTY, np.int64),
         places=np.zeros(hash_size, np.int32),
         low=np.zeros(players),
@@ -157,21 +202,26 @@ def make_tree(num_nodes: int, num_edges: int, state_size: int, state_dtype: str,
     )
 
 
-def make_batch(size: int, max_depth: int, state_size: int, state_dtype: str, observation: int, actions: int,
-               players: int) -> Batch:  # fmt: skip
-    """Room for the leaves in flight."""
-    steps = max_depth + MAX_CHANCE_RUN + 3
+def make_batch(
+    visits: int,
+    rows: int,
+    max_depth: int,
+    state_size: int,
+    state_dtype: str,
+    observation: int,
+    actions: int,
+    players: int,
+) -> Batch:
+    """Room for the visits in flight."""
     return Batch(
-        path_nodes=np.zeros((size, steps), np.int32),
-        path_slots=np.zeros((size, steps), np.int32),
-        lengths=np.zeros(size, np.int32),
-        depths=np.zeros(size, np.int32),
-        simulations=np.zeros(size, np.uint64),
-        states=np.zeros((size, state_size), state_dtype),
-        observations=np.zeros((size, observation), np.float32),
-        masks=np.zeros((size, actions), np.bool_),
-        logits=np.zeros((size, actions)),
-        values=np.zeros((size, players)),
+        visits=np.zeros(visits, VISIT).view(np.recarray),
+        paths=np.zeros((visits, max_depth + MAX_CHANCE_RUN + 3, 2), np.int32),
+        rows=np.zeros(rows, ROW).view(np.recarray),
+        states=np.zeros((rows, state_size), state_dtype),
+        values=np.zeros((rows, players)),
+        observations=np.zeros((rows, observation), np.float32),
+        masks=np.zeros((rows, actions), np.bool_),
+        logits=np.zeros((rows, actions)),
     )
 
 
@@ -184,6 +234,7 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
         ids=np.zeros(max(1, outcomes), np.int64),
         probabilities=np.zeros(max(1, outcomes)),
         value=np.zeros(players),
+        before=np.zeros(state_size, state_dtype),
     )
 
 
@@ -195,6 +246,7 @@ def grow_nodes(tree: Tree, room: int) -> Tree:
         states=_longer(tree.states, room),
         totals=_longer(tree.totals, room),
         own=_longer(tree.own, room),
+        unstored=_longer(tree.unstored, room) if len(tree.unstored) == len(tree.nodes) else tree.unstored,
     )
     if hash_size == len(tree.keys):
         return bigger
@@ -256,6 +308,11 @@ def add_child(tree: Tree, key: Any, parent: Any, child: Any) -> None:
         i = (i + 1) & mask
     tree.keys[i] = key
     tree.places[i] = child
+    link_child(tree, parent, child)
+
+
+def link_child(tree: Tree, parent: Any, child: Any) -> None:
+    """Put a child into its parent's list."""
     above = tree.nodes[parent]
     tree.nodes[child].next_child = above.first_child
     above.first_child = child
@@ -278,10 +335,15 @@ def new_node(tree: Tree, parent: Any, label: Any, most: Any) -> Any:
     node.first_child = NO_NODE
     node.next_child = NO_NODE
     node.num_children = 0
+    node.in_flight = 0
     node.evaluated = 0
     node.pending = 0
+    node.exact = 0
     for p in range(tree.totals.shape[1]):
         tree.totals[n, p] = 0.0
+    if len(tree.unstored) > n:
+        for p in range(tree.unstored.shape[1]):
+            tree.unstored[n, p] = 0.0
     return n
 
 

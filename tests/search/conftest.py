@@ -15,6 +15,9 @@ from tree_game import Node, start, tree_game
 
 import aleazero
 
+SAMPLED = object()
+"""Chance as in the core search: outcomes are drawn, and what was drawn is backed up."""
+
 
 @pytest.fixture(params=["plain", "compiled"])
 def backend(request: pytest.FixtureRequest) -> str:
@@ -23,7 +26,11 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def search_tree(backend: str) -> Callable[..., Any]:
-    """``search_tree(root, evaluator, players=2, utility=(-1, 1), loop="closed", **config) -> SearchResult``."""
+    """``search_tree(root, evaluator, players=2, utility=(-1, 1), loop="closed", chance=…, **config) -> SearchResult``.
+
+    ``chance`` is whatever ``SearchConfig`` takes, or the settings of a ``ChanceConfig`` as a dict; without it chance is
+    sampled in the ``loop`` given.
+    """
 
     def run(
         root: Node,
@@ -31,10 +38,15 @@ def search_tree(backend: str) -> Callable[..., Any]:
         players: int = 2,
         utility: tuple[float, float] | None = (-1.0, 1.0),
         loop: str = "closed",
+        chance: Any = SAMPLED,
         **config: Any,
     ) -> Any:
         game = tree_game(players=players, utility=utility)
-        settings = aleazero.SearchConfig(chance=aleazero.ChanceConfig(loop=loop, pick="sample"), **config)
+        if chance is SAMPLED:
+            chance = {"loop": loop, "pick": "sample"}
+        if isinstance(chance, dict):
+            chance = aleazero.ChanceConfig(**chance)
+        settings = aleazero.SearchConfig(chance=chance, **config)
         search = aleazero.Search(game, evaluator=evaluator, config=settings, backend=backend)
         return search.run(start(game, root))
 
