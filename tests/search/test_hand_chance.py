@@ -1,0 +1,1103 @@
+"""Small trees for each way to treat chance, worked out by hand as those of ``test_hand_trees``.
+
+Every number follows from the rulings (DESIGN.md 5-9, 12, 15) by the arithmetic written beside it. Unless a test says
+otherwise the tree is r, with one action and own value 0, then a chance node C at depth 1; two players, values those
+of player 0. Probabilities are written as weights out of 16 where ties matter, so that ties are exact in floats too:
+"11, 5: 0 1 0 0 1 0 0" means that outcomes of weight 11 and 5 are picked in this order when picked by deficit.
+
+Choices made where the rulings leave room are marked CHOICE.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import tree_game
+from test_hand_trees import GOLDEN, HALF, ZERO, approx, check, check_node, check_stats, draw, mix, node_at
+from tree_game import Scripted, chance, decision, encode, terminal
+
+import aleazero
+from aleazero import ESTIMATE, EXACT, NONE, ChanceConfig, ConfigError
+from aleazero.games.base import MANY, GameInfo
+from aleazero.games.kernel import KernelGame
+
+nan = math.nan
+ROW = 2**32
+"""Places of the stream between one draw of a visit and the next one beside it."""
+
+STRATIFIED = {"pick": "stratified"}
+EXPECTED = {"pick": "stratified", "backup": "expectation"}
+
+
+# The luck that the trees are built on.
+
+TIES = 0x74696573
+
+
+def tie_order(seed: int, node: int, count: int) -> list[int]:
+    """Places in a node's list of outcomes, the one that wins ties first."""
+    key = 0
+    for part in (TIES, seed, node):
+        key = mix(key + GOLDEN + part)
+    return sorted(range(count), key=lambda i: mix(key + GOLDEN * (i + 1)), reverse=True)
+
+
+ORDERS = {
+    # (seed, node number): the order of four outcomes; that of the first two or three is the same without the rest
+    (0, 1): (1, 2, 0, 3),
+    (1, 0): (2, 0, 1, 3),
+    (1, 1): (1, 3, 0, 2),
+    (2, 1): (2, 3, 0, 1),
+    (3, 0): (1, 2, 0, 3),
+    (3, 1): (0, 2, 1, 3),
+    (3, 2): (3, 2, 0, 1),
+    (3, 3): (2, 1, 0, 3),
+    (4, 0): (1, 2, 3, 0),
+    (5, 1): (3, 2, 1, 0),
+}
+
+DRAWS = {
+    # (seed, place): the first draws, simulations from 0, to four places
+    (0, 1): (0.7002, 0.7714, 0.3772, 0.2611, 0.2824, 0.6295, 0.6657, 0.1031, 0.0357, 0.8351, 0.4038),
+    (0, 1 + ROW): (0.7060, 0.4577, 0.6041, 0.6499),
+    (0, 1 + 2 * ROW): (0.2556, 0.1511, 0.1930),
+    (0, 2 + 2 * ROW): (0.4732,),
+    (1, 2 + 2 * ROW): (0.5959,),
+    (2, 1): (0.2204, 0.5555, 0.7172, 0.5635, 0.7258, 0.2623),
+    (3, 1): (0.4778, 0.7995, 0.2941, 0.9521, 0.0931, 0.8994, 0.3076, 0.3988, 0.5489),
+    (3, 2): (0.0732, 0.6420, 0.8768, 0.9217, 0.6234, 0.8482),
+    (3, 3): (0.6318, 0.3262, 0.5588, 0.0417, 0.8183, 0.4480),
+    (3, 1 + ROW): (0.8811, 0.2862),
+    (3, 2 + ROW): (0.0751, 0.1048),
+}
+
+
+@pytest.mark.parametrize(("seed", "node"), ORDERS)
+def test_the_orders_the_trees_are_built_on(seed: int, node: int) -> None:
+    order = ORDERS[seed, node]
+    assert tie_order(seed, node, 4) == list(order)
+    assert tie_order(seed, node, 2) == [i for i in order if i < 2]
+
+
+@pytest.mark.parametrize(("seed", "place"), DRAWS)
+def test_the_draws_the_trees_are_built_on(seed: int, place: int) -> None:
+    drawn = [draw(seed, i, place) for i in range(len(DRAWS[seed, place]))]
+    assert drawn == pytest.approx(DRAWS[seed, place], abs=5.001e-5)
+
+
+# Building trees, and reading results.
+
+
+def after(event: Any) -> Any:
+    """The root with one action, to this chance node."""
+    return decision(0, {0: event}, "r")
+
+
+def end(value: float) -> Any:
+    return terminal(value, -value)
+
+
+def line(name: str, value: float, player: int = 1) -> Any:
+    """A decision with one action, to an end of this value."""
+    return decision(player, {0: end(value)}, name)
+
+
+def script(**values: float) -> dict[str, Any]:
+    """What the evaluator says, by name of node, of player 0; r is worth 0."""
+    return {"r": ZERO, **{name: (None, (value, -value)) for name, value in values.items()}}
+
+
+def check_sampled(result: Any, simulations: int, total: float) -> None:
+    """Of a root with one action: what was backed up sums to ``total``; the root's own value is 0."""
+    mean = total / (simulations + 1)
+    check(result, [simulations], [total / simulations], (mean, -mean))
+
+
+def check_expected(result: Any, simulations: int, value: float) -> None:
+    """Of a root with one action, in expectation mode: C is worth ``value``, and its visits count n times that."""
+    mean = simulations * value / (simulations + 1)
+    check(result, [simulations], [value], (mean, -mean))
+    check_node(node_at(result, 0), "chance", -1, simulations, (value, -value))
+
+
+def visits_below(result: Any, *labels: int) -> dict[int, int]:
+    """Visits by outcome, of those stored below a node."""
+    root = result.tree(depth=len(labels) + 1).root
+    for label in labels:
+        (root,) = [child for child in root["children"] if child["label"] == label]
+    return {child["label"]: child["visits"] for child in root["children"]}
+
+
+# Stratified picks.
+
+
+@pytest.mark.parametrize(
+    ("simulations", "seed", "counts"),
+    [
+        (1, 0, (0, 1, 0)),
+        (2, 0, (1, 1, 0)),
+        (3, 0, (1, 1, 1)),
+        (5, 0, (2, 2, 1)),
+        (7, 0, (2, 3, 2)),
+        (8, 0, (2, 4, 2)),
+        (8, 2, (3, 3, 2)),
+        (9, 0, (3, 4, 2)),
+        (9, 2, (3, 4, 2)),
+        (13, 2, (4, 6, 3)),
+        (16, 0, (5, 7, 4)),
+    ],
+)
+def test_stratified_picks_the_largest_deficit(search_tree: Any, simulations: int, seed: int, counts: Any) -> None:
+    # Outcomes 4, 2, 9 of weight 5, 7, 4 (of 16), ends 1, .5, −1. p·(N + 1) − n in sixteenths:
+    # N + 1   4              2              9              pick, counts
+    #   1     5              7              4              2   0 1 0
+    #   2     10             14 − 16 = −2   8              4   1 1 0
+    #   3     15 − 16 = −1   21 − 16 = 5    12             9   1 1 1
+    #   4     20 − 16 = 4    28 − 16 = 12   16 − 16 = 0    2   1 2 1
+    #   5     25 − 16 = 9    35 − 32 = 3    20 − 16 = 4    4   2 2 1
+    #   6     30 − 32 = −2   42 − 32 = 10   24 − 16 = 8    2   2 3 1
+    #   7     35 − 32 = 3    49 − 48 = 1    28 − 16 = 12   9   2 3 2
+    #   8     40 − 32 = 8    56 − 48 = 8    32 − 32 = 0    a tie. C is node 1: seed 0 puts place 1 (outcome 2) before
+    #                                                      place 0 (outcome 4): 2 4 2; seed 2 the other way: 3 3 2
+    #   9     after 2 4 2: 45 − 32 = 13, 63 − 64, 36 − 32; after 3 3 2: 45 − 48, 63 − 48 = 15, 4: both 3 4 2
+    #  10     50 − 48 = 2    70 − 64 = 6    40 − 32 = 8    9   3 4 3
+    #  11     55 − 48 = 7    77 − 64 = 13   44 − 48        2   3 5 3
+    #  12     60 − 48 = 12   84 − 80 = 4    48 − 48        4   4 5 3
+    #  13     65 − 64 = 1    91 − 80 = 11   52 − 48 = 4    2   4 6 3
+    #  14     70 − 64 = 6    98 − 96 = 2    56 − 48 = 8    9   4 6 4
+    #  15     75 − 64 = 11   105 − 96 = 9   60 − 64        4   5 6 4
+    #  16     80 − 80 = 0    112 − 96 = 16  64 − 64        2   5 7 4: the weights
+    root = after(chance([(4, 5, end(1)), (2, 7, end(0.5)), (9, 4, end(-1))], "C"))
+    asked = Scripted({"r": ZERO})
+    result = search_tree(root, asked, chance=STRATIFIED, num_simulations=simulations, seed=seed, **HALF)
+    check_sampled(result, simulations, counts[0] + 0.5 * counts[1] - counts[2])
+    expected = {outcome: n for outcome, n in zip((4, 2, 9), counts, strict=True) if n}
+    assert visits_below(result, 0) == expected
+    check_stats(result, evaluations=1, nodes=2 + len(expected), chance_visits=simulations)
+    check_stats(result, chance_children=len(expected), transient=0, blocked=0, exact_expansions=0)
+
+
+@pytest.mark.parametrize("simulations", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])
+def test_stratified_ties_go_by_a_seeded_order(search_tree: Any, seed: int, simulations: int) -> None:
+    # Four outcomes alike, listed as 40, 10, 30, 20: all four are picked before one is picked again, in the order of
+    # the seed for node 1, by place in the list; then again in the same order.
+    names = (40, 10, 30, 20)
+    root = after(chance([(name, 1, end(name / 100)) for name in names], "C"))
+    asked = Scripted({"r": ZERO})
+    result = search_tree(root, asked, chance=STRATIFIED, num_simulations=simulations, seed=seed, **HALF)
+    picked = [names[place] for place in (ORDERS[seed, 1] * 2)[:simulations]]
+    assert visits_below(result, 0) == {name: picked.count(name) for name in picked}
+    check_sampled(result, simulations, sum(picked) / 100)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_stratified_at_a_chance_root(search_tree: Any, seed: int) -> None:
+    # The root is node 0. Three simulations visit the first three of its order.
+    root = chance([(outcome, 1, end(outcome / 10)) for outcome in range(4)], "c")
+    result = search_tree(root, Scripted({}), chance=STRATIFIED, num_simulations=3, seed=seed, **HALF)
+    picked = ORDERS[seed, 0][:3]
+    assert [(o.outcome, o.visits) for o in result.outcomes] == [(i, int(i in picked)) for i in range(4)]
+    assert result.value.tolist() == approx([sum(picked) / 30, -sum(picked) / 30])
+
+
+@pytest.mark.parametrize(
+    ("simulations", "seen", "total"),
+    [(1, {(1, 0)}, 0.8), (2, {(1, 0), (0, 1)}, 0.6), (3, {(1, 0), (0, 1), (1, 1)}, 0.2)],
+)
+def test_each_chance_node_has_deficits_and_an_order(
+    search_tree: Any, simulations: int, seen: Any, total: float
+) -> None:
+    # A chance root with two outcomes alike, 0 → C1 (0 → .4, 1 → −.2), 1 → C2 (0 → .8, 1 → −.4), alike too. Seed 3.
+    # 1: node 0 prefers 1: C2 is made, node 1, which prefers 0: the end .8, node 2.
+    # 2: 0, which is behind: C1 is made, node 3, which prefers 1 (node 2 would prefer 0): −.2.
+    # 3: a tie again → 1: C2, where outcome 1 is behind: −.4.
+    first = chance([(0, 1, end(0.4)), (1, 1, end(-0.2))], "C1")
+    second = chance([(0, 1, end(0.8)), (1, 1, end(-0.4))], "C2")
+    root = chance([(0, 1, first), (1, 1, second)], "c")
+    result = search_tree(root, Scripted({}), chance=STRATIFIED, num_simulations=simulations, seed=3, **HALF)
+    tree = result.tree(depth=2).root
+    assert {(event["label"], last["label"]) for event in tree["children"] for last in event["children"]} == seen
+    assert result.value.tolist() == approx([total / simulations, -total / simulations])
+
+
+@pytest.mark.parametrize(("simulations", "counts", "total"), [(4, (3, 1), 1.6), (5, (3, 2), 1.1), (6, (4, 2), 2.1)])
+def test_stratified_counts_what_is_in_flight(search_tree: Any, simulations: int, counts: Any, total: float) -> None:
+    # C: 0 (weight 11) → D .1 → G .3 → end 1;  1 (weight 5) → F .2 → end −.5. Two in flight. In sixteenths:
+    # 1: 11, 5 → 0: D waits.  2: 22 − 16 = 6, 10 → 1: F waits (the waiting pick counts). D and F are asked.
+    # 3: 33 − 16 = 17, 15 − 16 → 0: through D, G waits.
+    # 4: 44 − 32 = 12, 20 − 16 = 4 → 0: G waits already: a collision, its pick is taken back. G is asked.
+    # 4 again: the same, → 0: the end 1. (Had the pick stayed: 55 − 48 = 7, 25 − 16 = 9 → 1.)
+    # 5: 55 − 48 = 7, 25 − 16 = 9 → 1: the end −.5.  6: 66 − 48 = 18, 30 − 32 → 0: 1.
+    d = decision(1, {0: line("G", 1, player=0)}, "D")
+    root = after(chance([(0, 11, d), (1, 5, line("F", -0.5))], "C"))
+    asked = Scripted(script(D=0.1, G=0.3, F=0.2))
+    result = search_tree(root, asked, chance=STRATIFIED, num_simulations=simulations, in_flight=2, **HALF)
+    check_sampled(result, simulations, total)
+    assert asked.asked == [["r"], ["D", "F"], ["G"]]
+    assert visits_below(result, 0) == dict(enumerate(counts))
+    check_stats(result, simulations=simulations, evaluations=4, collisions=1)
+
+
+# Widening: which outcomes are stored. With c = 1, alpha = 1/2 there is room for ⌈√N⌉: 1 at N = 1, 2 at 2..4,
+# 3 at 5..9, 4 from 10 on. With c = 1/2: 1 up to N = 4, then 2 up to 16.
+
+ROOT = {"c": 1.0, "alpha": 0.5}
+SLOW = {"c": 0.5, "alpha": 0.5}
+FOUR = (1.0, 0.5, -0.5, -1.0)
+
+
+def four_ends() -> Any:
+    return after(chance([(i, 1, end(value)) for i, value in enumerate(FOUR)], "C"))
+
+
+@pytest.mark.parametrize(
+    ("simulations", "stored", "blocked", "total"),
+    [
+        (1, {2: 1}, 0, -0.5),
+        (2, {2: 1, 3: 1}, 0, -1.5),
+        (4, {2: 1, 3: 1}, 2, -0.5),
+        (5, {2: 1, 3: 1, 1: 1}, 2, 0.0),
+        (9, {2: 3, 3: 1, 1: 1}, 4, 1.0),
+        (11, {2: 3, 3: 2, 1: 2}, 4, 0.5),
+    ],
+)
+def test_widening(search_tree: Any, simulations: int, stored: Any, blocked: int, total: float) -> None:
+    # Four outcomes alike, ends 1, .5, −.5, −1; room for ⌈√N⌉. Seed 0 draws 2 3 1 1 1 2 2 0 0 3 1.
+    # N     1    2   3        4        5    6    7    8        9        10  11
+    #       2    3   1        1        1    2    2    0        0        3   1
+    # room  1    2   2        2        3                      3        3
+    #       new  new transient transient new            transient transient
+    # value −.5  −1  .5       .5       .5   −.5  −.5  1        1        −1  .5
+    # A transient end costs no evaluation and makes no node: outcome 1 has one visit after 5 simulations.
+    asked = Scripted({"r": ZERO})
+    settings = {"widening": ROOT}
+    result = search_tree(four_ends(), asked, chance=settings, num_simulations=simulations, seed=0, **HALF)
+    check_sampled(result, simulations, total)
+    check_node(node_at(result, 0), "chance", -1, simulations, (total / simulations, -total / simulations))
+    assert visits_below(result, 0) == stored
+    check_stats(result, evaluations=1, nodes=2 + len(stored), blocked=blocked, transient=blocked)
+    check_stats(result, chance_nodes=1, chance_visits=simulations, chance_children=len(stored))
+    check_stats(result, outcome_counts={len(stored): 1})
+
+
+@pytest.mark.parametrize(
+    ("most", "stored", "blocked"), [(1, {2: 1}, 4), (2, {2: 1, 3: 1}, 3), (3, {2: 1, 3: 1, 1: 3}, 0)]
+)
+def test_widening_stops_at_max_children(search_tree: Any, most: int, stored: Any, blocked: int) -> None:
+    # The same with c = 2, alpha = .6: room for ⌈2·N^.6⌉ = 2, 4, 4, 5, 6, so only max_children is in the way.
+    # Seed 0 draws 2 3 1 1 1: −.5 − 1 + 3·.5 = 0.
+    settings = {"widening": {"c": 2.0, "alpha": 0.6, "max_children": most}}
+    result = search_tree(four_ends(), Scripted({"r": ZERO}), chance=settings, num_simulations=5, seed=0, **HALF)
+    check_sampled(result, 5, 0.0)
+    assert visits_below(result, 0) == stored
+    check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
+
+
+@pytest.mark.parametrize(
+    ("simulations", "total", "d", "f"),
+    [
+        (2, -0.2, (1, 0.1), None),
+        (4, 0.5, (2, 0.55), None),
+        (6, 1.2, (3, 0.7), (1, -0.3)),
+        (9, 2.2, (5, 0.82), (2, -0.65)),
+    ],
+)
+def test_a_transient_state_is_evaluated_every_time(
+    search_tree: Any, simulations: int, total: float, d: Any, f: Any
+) -> None:
+    # C (alike): 0 → D .1 → end 1;  1 → F −.3 → end −1. Room for ⌈√N/2⌉. Seed 3 draws 0 1 0 1 0 1 0 0 1.
+    # 1: D stored, .1.  2: F transient, −.3.  3: through D, 1.  4: F transient, −.3.  5: 1.
+    # 6: N = 6, room for 2: F stored and asked a third time, −.3.  7, 8: 1.  9: through F, −1.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    result = search_tree(root, asked, chance={"widening": SLOW}, num_simulations=simulations, seed=3, **HALF)
+    check_sampled(result, simulations, total)
+    asks = {2: 1, 4: 2, 6: 3, 9: 3}[simulations]
+    blocked = min(asks, 2)
+    assert asked.asked == [["r"], ["D"], *([["F"]] * asks)]
+    check_node(node_at(result, 0, 0), "decision", 1, d[0], (d[1], -d[1]))
+    if f is None:
+        assert list(visits_below(result, 0)) == [0]
+    else:
+        check_node(node_at(result, 0, 1), "decision", 1, f[0], (f[1], -f[1]))
+    check_stats(result, evaluations=2 + asks, expansions=2 + (f is not None), blocked=blocked, transient=blocked)
+    check_stats(result, nodes={2: 3, 4: 4, 6: 5, 9: 6}[simulations], chance_visits=simulations)
+
+
+def test_chance_goes_on_below_a_transient_outcome(search_tree: Any) -> None:
+    # C1 (depth 1, alike; one stored child at most): 0 → D .1 → end −.5;  1 → C2 (place 2): 0 of weight 7 → end 1,
+    # 1 of weight 3 → C3 (place 3): 0 of weight 1 → E .4, 1 of weight 4 → G −.8. Seed 3:
+    # i         1       2       3       4       5       6
+    # place 1   0 D     1       0       1       0       1
+    # place 2           .6420 0         .9217 1         .8482 1
+    # place 3                           .0417 0         .4480 1
+    # value     .1      end 1   −.5     E .4    −.5     G −.8    sum −.3
+    third = chance([(0, 1, line("E", 1)), (1, 4, line("G", 1))], "C3")
+    second = chance([(0, 7, end(1)), (1, 3, third)], "C2")
+    root = after(chance([(0, 1, line("D", -0.5)), (1, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1, E=0.4, G=-0.8))
+    settings = {"widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=6, seed=3, **HALF)
+    check_sampled(result, 6, -0.3)
+    assert asked.asked == [["r"], ["D"], ["E"], ["G"]]
+    assert visits_below(result, 0) == {0: 3}
+    check_stats(result, evaluations=4, expansions=2, nodes=4, transient=3, blocked=3)
+    check_stats(result, chance_nodes=1, chance_visits=6, chance_children=1, outcome_counts={1: 1})
+
+
+def test_widening_with_estimated_afterstates(search_tree: Any) -> None:
+    # C1 (alike; estimate .5; room for ⌈√N/2⌉): 0 → C2 (estimate .2);  1 → D .1 → end −.6. Seed 3 draws 0 1 0 1 0 1.
+    # 1: stops at C1, .5.  2: N = 2 (the estimate is a visit): D stored, .1.  3: N = 3: C2 transient: it is asked
+    # itself, nothing is drawn below: .2.  4: through D, −.6.  5: N = 5, room for 2: C2 stored, asked again, .2.
+    # 6: −.6.  Sum −.2.
+    second = chance([(0, 1, end(1))], "C2")
+    root = after(chance([(0, 1, second), (1, 1, line("D", -0.6))], "C1"))
+    asked = Scripted(script(C1=0.5, C2=0.2, D=0.1), afterstates=ESTIMATE)
+    result = search_tree(root, asked, chance={"widening": SLOW}, num_simulations=6, seed=3, **HALF)
+    check_sampled(result, 6, -0.2)
+    assert asked.asked == [["r"], ["C1"], ["D"], ["C2"], ["C2"]]
+    assert visits_below(result, 0) == {0: 1, 1: 3}
+    check_stats(result, evaluations=5, expansions=2, nodes=5, transient=1, blocked=1, chance_nodes=2)
+
+
+def test_widening_with_stratified_picks(search_tree: Any) -> None:
+    # Four ends alike, one stored child at most. Seed 0: node 1 prefers 1 2 0 3: outcome 1 is stored; 2, 0, 3 are
+    # transient, and count as picked; then 1 again: .5 − .5 + 1 − 1 + .5 = .5.
+    settings = {**STRATIFIED, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(four_ends(), Scripted({"r": ZERO}), chance=settings, num_simulations=5, seed=0, **HALF)
+    check_sampled(result, 5, 0.5)
+    assert visits_below(result, 0) == {1: 2}
+    check_stats(result, blocked=3, transient=3, evaluations=1, nodes=3)
+
+
+def test_widening_counts_what_is_in_flight(search_tree: Any) -> None:
+    # C (alike): 0 → D .1, 1 → F −.3; room for ⌈√N⌉; two in flight. Seed 3 draws 0 1. D waits; the second visit is
+    # N = 2 with the one in flight, so F is stored as well.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    result = search_tree(root, asked, chance={"widening": ROOT}, num_simulations=2, seed=3, in_flight=2, **HALF)
+    check_sampled(result, 2, -0.2)
+    assert asked.asked == [["r"], ["D", "F"]]
+    assert visits_below(result, 0) == {0: 1, 1: 1}
+    check_stats(result, blocked=0, transient=0, nodes=4)
+
+
+def test_transient_states_in_flight(search_tree: Any) -> None:
+    # The same tree; one stored child at most; three in flight. Seed 2 draws 0 1 1 1 1 0.
+    # D waits, F waits twice: asked together. F waits twice more; then through D to the end 1; F, F are asked.
+    # .1 − 4·.3 + 1 = −.1.
+    # CHOICE: a transient state is no node, so nothing is pending there, and two visits may wait for the same.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=6, seed=2, in_flight=3, **HALF)
+    check_sampled(result, 6, -0.1)
+    assert asked.asked == [["r"], ["D", "F", "F"], ["F", "F"]]
+    check_stats(result, evaluations=6, collisions=0, blocked=4, transient=4, nodes=4)
+
+
+# Several samples a visit.
+# CHOICE: the leaf and the samples beside it are asked in one batch, in the order drawn. stats.transient counts every
+# state that was valued without becoming a node, so the samples too; blocked counts only what widening blocked.
+
+
+def test_three_samples_a_visit(search_tree: Any) -> None:
+    # C: four outcomes alike → D0 .1, D1 .2, D2 .4, D3 −.6, each with one action, to −.2. Seed 0:
+    # i   place 1   1 + 2^32   1 + 2·2^32   values          mean
+    # 1   .7002 2   .7060 2    .2556 1      .4  .4  .2      1/3
+    # 2   .7714 3   .4577 1    .1511 0      −.6 .2  .1      −.1
+    # 3   .3772 1   .6041 2    .1930 0      .2  .4  .1      .7/3
+    # 4   .2611 1   through D1 to its end: a decision lies between, so nothing is drawn beside: −.2
+    # Sum (1 − .3 + .7 − .6)/3 = .8/3. Leaves keep their own: D2 .4, D3 −.6, D1 (.2 − .2)/2.
+    root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
+    asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
+    result = search_tree(root, asked, chance={"samples_per_visit": 3}, num_simulations=4, seed=0, **HALF)
+    check_sampled(result, 4, 0.8 / 3)
+    assert asked.asked == [["r"], ["D2", "D2", "D1"], ["D3", "D1", "D0"], ["D1", "D2", "D0"]]
+    check_node(node_at(result, 0), "chance", -1, 4, (0.2 / 3, -0.2 / 3), below=(1, 2, 3))
+    check_node(node_at(result, 0, 1), "decision", 1, 2, (0.0, 0.0))
+    check_node(node_at(result, 0, 2), "decision", 1, 1, (0.4, -0.4))
+    check_node(node_at(result, 0, 3), "decision", 1, 1, (-0.6, 0.6))
+    check_stats(result, simulations=4, evaluations=10, expansions=4, nodes=6, transient=6, blocked=0)
+    check_stats(result, chance_visits=4, chance_children=3)
+
+
+def test_three_stratified_samples_a_visit(search_tree: Any) -> None:
+    # Outcomes 4, 2, 9 of weight 5, 7, 4 → A .2 (→ .6), B .4 (→ −.2), E −.3. Picks by deficit (first test, seed 0):
+    # 2 4 9 2 4 2 9 2 4 9 2 4.
+    # 1: leaf B, beside it A, E: .1.  2: outcome 2, through B: −.2.  3: leaf A (not yet stored), beside it B, E: .1.
+    # 4: outcome 2: −.2.  5: outcome 4, through A: .6.  6: leaf E, beside it B, A: .1.  Sum .5.
+    root = after(chance([(4, 5, line("A", 0.6)), (2, 7, line("B", -0.2)), (9, 4, line("E", 1))], "C"))
+    asked = Scripted(script(A=0.2, B=0.4, E=-0.3))
+    settings = {**STRATIFIED, "samples_per_visit": 3}
+    result = search_tree(root, asked, chance=settings, num_simulations=6, seed=0, **HALF)
+    check_sampled(result, 6, 0.5)
+    assert asked.asked == [["r"], ["B", "A", "E"], ["A", "B", "E"], ["E", "B", "A"]]
+    check_node(node_at(result, 0, 4), "decision", 1, 2, (0.4, -0.4))
+    check_node(node_at(result, 0, 2), "decision", 1, 3, (0.0, 0.0))
+    check_node(node_at(result, 0, 9), "decision", 1, 1, (-0.3, 0.3))
+    check_stats(result, evaluations=10, transient=6, blocked=0, expansions=4)
+
+
+def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -> None:
+    # r → C → D .1 → G .2 → H .3 → end, all forced; four samples a visit. 1: D four times.  2: G once.  3: H once.
+    line_below = decision(0, {0: line("H", 1)}, "G")
+    root = after(chance([(0, 1, decision(1, {0: line_below}, "D"))], "C"))
+    asked = Scripted(script(D=0.1, G=0.2, H=0.3))
+    result = search_tree(root, asked, chance={"samples_per_visit": 4}, num_simulations=3, **HALF)
+    check_sampled(result, 3, 0.6)
+    assert asked.asked == [["r"], ["D", "D", "D", "D"], ["G"], ["H"]]
+    check_stats(result, evaluations=7, transient=3, nodes=5)
+
+
+def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
+    # Four ends alike, two samples a visit. Seed 0: 2 and 2, 3 and 1, 1 and 2, 1 and 2: −.5, −.25, 0, 0.
+    # CHOICE: an end met again is again a leaf below C, so a sample is drawn beside it each time.
+    asked = Scripted({"r": ZERO})
+    result = search_tree(four_ends(), asked, chance={"samples_per_visit": 2}, num_simulations=4, seed=0, **HALF)
+    check_sampled(result, 4, -0.75)
+    assert visits_below(result, 0) == {2: 1, 3: 1, 1: 2}
+    check_node(node_at(result, 0, 3), "terminal", -4, 1, (-1.0, 1.0))
+    check_stats(result, evaluations=1, transient=4, nodes=5)
+
+
+def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
+    # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. Two samples a visit. Seed 3:
+    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2, so on at place 2 + 2^32: .0751 0: E. Mean .3.
+    # 2: place 1: 1; C2, place 2: .6420 1: G.  Beside it, at C2 only, place 2 + 2^32: .1048 0: E. Mean .05.
+    second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1, E=0.5, G=-0.4))
+    result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=2, seed=3, **HALF)
+    check_sampled(result, 2, 0.35)
+    assert asked.asked == [["r"], ["D", "E"], ["G", "E"]]
+    check_node(node_at(result, 0, 1), "chance", -1, 1, (0.05, -0.05), below=(1,))
+    check_node(node_at(result, 0, 1, 1), "decision", 1, 1, (-0.4, 0.4))
+    check_node(node_at(result, 0, 0), "decision", 1, 1, (0.1, -0.1))
+    check_stats(result, evaluations=5, transient=2, nodes=5)
+
+
+def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
+    # C (alike): 0 → D .1 → 1, 1 → F −.3; one stored child at most; two samples a visit. Seed 3:
+    # 1: 0: D stored; beside it .8811 1: F. Mean −.1.
+    # 2: 1: F, blocked; beside it .2862 0: D, evaluated again though it is stored. Mean −.1.  3: 0: through D, 1.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"samples_per_visit": 2, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=3, seed=3, **HALF)
+    check_sampled(result, 3, 0.8)
+    assert asked.asked == [["r"], ["D", "F"], ["F", "D"]]
+    check_node(node_at(result, 0, 0), "decision", 1, 2, (0.55, -0.55))
+    check_stats(result, evaluations=5, blocked=1, transient=3, nodes=4)
+
+
+def test_samples_in_flight(search_tree: Any) -> None:
+    # The same tree without widening; two in flight, so the second descent comes while D and F wait.
+    # CHOICE: C is pending while its samples wait: a collision; then F is the leaf, and D beside it. 2·−.1.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"samples_per_visit": 2}
+    result = search_tree(root, asked, chance=settings, num_simulations=2, seed=3, in_flight=2, **HALF)
+    check_sampled(result, 2, -0.2)
+    assert asked.asked == [["r"], ["D", "F"], ["F", "D"]]
+    check_stats(result, evaluations=5, collisions=1, nodes=4)
+
+
+# Exact expansion of chance nodes with few outcomes.
+# CHOICE: the children of one expansion are asked in one batch, in the order listed.
+
+
+@pytest.mark.parametrize("most", [2, 3, 300])
+def test_exact_expansion(search_tree: Any, most: int) -> None:
+    # Outcomes 4, 2, 9 of weight 5, 3, 2 → D .1, F −.3, end −1. One simulation.
+    # At most 3 (or 300) outcomes: all are expanded: .5·.1 − .3·.3 − .2 = −.24, one visit for C and r.
+    # At most 2: C is sampled as ever: seed 3 draws .4778: D.
+    root = after(chance([(4, 5, line("D", 1)), (2, 3, line("F", 1)), (9, 2, end(-1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    result = search_tree(root, asked, chance={"exact_up_to": most}, num_simulations=1, seed=3, **HALF)
+    if most == 2:
+        check_sampled(result, 1, 0.1)
+        assert asked.asked == [["r"], ["D"]]
+        assert visits_below(result, 0) == {4: 1}
+        check_stats(result, evaluations=2, nodes=3, exact_expansions=0)
+        return
+    check_sampled(result, 1, -0.24)
+    assert asked.asked == [["r"], ["D", "F"]]
+    check_node(node_at(result, 0), "chance", -1, 1, (-0.24, 0.24), below=(2, 4, 9))
+    check_node(node_at(result, 0, 4), "decision", 1, 1, (0.1, -0.1))
+    check_node(node_at(result, 0, 2), "decision", 1, 1, (-0.3, 0.3))
+    check_node(node_at(result, 0, 9), "terminal", -4, 1, (-1.0, 1.0))
+    check_stats(result, simulations=1, evaluations=3, expansions=3, nodes=5, depth=2, exact_expansions=1)
+    check_stats(result, chance_nodes=1, chance_visits=1, chance_children=3, outcome_counts={3: 1})
+    check_stats(result, transient=0, blocked=0)
+
+
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+@pytest.mark.parametrize(
+    ("simulations", "seed", "counts", "total", "expected"),
+    [
+        (1, 0, (1, 1), 0.15, 0.15),
+        (2, 0, (2, 1), 1.15, 0.375),
+        (4, 2, (4, 1), 3.15, 0.4875),
+        (5, 0, (4, 2), 2.15, 0.4375),
+        (5, 2, (5, 1), 4.15, 0.51),
+    ],
+)
+def test_exactly_expanded_nodes_pick_by_deficit(
+    search_tree: Any, backup: str, simulations: int, seed: int, counts: Any, total: float, expected: float
+) -> None:
+    # Outcomes 0, 1 of weight 3, 1 → D .4 → end 1, F −.6 → end −1. 1: .3 − .15 = .15; each is picked once. Then:
+    # N + 1   0                1
+    #   3     2.25 − 1 = 1.25  .75 − 1     → 0: 1
+    #   4     3 − 2 = 1        1 − 1       → 0: 1
+    #   5     3.75 − 3 = .75   1.25 − 1    → 0: 1
+    #   6     4.5 − 4 = .5     1.5 − 1 = .5, a tie: node 1 of seed 0 prefers 1: −1; of seed 2 prefers 0: 1.
+    # Sample: .15, then what was met.
+    # Expectation: D is .4, (.4 + 1)/2 = .7, .8, .85, or .88 after five; F −.6 or (−.6 − 1)/2 = −.8; ¾·D + ¼·F:
+    # .15;  .525 − .15 = .375;  .45;  .6375 − .15 = .4875;  .6375 − .2 = .4375, or .66 − .15 = .51.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    settings = {"exact_up_to": 2, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=simulations, seed=seed, **HALF)
+    if backup == "sample":
+        check_sampled(result, simulations, total)
+    else:
+        check_expected(result, simulations, expected)
+    assert visits_below(result, 0) == dict(enumerate(counts))
+    assert asked.asked == [["r"], ["D", "F"]]
+    d = (0.4 + counts[0] - 1) / counts[0]
+    check_node(node_at(result, 0, 0), "decision", 1, counts[0], (d, -d))
+    check_stats(result, simulations=simulations, evaluations=3, exact_expansions=1, chance_visits=simulations)
+
+
+@pytest.mark.parametrize(("simulations", "total", "expected"), [(1, 0.5, 0.5), (2, 0.65, 0.15), (3, 1.65, 0.375)])
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+def test_exact_expansion_after_an_estimate(
+    search_tree: Any, backup: str, simulations: int, total: float, expected: float
+) -> None:
+    # The same tree, with estimate .5 at C: the first visit stops there, the second expands, .15, the third picks 0: 1.
+    # Expectation: once all outcomes are known the estimate stands for nothing: .15, then .75·.7 − .15 = .375.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(C=0.5, D=0.4, F=-0.6), afterstates=ESTIMATE)
+    settings = {"exact_up_to": 2, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=simulations, **HALF)
+    if backup == "sample":
+        check_sampled(result, simulations, total)
+    else:
+        check_expected(result, simulations, expected)
+    assert asked.asked == [["r"], ["C"], ["D", "F"]][: simulations + 1]
+    check_stats(result, evaluations=2 if simulations == 1 else 4, exact_expansions=int(simulations > 1))
+
+
+def test_exact_afterstates_are_not_expanded(search_tree: Any) -> None:
+    # The evaluator's .4 at C is the truth already.
+    root = after(chance([(0, 3, end(1)), (1, 1, end(-1))], "C"))
+    asked = Scripted(script(C=0.4), afterstates=EXACT)
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=3, **HALF)
+    check_sampled(result, 3, 1.2)
+    check_stats(result, evaluations=2, nodes=2, exact_expansions=0, chance_children=0)
+
+
+@pytest.mark.parametrize("afterstates", [NONE, ESTIMATE, EXACT])
+@pytest.mark.parametrize("simulations", [1, 2])
+def test_exact_expansion_of_a_chance_root(search_tree: Any, simulations: int, afterstates: Any) -> None:
+    # Outcomes 10, 20 of weight 3, 1 → D .4 → 1, end −1. 1: .3 − .25 = .05.  2: outcome 10 is behind: through D, 1.
+    # With an evaluation of its own, .7, the root has a visit more; the first simulation expands it all the same.
+    root = chance([(10, 3, line("D", 1)), (20, 1, end(-1))], "c")
+    asked = Scripted({"c": (None, (0.7, -0.7)), "D": (None, (0.4, -0.4))}, afterstates=afterstates)
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=simulations, **HALF)
+    own = afterstates != NONE
+    mean = (0.7 * own + 0.05 + (simulations - 1)) / (simulations + own)
+    assert result.value.tolist() == approx([mean, -mean])
+    assert [(o.outcome, o.visits) for o in result.outcomes] == [(10, simulations), (20, 1)]
+    d = (0.4, 0.7)[simulations - 1]
+    assert result.outcomes[0].value.tolist() == approx([d, -d])
+    assert result.outcomes[1].value.tolist() == approx([-1.0, 1.0])
+    assert asked.asked == ([["c"]] if own else []) + [["D"]]
+    check_stats(result, simulations=simulations, evaluations=1 + own, exact_expansions=1)
+
+
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+@pytest.mark.parametrize(
+    ("seed", "simulations", "total", "expected", "below"),
+    [
+        (0, 1, 0.45, 0.45, (1, 0.8)),
+        (0, 2, 0.65, 0.15, (2, 0.5)),
+        (1, 1, -0.15, -0.15, (1, -0.4)),
+        (1, 2, 0.05, 0.15, (2, -0.1)),
+    ],
+)
+def test_a_chance_node_below_an_exact_expansion(
+    search_tree: Any, backup: str, seed: int, simulations: int, total: float, expected: float, below: Any
+) -> None:
+    # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → end .8, 1 → G −.4. At most two outcomes: both are expanded.
+    # 1: C2, at place 1 of the list, is valued by drawing on at place 1 + 1 + 2·2^32 of the stream:
+    #    seed 0: .4732 0: end .8: (.1 + .8)/2 = .45, D asked.  seed 1: .5959 1: G: (.1 − .4)/2 = −.15, D and G asked.
+    # 2: N + 1 = 3: a tie: node 1 prefers outcome 1 for both seeds: C2 is met by a descent for the first time, and
+    #    expanded in its turn: (.8 − .4)/2 = .2, G asked.
+    # Sample: .45 + .2 = .65; −.15 + .2 = .05;  C2 (.8 + .2)/2 = .5; (−.4 + .2)/2 = −.1.
+    # Expectation: C2 is .2, so C1 (.1 + .2)/2 = .15.
+    # CHOICE: a chance child that was only drawn through is still to be expanded exactly.
+    second = chance([(0, 1, end(0.8)), (1, 1, line("G", 1))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1, G=-0.4))
+    settings = {"exact_up_to": 2, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=simulations, seed=seed, **HALF)
+    visits, value = below
+    if backup == "sample":
+        check_sampled(result, simulations, total)
+    else:
+        check_expected(result, simulations, expected)
+        value = value if simulations == 1 else 0.2
+    check_node(node_at(result, 0, 1), "chance", -1, visits, (value, -value))
+    batches = [["r"], ["D"] if seed == 0 else ["D", "G"], ["G"]]
+    assert asked.asked == batches[: simulations + 1]
+    check_stats(result, evaluations=sum(map(len, asked.asked)), exact_expansions=simulations)
+    check_stats(result, nodes=4 if simulations == 1 else 6, chance_nodes=2)
+    assert visits_below(result, 0, 1) == ({} if simulations == 1 else {0: 1, 1: 1})
+
+
+def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
+    # r: 0 (prior .9) → C of the tests above, 1 (.1) → A. Two in flight.
+    # 1: .5 + .9 → 0: D and F wait: one visit in flight.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: C is
+    # pending: a collision; D and F are asked: .15, scaled .575.  2 again: .575 + .63640 → 0: outcome 0, through D: 1.
+    event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
+    root = decision(0, {0: event, 1: line("A", 1)}, "r")
+    asked = Scripted({**script(D=0.4, F=-0.6), "r": ({0: 0.9, 1: 0.1}, (0.0, 0.0))})
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, in_flight=2, **HALF)
+    check(result, [2, 0], [0.575, nan], (1.15 / 3, -1.15 / 3))
+    assert asked.asked == [["r"], ["D", "F"]]
+    check_node(node_at(result, 0), "chance", -1, 2, (0.575, -0.575))
+    assert visits_below(result, 0) == {0: 2, 1: 1}
+    check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
+
+
+def test_an_exact_expansion_is_one_visit_in_flight(search_tree: Any) -> None:
+    # The same with equal priors. 1: tie → 0: D and F wait.  2, N = 2: .5 + .35355, .5 + .70711 → 1: A waits too, as
+    # two visits may. All three are asked together.
+    event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
+    root = decision(0, {0: event, 1: line("A", 1)}, "r")
+    asked = Scripted(script(D=0.4, F=-0.6, A=0.3))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, in_flight=2, **HALF)
+    check(result, [1, 1], [0.15, 0.3], (0.15, -0.15))
+    assert asked.asked == [["r"], ["D", "F", "A"]]
+    check_stats(result, simulations=2, evaluations=4, collisions=0, exact_expansions=1, nodes=6)
+
+
+def test_exact_expansion_overrides_widening_and_samples(search_tree: Any) -> None:
+    # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. One stored child at most and three samples a
+    # visit say nothing here. 1: −.5 + .125 − .1125 = −.4875.  2: 4p − 1 = 1, .25, −.25 → 0: the end −1, alone.
+    root = after(chance([(0, 8, end(-1)), (1, 5, line("D", 1)), (2, 3, line("F", 1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    settings = {"exact_up_to": 3, "samples_per_visit": 3, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=2, **HALF)
+    check_sampled(result, 2, -1.4875)
+    assert asked.asked == [["r"], ["D", "F"]]
+    assert visits_below(result, 0) == {0: 2, 1: 1, 2: 1}
+    check_stats(result, evaluations=3, exact_expansions=1, transient=0, blocked=0)
+
+
+def test_exact_expansion_of_ends_costs_nothing(search_tree: Any) -> None:
+    # Ends 1 and −1 of weight 3, 1: .5; then outcome 0 is behind: 1.
+    root = after(chance([(0, 3, end(1)), (1, 1, end(-1))], "C"))
+    asked = Scripted({"r": ZERO})
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, **HALF)
+    check_sampled(result, 2, 1.5)
+    assert asked.asked == [["r"]]
+    check_stats(result, evaluations=1, nodes=4, exact_expansions=1)
+
+
+# Expectation backup.
+
+DRAWN_ENDS = [(4, 2, terminal(1, -1)), (2, 3, terminal(0.5, -0.5)), (9, 5, terminal(-0.5, 0.5))]
+
+
+@pytest.mark.parametrize(("simulations", "value"), [(1, -0.5), (2, -0.5), (3, -0.125), (7, -0.125), (8, 0.1)])
+def test_expectation_over_the_visited(search_tree: Any, simulations: int, value: float) -> None:
+    # Outcomes 4, 2, 9 of weight 2, 3, 5, ends 1, .5, −.5. Seed 0 draws 9 9 2 2 2 9 9 4.
+    # 9 alone: −.5.  With 2: (.3·.5 − .5·.5)/.8 = −.125, however often either was met.  All: .2 + .15 − .25 = .1.
+    asked = Scripted({"r": ZERO})
+    settings = {"backup": "expectation"}
+    result = search_tree(
+        after(chance(DRAWN_ENDS, "C")), asked, chance=settings, num_simulations=simulations, seed=0, **HALF
+    )
+    check_expected(result, simulations, value)
+    check_stats(result, evaluations=1, transient=0, blocked=0)
+
+
+@pytest.mark.parametrize(("simulations", "value"), [(1, 0.6), (2, 0.05), (3, 0.02), (7, 0.02), (8, 0.1)])
+def test_expectation_with_an_estimate(search_tree: Any, simulations: int, value: float) -> None:
+    # The same with estimate .6 at C, where the first visit stops; then 9 2 2 2 9 9 4: the rest stands at .6.
+    # 9: −.25 + .5·.6 = .05.  With 2: −.25 + .15 + .2·.6 = .02.  All: .1.
+    asked = Scripted(script(C=0.6), afterstates=ESTIMATE)
+    settings = {"backup": "expectation"}
+    result = search_tree(
+        after(chance(DRAWN_ENDS, "C")), asked, chance=settings, num_simulations=simulations, seed=0, **HALF
+    )
+    check_expected(result, simulations, value)
+    assert asked.asked == [["r"], ["C"]]
+
+
+@pytest.mark.parametrize(
+    ("simulations", "visits", "event", "d", "inner"),
+    [
+        (3, (2, 1), -0.0375, (1, 0.4), None),
+        (4, (3, 1), -0.3125, (2, 0.0), (1, -0.4)),
+        (7, (4, 3), 11 / 16 * 0.35 / 3 - 5 / 16, (3, 0.35 / 3), (2, -0.025)),
+        (10, (6, 4), -0.256640625, (4, 0.08125), (3, -0.025)),
+    ],
+)
+def test_expectation_through_two_decisions(
+    search_tree: Any, simulations: int, visits: Any, event: float, d: Any, inner: Any
+) -> None:
+    # r (0): 0 → C, 1 → end −.5 (scaled .25).  C (11, 5: 0 1 0 0 1 0 0): 0 → D, 1 → end −1.
+    # D (player 1; own value .4; priors .8, .2): 0 → E, 1 → end .2.  E (11, 5): 0 → end −.4, 1 → end .8.
+    # V = (own + Σ n·V below)/(1 + Σ n) at decisions, Σ p·V (over what p was visited) at C and E.
+    #  i  N   .5·√N    action 0                     action 1
+    #  1  1   .5       tie → 0: D leaf: C = .4, scaled .7
+    #  2  2   .70711   .7 + .35355 = 1.05355        .5 + .70711 = 1.20711 → 1
+    #  3  3   .86603   .7 + .43301 → 0              .25 + .43301
+    #        C → 1: C = 11/16·.4 − 5/16 = −.0375, scaled .48125
+    #  4  4   1        .48125 + .33333 = .81458 → 0   .25 + .5 = .75
+    #        C → 0; D: .5 + .8, .5 + .2 → 0; E → 0: −.4. E = −.4, D = (.4 − .4)/2 = 0, C = −5/16, scaled .34375
+    #  5  5   1.11803  .34375 + .27951 = .62326     .25 + .55902 = .80902 → 1
+    #  6  6   1.22474  .34375 + .30619 = .64994     .25 + .40825 = .65825 → 1
+    #  7  7   1.32288  .34375 + .33072 = .67447 → 0   .25 + .33072 = .58072
+    #        C → 0; D, N = 2: 0: .7 + .8·1.41421/2 = 1.26569 → 0 (player 1 has .4), 1: .5 + .28284; E → 1: .8:
+    #        E = −.275 + .25 = −.025, D = (.4 + 2·−.025)/3 = .35/3, C = 11/16·.35/3 − 5/16 = −.23229, scaled .38385.
+    #        The edge of D now has W = 2·.025, scaled .5125.
+    #  8  8   1.41421  .38385 + .28284 = .66669 → 0   .25 + .35355 = .60355     C → 1: no value changes
+    #  9  9   1.5      .38385 + .25 = .63385 → 0    .25 + .375 = .625
+    #        C → 0; D, N = 3: 0: .5125 + .8·1.73205/3 = .97438 → 0, 1: .5 + .34641; E → 0: E stays,
+    #        D = (.4 − 3·.025)/4 = .08125, C = 11/16·.08125 − 5/16 = −.256640625, scaled .37168
+    # 10  10  1.58114  .37168 + .22588 = .59756     .25 + .39528 = .64528 → 1
+    e = chance([(0, 11, end(-0.4)), (1, 5, end(0.8))], "E")
+    chooses = decision(1, {0: e, 1: end(0.2)}, "D")
+    root = decision(0, {0: chance([(0, 11, chooses), (1, 5, end(-1))], "C"), 1: end(-0.5)}, "r")
+    asked = Scripted({"r": ZERO, "D": ({0: 0.8, 1: 0.2}, (0.4, -0.4))})
+    result = search_tree(root, asked, chance=EXPECTED, num_simulations=simulations, **HALF)
+    mean = (visits[0] * event - 0.5 * visits[1]) / (1 + simulations)
+    check(result, visits, [event, -0.5], (mean, -mean))
+    check_node(node_at(result, 0), "chance", -1, visits[0], (event, -event))
+    check_node(node_at(result, 0, 0), "decision", 1, d[0], (d[1], -d[1]))
+    if inner:
+        check_node(node_at(result, 0, 0, 0), "chance", -1, inner[0], (inner[1], -inner[1]))
+    assert asked.asked == [["r"], ["D"]]
+    check_stats(result, simulations=simulations, evaluations=2, transient=0, exact_expansions=0)
+
+
+@pytest.mark.parametrize(
+    ("simulations", "value"),
+    [
+        (1, (0.2, 0.4, -0.6)),
+        (2, (0.075, 0.3375, -0.4125)),
+        (3, (-0.165625, 0.54375, -0.378125)),
+        (5, (-0.55 / 3 - 0.109375, 0.503125, -1.1 / 3 + 0.15625)),
+    ],
+)
+def test_expectation_with_three_players(search_tree: Any, simulations: int, value: Any) -> None:
+    # C (11, 5: 0 1 0 0 1): 0 → A (player 1; own (.2, .4, −.6); priors .6, .4: 0 → (−.5, 1, −.5), 1 → (1, −.5, −.5)),
+    # 1 → B (player 2; own (−.2, .2, 0); one action, to (−.5, −.5, 1)).
+    # 1: A: C = A.   2: B: 11/16·(.2, .4, −.6) + 5/16·(−.2, .2, 0) = (.1375 − .0625, .275 + .0625, −.4125).
+    # 3: A, .5 + .6 → 0: A = (−.3, 1.4, −1.1)/2: C = (−.103125 − .0625, .48125 + .0625, −.378125).
+    # 4: A, N = 2: 0: 1 + .6·1.41421/2 = 1.42426 → 0 (player 1 has 1), 1: .5 + .56569: A = (−.8, 2.4, −1.6)/3.
+    # 5: B = (−.7, −.3, 1)/2: C = 11/16·A + 5/16·B = (−.55/3 − .109375, .55 − .046875, −1.1/3 + .15625).
+    a = decision(1, {0: terminal(-0.5, 1, -0.5), 1: terminal(1, -0.5, -0.5)}, "A")
+    b = decision(2, {0: terminal(-0.5, -0.5, 1)}, "B")
+    root = after(chance([(0, 11, a), (1, 5, b)], "C"))
+    own = {"r": (None, (0, 0, 0)), "A": ({0: 0.6, 1: 0.4}, (0.2, 0.4, -0.6)), "B": (None, (-0.2, 0.2, 0))}
+    result = search_tree(root, Scripted(own), players=3, chance=EXPECTED, num_simulations=simulations, **HALF)
+    share = simulations / (simulations + 1)
+    check(result, [simulations], [value[0]], [share * x for x in value])
+    check_node(node_at(result, 0), "chance", -1, simulations, value)
+    if simulations == 5:
+        check_node(node_at(result, 0, 0), "decision", 1, 3, (-0.8 / 3, 0.8, -1.6 / 3))
+        check_node(node_at(result, 0, 1), "decision", 2, 2, (-0.35, -0.15, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("simulations", "visits", "event"), [(5, (2, 3), 3.375), (9, (3, 6), 6.125), (10, (4, 6), 11 / 16 * 28 / 3 + 0.625)]
+)
+def test_expectation_without_a_utility_range(search_tree: Any, simulations: int, visits: Any, event: float) -> None:
+    # One player. r (own value 7): 0 → C, 1 → end 10.  C (11, 5: 0 1 0 0): 0 → D (own value 4; one action, to 12),
+    # 1 → end 2. c = 4, first_play "parent". While the range is a point every scaled value is .5.
+    #  i  N   2·√N     action 0                         action 1                           range of edge means
+    #  1  1   2        tie → 0: D: C = 4                                                   4..4
+    #  2  2   2.82843  .5 + 1.41421                     .5 + 2.82843 → 1                   4..10
+    #  3  3   3.46410  0 + 1.73205                      1 + 1.73205 → 1
+    #  4  4   4        0 + 2                            1 + 1.33333 → 1
+    #  5  5   4.47214  0 + 2.23607 → 0                  1 + 1.11803                        3.375..10
+    #        C → 1: C = 2.75 + .625 = 3.375
+    #  6  6   4.89898  0 + 1.63299                      1 + 1.22474 → 1
+    #  7  7   5.29150  0 + 1.76383                      1 + 1.05830 → 1
+    #  8  8   5.65685  0 + 1.88562                      1 + .94281 = 1.94281 → 1
+    #  9  9   6        0 + 2 → 0                        1 + .85714                         3.375..12
+    #        C → 0: D = (4 + 12)/2 = 8, its edge 12: C = 5.5 + .625 = 6.125
+    # 10  10  6.32456  2.75/8.625 + 1.58114 = 1.89998 → 0   6.625/8.625 + .90351 = 1.67163
+    #        C → 0: D = 28/3, C = 11/16·28/3 + .625
+    d = decision(0, {0: terminal(12)}, "D")
+    root = decision(0, {0: chance([(0, 11, d), (1, 5, terminal(2))], "C"), 1: terminal(10)}, "r")
+    asked = Scripted({"r": (None, (7,)), "D": (None, (4,))})
+    settings = {"utility": None, "c": 4.0, "first_play": "parent"}
+    result = search_tree(root, asked, players=1, chance=EXPECTED, num_simulations=simulations, **settings)
+    total = 7 + visits[0] * event + 10 * visits[1]
+    check(result, visits, [event, 10.0], [total / (1 + simulations)])
+
+
+def test_expectation_in_flight(search_tree: Any) -> None:
+    # C (11, 5: 0 1 0 0): 0 → D .4 → G .8 → end −1;  1 → F −.6 → end. Two in flight.
+    # 1, 2: D and F wait, and are asked: C = .4, then .275 − .1875 = .0875.
+    # 3: G waits.  4: meets G: a collision; G is asked: D = (.4 + .8)/2 = .6, C = .4125 − .1875 = .225.
+    # 4 again: the end −1: G = (.8 − 1)/2 = −.1, D = (.4 + 2·−.1)/3 = .2/3, C = 11/16·.2/3 − .1875.
+    d = decision(1, {0: line("G", -1, player=0)}, "D")
+    root = after(chance([(0, 11, d), (1, 5, line("F", 1))], "C"))
+    asked = Scripted(script(D=0.4, G=0.8, F=-0.6))
+    for simulations, value in ((2, 0.0875), (3, 0.225), (4, 11 / 16 * 0.2 / 3 - 0.1875)):
+        asked.asked.clear()
+        result = search_tree(root, asked, chance=EXPECTED, num_simulations=simulations, in_flight=2, **HALF)
+        check_expected(result, simulations, value)
+        assert asked.asked == [["r"], ["D", "F"], ["G"]][:simulations]
+        check_stats(result, collisions=int(simulations == 4))
+    check_node(node_at(result, 0, 0), "decision", 1, 3, (0.2 / 3, -0.2 / 3))
+    check_node(node_at(result, 0, 0, 0), "decision", 0, 2, (-0.1, 0.1))
+
+
+def test_a_pending_outcome_has_no_part_in_the_expectation(search_tree: Any) -> None:
+    # r: 0 → C (11, 5: 0 1): 0 → D .4, 1 → end −.5;  1 → end −.3 (scaled .35). Two in flight; D waits to the end.
+    # i  N  .5·√N    action 0                             action 1
+    # 1  1  .5       tie → 0: D waits
+    # 2  2  .70711   .5 + .35355                          .5 + .70711 → 1
+    # 3  3  .86603   .5 + .43301 → 0: C → 1: C = −.5      .35 + .43301
+    # 4  4  1        .25 + 1/3 = .58333                   .35 + .5 → 1
+    # 5  5  1.11803  .25 + .37268 = .62268                .35 + .37268 = .72268 → 1
+    #      (were D's mass worth 0, C would be −.15625, scaled .42188, and score .79456.)
+    # D is asked: C = .275 − .15625 = .11875.  Root: 2·.11875 − .9.
+    event = chance([(0, 11, line("D", 1)), (1, 5, end(-0.5))], "C")
+    asked = Scripted(script(D=0.4))
+    root = decision(0, {0: event, 1: end(-0.3)}, "r")
+    result = search_tree(root, asked, chance=EXPECTED, num_simulations=5, in_flight=2, **HALF)
+    check(result, [2, 3], [0.11875, -0.3], (-0.6625 / 6, 0.6625 / 6))
+    assert asked.asked == [["r"], ["D"]]
+    check_stats(result, collisions=0, evaluations=2)
+
+
+@pytest.mark.parametrize("afterstates", [NONE, ESTIMATE])
+@pytest.mark.parametrize("simulations", [1, 2, 3])
+def test_expectation_at_a_chance_root(search_tree: Any, simulations: int, afterstates: Any) -> None:
+    # Outcomes 10, 20 (11, 5: 0 1 0) → D .4 → end 1, end −1.
+    # 1: D: .4; with the root's own .7 for the rest .275 + .21875 = .49375.  2: .275 − .3125 = −.0375.
+    # 3: D = .7: .48125 − .3125 = .16875. The root's own evaluation is a visit, but its value is gone.
+    root = chance([(10, 11, line("D", 1)), (20, 5, end(-1))], "c")
+    asked = Scripted({"c": (None, (0.7, -0.7)), "D": (None, (0.4, -0.4))}, afterstates=afterstates)
+    result = search_tree(root, asked, chance=EXPECTED, num_simulations=simulations, **HALF)
+    own = afterstates == ESTIMATE
+    value = (0.49375 if own else 0.4, -0.0375, 0.16875)[simulations - 1]
+    assert result.value.tolist() == approx([value, -value])
+    check_node(result.tree(depth=1).root, "chance", -1, simulations + own, (value, -value))
+    assert [o.visits for o in result.outcomes] == list(((1, 0), (1, 1), (2, 1))[simulations - 1])
+    assert result.outcomes[0].value.tolist() == approx([(0.4, 0.4, 0.7)[simulations - 1] * s for s in (1, -1)])
+
+
+@pytest.mark.parametrize(("simulations", "value"), [(1, 1.0), (2, 0.375), (3, 0.052734375)])
+def test_expectation_of_two_chance_events(search_tree: Any, simulations: int, value: float) -> None:
+    # C1 (11, 5: 0 1 0): 0 → C2, 1 → end −1.  C2 (11, 5): 0 → end 1, 1 → end −.5.
+    # 1: 1.  2: 11/16 − 5/16 = .375.  3: C2 = .6875 − .15625 = .53125, C1 = 11/16·.53125 − 5/16 = .052734375.
+    second = chance([(0, 11, end(1)), (1, 5, end(-0.5))], "C2")
+    root = after(chance([(0, 11, second), (1, 5, end(-1))], "C1"))
+    result = search_tree(root, Scripted({"r": ZERO}), chance=EXPECTED, num_simulations=simulations, **HALF)
+    check_expected(result, simulations, value)
+
+
+@pytest.mark.parametrize(
+    ("simulations", "value"), [(1, 0.1), (2, -0.1), (3, 0.125), (4, 0.35), (5, 0.425), (6, 0.515), (7, 0.5525)]
+)
+def test_transient_values_stand_for_what_is_not_stored(search_tree: Any, simulations: int, value: float) -> None:
+    # Outcomes 0, 1, 2 of weight 5, 3, 2 → D .1 → end 1, F −.3, H .6; room for ⌈√N/2⌉. Seed 3:
+    # .4778 0, .7995 1, .2941 0, .9521 2, .0931 0, .8994 2, .3076 0.
+    # 1: D stored: .1.  2: F transient: .5·.1 + .5·−.3 = −.1.  3: D = .55: .275 − .15 = .125.
+    # 4: H transient: the rest stands at (−.3 + .6)/2 = .15: .275 + .075 = .35.  5: D = .7: .35 + .075 = .425.
+    # 6: N = 6, room for 2: H stored: .35 + .2·.6 + .3·.15 = .515.  7: D = 3.1/4: .3875 + .12 + .045 = .5525.
+    event = chance([(0, 5, line("D", 1)), (1, 3, line("F", 1)), (2, 2, line("H", 1))], "C")
+    asked = Scripted(script(D=0.1, F=-0.3, H=0.6))
+    settings = {"backup": "expectation", "widening": SLOW}
+    result = search_tree(after(event), asked, chance=settings, num_simulations=simulations, seed=3, **HALF)
+    check_expected(result, simulations, value)
+    blocked = (simulations >= 2) + (simulations >= 4)
+    asks = 1 + blocked + (simulations >= 6)
+    assert asked.asked == [["r"], ["D"], ["F"], ["H"], ["H"]][: 1 + asks]
+    check_stats(result, evaluations=1 + asks, transient=blocked, blocked=blocked)
+
+
+def test_transient_values_before_the_estimate(search_tree: Any) -> None:
+    # The same with estimate .5 at C. 1: stops at C.  2: outcome 1: N = 2: F stored: .3·−.3 + .7·.5 = .26.
+    # 3: outcome 0: N = 3: D transient, which now stands for the rest: −.09 + .7·.1 = −.02.
+    event = chance([(0, 5, line("D", 1)), (1, 3, line("F", 1)), (2, 2, line("H", 1))], "C")
+    settings = {"backup": "expectation", "widening": SLOW}
+    for simulations, value in ((1, 0.5), (2, 0.26), (3, -0.02)):
+        asked = Scripted(script(C=0.5, D=0.1, F=-0.3), afterstates=ESTIMATE)
+        result = search_tree(after(event), asked, chance=settings, num_simulations=simulations, seed=3, **HALF)
+        check_expected(result, simulations, value)
+        assert asked.asked == [["r"], ["C"], ["F"], ["D"]][: simulations + 1]
+
+
+# Presets, defaults and refusals.
+
+
+PRESETS = {
+    "sampling": {"loop": "closed", "pick": "sample", "exact_up_to": 0, "backup": "sample", "widening": None},
+    "stratified": {"loop": "closed", "pick": "stratified", "exact_up_to": 0, "backup": "expectation", "widening": None},
+    "progressive": {
+        "loop": "closed",
+        "pick": "sample",
+        "exact_up_to": 0,
+        "backup": "sample",
+        "widening": {"c": 2.0, "alpha": 0.6, "max_children": 64},
+    },
+    "full": {"loop": "closed", "exact_up_to": 300, "backup": "expectation", "widening": None},
+    "open": {"loop": "open", "pick": "sample", "exact_up_to": 0, "backup": "sample", "widening": None},
+}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(name: str) -> None:
+    settings = ChanceConfig.preset(name).model_dump()
+    assert {key: settings[key] for key in PRESETS[name]} == PRESETS[name]
+    assert settings["samples_per_visit"] == 1
+    assert aleazero.SearchConfig(chance=name).chance == ChanceConfig.preset(name)
+
+
+def test_a_preset_that_is_none() -> None:
+    with pytest.raises(ConfigError, match="stratified"):
+        ChanceConfig.preset("stratifid")
+    with pytest.raises(ConfigError, match="stratified"):
+        aleazero.SearchConfig(chance="stratifid")
+
+
+@pytest.mark.parametrize("named", ["full", ChanceConfig.preset("full"), {"exact_up_to": 300, "backup": "expectation"}])
+def test_a_preset_searches_as_its_settings(search_tree: Any, named: Any) -> None:
+    # The tree of test_exactly_expanded_nodes_pick_by_deficit.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    result = search_tree(root, Scripted(script(D=0.4, F=-0.6)), chance=named, num_simulations=2, **HALF)
+    check_expected(result, 2, 0.375)
+
+
+def test_listed_outcomes_are_stratified_by_default(search_tree: Any) -> None:
+    # The tree of test_expectation_in_flight, one at a time: D, F, G: .225.
+    d = decision(1, {0: line("G", -1, player=0)}, "D")
+    root = after(chance([(0, 11, d), (1, 5, line("F", 1))], "C"))
+    asked = Scripted(script(D=0.4, G=0.8, F=-0.6))
+    result = search_tree(root, asked, chance=None, num_simulations=3, **HALF)
+    check_expected(result, 3, 0.225)
+    assert asked.asked == [["r"], ["D"], ["F"], ["G"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"loop": "open", "pick": "stratified"}, ("loop", "pick")),
+        ({"loop": "open", "exact_up_to": 2}, ("loop", "exact_up_to")),
+        ({"loop": "open", "widening": {}}, ("loop", "widening")),
+        ({"loop": "open", "backup": "expectation"}, ("loop", "backup")),
+        ({"samples_per_visit": 2, "backup": "expectation"}, ("samples_per_visit", "backup")),
+    ],
+)
+def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
+    with pytest.raises(ConfigError) as refused:
+        ChanceConfig(**settings)
+    message = str(refused.value)
+    assert "\n" not in message
+    for name in names:
+        assert name in message
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("exact_up_to", -1),
+        ("samples_per_visit", 0),
+        ("pick", "all"),
+        ("backup", "max"),
+        ("widening", {"alpha": 1.5}),
+        ("widening", {"c": 0}),
+        ("widening", {"max_children": 0}),
+    ],
+)
+def test_impossible_settings(name: str, bad: Any) -> None:
+    # CHOICE: alpha lies in 0..1, c above 0, max_children from 1 on.
+    with pytest.raises(ConfigError, match=name):
+        ChanceConfig(**{name: bad})
+
+
+# A game whose outcomes cannot be listed: as tree_game, where three outcomes 0, 1, 2 are alike.
+
+
+def describe_many() -> GameInfo:
+    return replace(tree_game.describe(), name="many", constants={})
+
+
+def many_outcomes(state: Any, ids: Any, probabilities: Any) -> int:
+    return MANY
+
+
+def sample_alike(state: Any, u: float) -> int:
+    return int(u * 3)
+
+
+def many_game() -> KernelGame:
+    module = types.ModuleType("many")
+    for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
+        setattr(module, word, getattr(tree_game, word))
+    module.outcomes, module.sample, module.describe = many_outcomes, sample_alike, describe_many  # type: ignore[attr-defined]
+    return KernelGame(module, {})
+
+
+def many_tree() -> Any:
+    return after(chance([(i, 1, end(value)) for i, value in enumerate((1.0, 0.5, -1.0))], "C"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"pick": "stratified"}, "stratified"),
+        ({"backup": "expectation"}, "expectation"),
+        ({"exact_up_to": 2}, "exact_up_to"),
+    ],
+)
+def test_what_needs_listed_outcomes_is_refused_without(backend: str, settings: Any, named: str) -> None:
+    game = many_game()
+    config = aleazero.SearchConfig(num_simulations=4, chance=ChanceConfig(**settings))
+    with pytest.raises(ConfigError, match=named):
+        aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend).run(
+            game.state_from_vector(encode(many_tree()))
+        )
+
+
+def test_outcomes_that_are_not_listed_are_widened_by_default(backend: str) -> None:
+    # Outcomes 0, 1, 2 → ends 1, .5, −1. Seed 0 draws .7002 2, .7714 2, .3772 1: −1 − 1 + .5. Room for
+    # ⌈2·N^.6⌉ = 2, 4, 4: both are stored. The default is the same search as the preset.
+    game = many_game()
+    for settings in (None, "progressive"):
+        config = aleazero.SearchConfig(num_simulations=3, seed=0, chance=settings, **HALF)
+        search = aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend)
+        result = search.run(game.state_from_vector(encode(many_tree())))
+        check_sampled(result, 3, -1.5)
+        assert visits_below(result, 0) == {2: 2, 1: 1}
+        check_stats(result, blocked=0, transient=0)
+
+
+@pytest.mark.parametrize(("most", "stored", "blocked"), [(1, {2: 2}, 1), (2, {2: 2, 1: 1}, 0)])
+def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored: Any, blocked: int) -> None:
+    # The same; with one stored child at most outcome 1 is transient.
+    game = many_game()
+    widening = {"c": 2.0, "alpha": 0.6, "max_children": most}
+    config = aleazero.SearchConfig(num_simulations=3, seed=0, chance=ChanceConfig(widening=widening), **HALF)
+    search = aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend)
+    result = search.run(game.state_from_vector(encode(many_tree())))
+    check_sampled(result, 3, -1.5)
+    assert visits_below(result, 0) == stored
+    check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
