@@ -419,7 +419,8 @@ def test_three_samples_a_visit(search_tree: Any) -> None:
     result = search_tree(root, asked, chance={"samples_per_visit": 3}, num_simulations=4, seed=0, **HALF)
     check_sampled(result, 4, 0.8 / 3)
     assert asked.asked == [["r"], ["D2", "D2", "D1"], ["D3", "D1", "D0"], ["D1", "D2", "D0"]]
-    check_node(node_at(result, 0), "chance", -1, 4, (0.2 / 3, -0.2 / 3), below=(1, 2, 3))
+    check_node(node_at(result, 0), "chance", -1, 4, (0.2 / 3, -0.2 / 3))
+    assert visits_below(result, 0) == {1: 2, 2: 1, 3: 1}
     check_node(node_at(result, 0, 1), "decision", 1, 2, (0.0, 0.0))
     check_node(node_at(result, 0, 2), "decision", 1, 1, (0.4, -0.4))
     check_node(node_at(result, 0, 3), "decision", 1, 1, (-0.6, 0.6))
@@ -476,7 +477,8 @@ def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
     result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=2, seed=3, **HALF)
     check_sampled(result, 2, 0.35)
     assert asked.asked == [["r"], ["D", "E"], ["G", "E"]]
-    check_node(node_at(result, 0, 1), "chance", -1, 1, (0.05, -0.05), below=(1,))
+    check_node(node_at(result, 0, 1), "chance", -1, 1, (0.05, -0.05))
+    assert visits_below(result, 0, 1) == {1: 1}
     check_node(node_at(result, 0, 1, 1), "decision", 1, 1, (-0.4, 0.4))
     check_node(node_at(result, 0, 0), "decision", 1, 1, (0.1, -0.1))
     check_stats(result, evaluations=5, transient=2, nodes=5)
@@ -528,7 +530,8 @@ def test_exact_expansion(search_tree: Any, most: int) -> None:
         return
     check_sampled(result, 1, -0.24)
     assert asked.asked == [["r"], ["D", "F"]]
-    check_node(node_at(result, 0), "chance", -1, 1, (-0.24, 0.24), below=(2, 4, 9))
+    check_node(node_at(result, 0), "chance", -1, 1, (-0.24, 0.24))
+    assert visits_below(result, 0) == {4: 1, 2: 1, 9: 1}
     check_node(node_at(result, 0, 4), "decision", 1, 1, (0.1, -0.1))
     check_node(node_at(result, 0, 2), "decision", 1, 1, (-0.3, 0.3))
     check_node(node_at(result, 0, 9), "terminal", -4, 1, (-1.0, 1.0))
@@ -686,7 +689,7 @@ def test_an_exact_expansion_is_one_visit_in_flight(search_tree: Any) -> None:
     result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, in_flight=2, **HALF)
     check(result, [1, 1], [0.15, 0.3], (0.15, -0.15))
     assert asked.asked == [["r"], ["D", "F", "A"]]
-    check_stats(result, simulations=2, evaluations=4, collisions=0, exact_expansions=1, nodes=6)
+    check_stats(result, simulations=2, evaluations=4, collisions=0, exact_expansions=1, nodes=5)
 
 
 def test_exact_expansion_overrides_widening_and_samples(search_tree: Any) -> None:
@@ -1016,28 +1019,28 @@ def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "bad"),
+    ("settings", "named"),
     [
-        ("exact_up_to", -1),
-        ("samples_per_visit", 0),
-        ("pick", "all"),
-        ("backup", "max"),
-        ("widening", {"alpha": 1.5}),
-        ("widening", {"c": 0}),
-        ("widening", {"max_children": 0}),
+        ({"exact_up_to": -1}, "exact_up_to"),
+        ({"samples_per_visit": 0}, "samples_per_visit"),
+        ({"pick": "all"}, "pick"),
+        ({"backup": "max"}, "backup"),
+        ({"widening": {"alpha": 1.5}}, "alpha"),
+        ({"widening": {"c": 0}}, "c is 0"),
+        ({"widening": {"max_children": 0}}, "max_children"),
     ],
 )
-def test_impossible_settings(name: str, bad: Any) -> None:
+def test_impossible_settings(settings: Any, named: str) -> None:
     # CHOICE: alpha lies in 0..1, c above 0, max_children from 1 on.
-    with pytest.raises(ConfigError, match=name):
-        ChanceConfig(**{name: bad})
+    with pytest.raises(ConfigError, match=named):
+        ChanceConfig(**settings)
 
 
 # A game whose outcomes cannot be listed: as tree_game, where three outcomes 0, 1, 2 are alike.
 
 
-def describe_many() -> GameInfo:
-    return replace(tree_game.describe(), name="many", constants={})
+def describe_many(declared: bool = True) -> GameInfo:
+    return replace(tree_game.describe(), name="many", constants={}, lists_outcomes=not declared)
 
 
 def many_outcomes(state: Any, ids: Any, probabilities: Any) -> int:
@@ -1048,18 +1051,19 @@ def sample_alike(state: Any, u: float) -> int:
     return int(u * 3)
 
 
-def many_game() -> KernelGame:
+def many_game(declared: bool = True) -> KernelGame:
     module = types.ModuleType("many")
     for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
         setattr(module, word, getattr(tree_game, word))
     module.outcomes, module.sample, module.describe = many_outcomes, sample_alike, describe_many  # type: ignore[attr-defined]
-    return KernelGame(module, {})
+    return KernelGame(module, {"declared": declared})
 
 
 def many_tree() -> Any:
     return after(chance([(i, 1, end(value)) for i, value in enumerate((1.0, 0.5, -1.0))], "C"))
 
 
+@pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -1068,8 +1072,9 @@ def many_tree() -> Any:
         ({"exact_up_to": 2}, "exact_up_to"),
     ],
 )
-def test_what_needs_listed_outcomes_is_refused_without(backend: str, settings: Any, named: str) -> None:
-    game = many_game()
+def test_what_needs_listed_outcomes_is_refused_without(backend: str, settings: Any, named: str, declared: bool) -> None:
+    # Whether the game says that its outcomes are not listed, or the search finds out.
+    game = many_game(declared)
     config = aleazero.SearchConfig(num_simulations=4, chance=ChanceConfig(**settings))
     with pytest.raises(ConfigError, match=named):
         aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend).run(
