@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from aleazero.search.tree import Batch, Scratch, Tree
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def seldom(function: Function) -> Function:
+    """Mark a function of the loop that few visits need: compiled apart, it costs less time to compile."""
+    function.seldom = True  # type: ignore[attr-defined]
+    return function
 
 
 def borrow(array: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from aleazero.games.base import PROBABILITY_TOLERANCE
 from aleazero.games.kernel import Kernels
+from aleazero.search.borrow import seldom
 from aleazero.search.streams import extend_key_bits, rank_at
 from aleazero.search.tree import EDGES, Scratch, Settings, Tree, new_edge
 
@@ -48,6 +49,7 @@ def make_table_maker(kernels: Kernels) -> Callable[[Tree, Scratch, Settings, Any
     """How this game lists a chance node's outcomes in the tree."""
     outcomes = kernels.outcomes
 
+    @seldom
     def make_table(tree: Tree, scratch: Scratch, settings: Settings, n: Any, reserve: Any) -> Any:
         """Give a chance node the table of its outcomes; MADE, or what is in the way."""
         listed = outcomes(tree.states[n], scratch.ids, scratch.probabilities)
@@ -77,6 +79,7 @@ UNLISTED: Final = -2
 NO_EDGES_LEFT: Final = -3
 
 
+@seldom
 def pick_from_table(tree: Tree, settings: Settings, n: Any, u: Any) -> Any:
     """The outcome that a visit meets, as a place in the table."""
     node = tree.nodes[n]
@@ -90,6 +93,7 @@ def pick_from_table(tree: Tree, settings: Settings, n: Any, u: Any) -> Any:
     return np.int64(node.num_edges - 1)
 
 
+@seldom
 def largest_deficit(tree: Tree, settings: Settings, n: Any) -> Any:
     """The outcome whose picks fall furthest behind its probability; ties go by an order of the node's own."""
     node = tree.nodes[n]
@@ -113,7 +117,7 @@ def largest_deficit(tree: Tree, settings: Settings, n: Any) -> Any:
     return np.int64(best)
 
 
-def may_store(tree: Tree, settings: Settings, n: Any) -> bool:
+def may_store(tree: Tree, settings: Settings, n: Any) -> Any:
     """Whether widening leaves room for one more stored outcome; the visit that asks is in flight already."""
     node = tree.nodes[n]
     if not settings.widening or node.exact:

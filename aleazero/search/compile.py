@@ -99,8 +99,9 @@ def _specialise(
             return value
         if done.get(id(plain)) is None:
             copy = _specialise(plain, stamp, done, (*inside, function.__name__))
-            ours = plain.__module__.startswith("aleazero.search.")
-            done[id(plain)] = njit(**OPTIONS, **_INNER, forceinline=ours)(copy)
+            # Our functions take whole trees by value: calls that stay calls cost as much as the work they do.
+            inline = plain.__module__.startswith("aleazero.search.") and not hasattr(plain, "seldom")
+            done[id(plain)] = njit(**OPTIONS, **_INNER, forceinline=inline)(copy)
         return done[id(plain)]
 
     names = names_used(function)

@@ -222,7 +222,8 @@ class CompiledEngine:
 
     def _root_slots(self) -> Any:
         root = self._tree.nodes[0]
-        return self._tree.edges[root.first_edge : root.first_edge + max(0, root.num_edges)]
+        count = max(0, int(root.num_edges)) if root.kind == DECISION else 0
+        return self._tree.edges[root.first_edge : root.first_edge + count]
 
     def root_edges(self) -> tuple[Any, Any, Any, Any]:
         """Actions, visits, totals and priors at the root, by action."""

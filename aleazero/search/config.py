@@ -115,9 +115,9 @@ class SearchConfig(Settings):
     num_simulations: int = Field(256, ge=1, le=2**31 - 2, description="Descents from the root.")
     seed: int = Field(0, ge=0, lt=2**64, description="Seed of the search's own luck; never that of the played game.")
     chance: ChanceConfig | None = Field(
-        None,
-        description="How chance is treated: settings, or the name of a preset. None is stratified where the game "
-        "lists its outcomes, else progressive.",
+        default_factory=ChanceConfig,
+        description="How chance is treated: settings, or the name of a preset. None leaves it to the game: stratified "
+        "where it lists its outcomes, else progressive.",
     )
     selection: Literal["puct", "uct"] = Field(
         "puct", description="puct follows the evaluator's priors; uct ignores them and counts visits."

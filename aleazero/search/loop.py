@@ -15,7 +15,7 @@ import numpy as np
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.backup import backup_expectation, backup_sample, count_pick, learn_range, release
-from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tree
+from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tree, seldom
 from aleazero.search.chance import (
     BAD_OUTCOME,
     MADE,
@@ -111,6 +111,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 tree.states[child, i] = tree.states[n, i]
         return child
 
+    @seldom
     def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
         """The node that all states of this kind and mover share behind an action (or behind chance)."""
         kind = kind_of(state)
@@ -126,6 +127,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 add_child(tree, key, n, child)
         return child
 
+    @seldom
     def tally(tree: Tree, outcome: Any, settings: Settings) -> Any:
         """The counter of an outcome of a chance root in open loop."""
         key = np.int64(TALLY_KEY) + outcome
@@ -139,6 +141,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 tree.counters[TALLIES] += 1
         return n
 
+    @seldom
     def root_actions(tree: Tree, scratch: Scratch) -> Any:
         """At the root an open loop always sees the same state, and may have been told to leave actions out."""
         root = tree.nodes[0]
@@ -173,6 +176,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             batch.states[row, i] = state[i]
         return row
 
+    @seldom
     def draw_on(state: Any, key: Any, place: Any, scratch: Scratch, settings: Settings) -> int:
         """Draw what chance events follow, where the evaluator is not to be asked about them."""
         draws = 0
@@ -187,6 +191,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             place += 1
         return LEAF
 
+    @seldom
     def add_transient(batch: Batch, scratch: Scratch, settings: Settings, v: Any, state: Any, outcome: Any, key: Any,
                       place: Any) -> int:  # fmt: skip
         """A leaf behind an outcome that is not stored."""
@@ -194,8 +199,9 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         apply_outcome(batch.states[row], outcome)
         return draw_on(batch.states[row], key, place + 1, scratch, settings)
 
-    def sample_more(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, state: Any, key: Any,
-                    depth: Any) -> int:  # fmt: skip
+    @seldom
+    def sample_more(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, state: Any,
+                    key: Any, depth: Any) -> int:  # fmt: skip
         """Further outcomes of the chance node right above a leaf; the visit's value is the mean of all."""
         batch.visits[v].divisor = settings.samples_per_visit
         for number in range(1, settings.samples_per_visit):
@@ -217,6 +223,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 return status
         return LEAF
 
+    @seldom
     def expand_exactly(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, key: Any,
                        depth: Any) -> int:  # fmt: skip
         """Make a leaf of every outcome of a chance node, weighted by its probability."""
@@ -266,13 +273,13 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 add_child(tree, key, n, child)
         return child
 
-    def is_stored(tree: Tree, n: Any, slot: Any, outcome: Any) -> bool:
+    def is_stored(tree: Tree, n: Any, slot: Any, outcome: Any) -> Any:
         """Whether an outcome of a chance node has a child."""
         if slot != NO_EDGE:
             return tree.edges[tree.nodes[n].first_edge + slot].child != NO_NODE
         return find(tree, (np.int64(n) << 32) + outcome) != NO_NODE
 
-    def stops_at(tree: Tree, settings: Settings, n: Any, depth: Any) -> bool:
+    def stops_at(tree: Tree, settings: Settings, n: Any, depth: Any) -> Any:
         """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
         node = tree.nodes[n]
         if node.kind == TERMINAL:
@@ -415,7 +422,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         tree.counters[ROWS] += visit.num_rows
         tree.counters[ASKED] += asked
 
-    def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> bool:
+    def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> Any:
         """Fill in the value of a leaf that need not be asked for: the end, or an exact value of this very state."""
         leaf = batch.rows[row]
         kind = kind_of(batch.states[row])
@@ -430,6 +437,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 leaf.known = 1
         return leaf.known == 1
 
+    @seldom
     def show(batch: Batch, scratch: Scratch, row: Any) -> None:
         """What an evaluator outside the loop wants to know of a leaf."""
         state = batch.states[row]
@@ -480,6 +488,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             return status
         return 0
 
+    @seldom
     def evaluate(batch: Batch, scratch: Scratch, settings: Settings, simulation: Any, row: Any, number: Any) -> bool:
         """The value of a leaf by an evaluator inside the loop; ``number`` is the leaf's in its visit.
 
@@ -501,6 +510,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             batch.values[row, p] /= settings.playouts
         return True
 
+    @seldom
     def play_out(start: Any, key: Any, scratch: Scratch, settings: Settings) -> bool:
         """A random playout from a state; its returns go into the scratch value."""
         state = scratch.walk

@@ -456,8 +456,8 @@ class PlainEngine:
 
     def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
         """Actions, visits, totals and priors at the root, by action."""
-        edges = sorted(self.root.edges or [], key=lambda edge: edge.action)
-        weight = 1.0 if self.closed else sum_priors(self.root.edges or []) or 1.0
+        edges = sorted(self.root.edges or [], key=lambda edge: edge.action) if self.root.kind == DECISION else []
+        weight = 1.0 if self.closed else sum_priors(edges) or 1.0
         return (
             [edge.action for edge in edges],
             [edge.visits for edge in edges],
