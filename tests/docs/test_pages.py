@@ -94,3 +94,8 @@ def test_the_figures_numbers_come_out_again(loop: str) -> None:
     for sims in (64, 1024):
         values = [figures.search_value(state, loop, sims, seed) for seed in figures.SEEDS]
         assert sum(values) / len(values) == pytest.approx(kept["values"][loop][str(sims)][0], abs=1e-9)
+
+
+def test_the_game_of_loops_is_the_one_that_was_measured() -> None:
+    game = next(block for block in blocks(ROOT / "docs" / "loops.md") if block.text.startswith("# file: reroll.py"))
+    assert game.text.partition("\n")[2] == (ROOT / "docs" / "reroll.py").read_text(encoding="utf-8")
