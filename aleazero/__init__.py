@@ -57,6 +57,12 @@ if TYPE_CHECKING:
     from aleazero.search.export import (
         SearchTree,
     )
+    from aleazero.search.plan import (
+        Plan,
+    )
+    from aleazero.search.planner import (
+        Planner,
+    )
     from aleazero.search.result import (
         OutcomeStats,
         SearchResult,
@@ -100,6 +106,8 @@ _HOMES = {
     "Rollout": "aleazero.search.evaluator",
     "Uniform": "aleazero.search.evaluator",
     "SearchTree": "aleazero.search.export",
+    "Plan": "aleazero.search.plan",
+    "Planner": "aleazero.search.planner",
     "OutcomeStats": "aleazero.search.result",
     "SearchResult": "aleazero.search.result",
     "SearchStats": "aleazero.search.result",
@@ -127,6 +135,8 @@ __all__ = [
     "GameInfo",
     "IllegalActionError",
     "OutcomeStats",
+    "Plan",
+    "Planner",
     "PositionError",
     "Rollout",
     "Search",

@@ -26,6 +26,8 @@ PUBLIC = [
     "MANY",
     "NONE",
     "OutcomeStats",
+    "Plan",
+    "Planner",
     "PositionError",
     "Rollout",
     "Search",

@@ -33,7 +33,9 @@ Kernel = Callable[..., Any]
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical")
+OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn")
+"""``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
+read at decisions and chance nodes. Without it, a turn lasts until another player decides."""
 TEXT = ("text", "parse", "render", "action_text", "outcome_text", "played_outcome")
 
 
@@ -58,6 +60,9 @@ class Kernels:
             setattr(self, name, namespace.get(name, defaults.get(name)))
         self.sample: Kernel | None = namespace.get("sample")
         self.canonical: Kernel | None = namespace.get("canonical")
+        self.turn: Kernel | None = namespace.get("turn")
+        self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
+        """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
 
     init: Kernel

@@ -126,7 +126,7 @@ class SearchResult:
                 break
             if not steps and self.best_action is not None:
                 visited = [child for child in visited if child.label == self.best_action]
-            best = max(visited, key=lambda child: (child.visits, child.probability or 0.0, -child.label))
+            best = max(visited, key=lambda child: (child.visits, child.probability or child.prior or 0.0, -child.label))
             steps.append(Step(node.kind, node.player, best.label, best.text, best.visits, best.value))
             node = best
         return steps

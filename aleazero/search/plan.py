@@ -1,0 +1,209 @@
+"""A plan: the exact value of every state inside a horizon, from one root.
+
+One plan answers every decision of the turn. What it found is told in the search's own words (``SearchResult``):
+nothing was visited, so visits are 0 and the policy is 1 on the best action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.base import CHANCE, DECISION, State
+from aleazero.search.config import SearchConfig
+from aleazero.search.engine import Leaves
+from aleazero.search.export import TreeNode
+from aleazero.search.result import OutcomeStats, SearchResult, SearchStats
+
+Vector = NDArray[np.float64]
+
+
+class PlanEdge(NamedTuple):
+    """An action or outcome inside a plan, and the place it leads to."""
+
+    label: int
+    probability: float | None
+    """None at a decision."""
+    place: Any
+
+
+class PlanGraph(Protocol):
+    """What a plan is read from: a graph of arrays, of Python objects, or a game's own solved turn.
+
+    A *place* is one node of it, in the graph's own words.
+    """
+
+    def find(self, state: State) -> Any:
+        """The place of a state (the one from which most is planned, where there are several), or None."""
+
+    def state(self, place: Any) -> State:
+        """The state at a place."""
+
+    def value(self, place: Any) -> Vector:
+        """The value of a place, by player."""
+
+    def edges(self, place: Any) -> list[PlanEdge]:
+        """What follows a place, actions ascending; nothing on the frontier."""
+
+    def counts(self) -> dict[str, Any]:
+        """What ``SearchStats`` tells of it, as far as it is known."""
+
+
+class GrowingGraph(PlanGraph, Protocol):
+    """A plan's graph while it is made, step by step, beside others."""
+
+    def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
+        """Expand to the end, or only the nodes found so far; True when all is expanded.
+
+        ``kept`` (nodes found and not yet expanded, actions) says which actions those nodes may take.
+        """
+
+    def choices(self) -> list[tuple[int, State]]:
+        """The decisions that pruning concerns, among those found and not yet expanded, by row of ``kept``."""
+
+    def found(self) -> int:
+        """How many nodes are found and not yet expanded."""
+
+    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
+        """What the evaluator is to be asked, and whose view each row takes; no rows where nobody is asked."""
+
+    def solve(self, values: Vector) -> None:
+        """Take the frontier's values, by player, and value all the rest."""
+
+
+class Plan:
+    """The exact values of every state within a horizon of one root."""
+
+    def __init__(self, root: State, graph: PlanGraph, actions: Sequence[int] | None = None) -> None:
+        self.root = root
+        self._graph = graph
+        self._narrowed = None if actions is None else list(actions)
+
+    def action(self, state: State) -> int:
+        """The best action for the mover; the lowest id among equals."""
+        place = self._inside(state)
+        if state.kind() != DECISION:
+            raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
+        return self._best(state, place)
+
+    def value(self, state: State) -> Vector:
+        """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
+        return self._graph.value(self._find(state))
+
+    def action_values(self, state: State) -> dict[int, Vector]:
+        """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
+        return {edge.label: self._graph.value(edge.place) for edge in self._graph.edges(self._inside(state))}
+
+    def result(self, state: State | None = None) -> SearchResult:
+        """What a search would tell of the root, or of another state inside the plan."""
+        state = self.root if state is None else state
+        place = self._inside(state)
+        values = self.action_values(state)
+        mover = state.current_player()
+        actions = self._actions(state)
+        best = self._best(state, place) if mover >= 0 else None
+        return SearchResult(
+            actions=np.array(actions, np.int64),
+            visits=np.zeros(len(actions), np.int64),
+            q=np.array([values[a][mover] if a in values else np.nan for a in actions], np.float64),
+            priors=np.array([float(a == best) for a in actions], np.float64),
+            value=self._graph.value(place),
+            outcomes=[
+                OutcomeStats(edge.label, edge.probability, 0, values[edge.label])
+                for edge in self._graph.edges(place)
+                if edge.probability is not None
+            ],
+            stats=self.stats(),
+            stopped=None,
+            config=SearchConfig(),
+            view=PlanView(self._graph, place),
+        )
+
+    def stats(self) -> SearchStats:
+        """What the plan cost; what a plan does not count is 0."""
+        blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
+        return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
+
+    def _actions(self, state: State) -> list[int]:
+        if state.kind() != DECISION:
+            return []
+        if self._narrowed is not None and state.key() == self.root.key():
+            return self._narrowed
+        return state.legal_actions()
+
+    def _best(self, state: State, place: Any) -> int:
+        return best_edge(self._graph, place, state.current_player()).label
+
+    def _find(self, state: State) -> Any:
+        if state.game is not self.root.game and repr(state.game) != repr(self.root.game):
+            raise PositionError(f"the state is of {state.game!r}, expected one of {self.root.game!r}")
+        place = self._graph.find(state)
+        if place is None:
+            raise PositionError(
+                f"{state.game.name}: {state.to_text()!r} is not in this plan, expected a state that its root leads to "
+                f"within the horizon"
+            )
+        return place
+
+    def _inside(self, state: State) -> Any:
+        place = self._find(state)
+        if not self._graph.edges(place):
+            raise PositionError(
+                f"{state.game.name}: {state.to_text()!r} lies at the end of this plan, expected a state inside the "
+                f"horizon: plan from there anew"
+            )
+        return place
+
+
+def best_edge(graph: PlanGraph, place: Any, mover: int) -> PlanEdge:
+    """The mover's best edge; the lowest action id among equals."""
+    edges = graph.edges(place)
+    values = [graph.value(edge.place)[mover] for edge in edges]
+    return edges[values.index(max(values))]
+
+
+class PlanView:
+    """A plan as a tree, to be read by people: shared states appear wherever they are reached."""
+
+    def __init__(self, graph: PlanGraph, place: Any) -> None:
+        self._graph, self._place = graph, place
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(-1, "", self._place, None, None)
+
+    def _export(self, label: int, text: str, place: Any, prior: float | None, probability: float | None) -> TreeNode:
+        state = self._graph.state(place)
+        return TreeNode(
+            label=label,
+            text=text,
+            kind=state.kind(),
+            player=state.current_player(),
+            visits=1,  # each was looked at once
+            value=self._graph.value(place),
+            prior=prior,
+            probability=probability,
+            children=partial(self._children, state, place),
+        )
+
+    def _children(self, state: State, place: Any) -> list[TreeNode]:
+        edges = self._graph.edges(place)
+        if not edges:
+            return []
+        best = None if state.kind() == CHANCE else best_edge(self._graph, place, state.current_player())
+        return [
+            self._export(
+                edge.label,
+                state.action_to_string(edge.label),
+                edge.place,
+                None if best is None else float(edge.label == best.label),
+                edge.probability,
+            )
+            for edge in edges
+        ]

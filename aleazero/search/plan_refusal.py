@@ -1,0 +1,42 @@
+"""What is wrong with a plan, in words; both planners use the same."""
+
+from __future__ import annotations
+
+from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError
+from aleazero.games.base import State
+from aleazero.search.plan_loop import (
+    BAD_PROBABILITIES,
+    CYCLE,
+    MANY_OUTCOMES,
+    NO_ACTION,
+    NOBODY_TO_ASK,
+    TOO_MANY_NODES,
+)
+
+
+def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroError:
+    """The error of a status of the planning loop, met at a state."""
+    position = where.to_text()
+    if status == TOO_MANY_NODES:
+        return GameError(
+            f"{name}: more than {max_nodes} states within the horizon, expected a nearer horizon, pruning (keep, "
+            f"margin) or a higher max_nodes"
+        )
+    if status == MANY_OUTCOMES:
+        return GameError(
+            f"{name}: the outcomes in {position!r} are too many to list, expected listed chance: use Search instead"
+        )
+    if status == CYCLE:
+        return GameError(
+            f"{name}: within the horizon play can return to a state it was in, expected none twice on a way: use "
+            f"aleazero.oracles.solve, or a nearer horizon"
+        )
+    if status == NOBODY_TO_ASK:
+        return ConfigError(
+            f"{name}: {position!r} lies on the frontier and there is no evaluator, expected an evaluator or a horizon "
+            f"that reaches the end of the game"
+        )
+    if status == NO_ACTION:
+        return ContractError(f"{name}: no legal action in {position!r}, expected at least one at a decision")
+    assert status == BAD_PROBABILITIES, status
+    return ContractError(f"{name}: the probabilities in {position!r} do not sum to 1")

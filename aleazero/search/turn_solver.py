@@ -1,0 +1,150 @@
+"""A game's own solver of turns: faster than the planner, and equal to it.
+
+A kernel game's module may define ``turn_solver(game) -> TurnSolver``. The planner then uses it for ``horizon="turn"``
+without pruning, wherever the evaluator may be asked at all the solver's leaves. It must equal the planner: whoever
+writes one tests it against ``Planner(game, …, solver="generic")``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import GameError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.search.engine import Leaves
+from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
+from aleazero.search.plain_planner import tell, value_inside
+from aleazero.search.plan import PlanEdge, Vector
+
+
+class SolvedTurn(Protocol):
+    """What a turn solver found."""
+
+    def action_values(self, state: KernelState) -> dict[int, Vector] | None:
+        """By action (at a chance node: by outcome) the value of what follows, by player.
+
+        None for a state that is not inside the turn, such as a leaf.
+        """
+
+
+class TurnSolver(Protocol):
+    """Solves the turns of one game."""
+
+    def leaves(self, state: KernelState) -> NDArray[np.int64]:
+        """Where the turn that a state is in can end, as state vectors (leaves, state size), none twice.
+
+        These are the terminal states, and the first states past the turn, as ``horizon="turn"`` has them.
+        """
+
+    def solve(self, state: KernelState, values: Vector) -> SolvedTurn:
+        """Solve the rest of the turn from a state, given the values (leaves, players) of its leaves."""
+
+
+class SolverGraph:
+    """A turn solved by the game's own solver, as a plan reads it; a place is a state."""
+
+    def __init__(self, root: KernelState, solver: TurnSolver, evaluator: Any, seed: int) -> None:
+        self.root, self.game, self._solver, self._evaluator, self._seed = root, root.game, solver, evaluator, seed
+        vectors = np.asarray(solver.leaves(root), np.int64)
+        if vectors.ndim != 2 or vectors.shape[1] != self.game.info.state_size:
+            raise GameError(
+                f"{self.game.name}: the turn solver's leaves have shape {vectors.shape}, expected (leaves, "
+                f"{self.game.info.state_size})"
+            )
+        self._leaves = [self.game.state_from_vector(vector) for vector in vectors]
+        self._row = {leaf.key(): row for row, leaf in enumerate(self._leaves)}
+        self._asked = [row for row, leaf in enumerate(self._leaves) if leaf.kind() != TERMINAL]
+        self._values = np.zeros((len(self._leaves), self.game.num_players))
+        self._solved: SolvedTurn | None = None
+
+    def answerable(self) -> bool:
+        """Whether the evaluator may be asked at every leaf."""
+        if self._evaluator is None:
+            return not self._asked
+        asks_chance = asked_at_chance(self._evaluator) is not NONE
+        return asks_chance or all(self._leaves[row].kind() == DECISION for row in self._asked)
+
+    def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
+        """Nothing is left to expand."""
+        return True
+
+    def choices(self) -> list[tuple[int, State]]:
+        """A solver does not prune."""
+        return []
+
+    def found(self) -> int:
+        """Nothing is left to expand."""
+        return 0
+
+    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
+        """What the evaluator is to be asked, and whose view each row takes."""
+        inside = isinstance(self._evaluator, Uniform | Rollout)
+        states: list[State] = [] if inside else [self._leaves[row] for row in self._asked]
+        return tell(states, self.game.num_actions, with_states)
+
+    def solve(self, values: Vector) -> None:
+        """Take the leaves' values, by player, and solve the turn."""
+        for number, row in enumerate(self._asked):
+            if isinstance(self._evaluator, Uniform | Rollout):
+                self._values[row] = value_inside(self._evaluator, self._leaves[row], self._seed, number)
+            else:
+                self._values[row] = values[number]
+        for row, leaf in enumerate(self._leaves):
+            if leaf.kind() == TERMINAL:
+                self._values[row] = leaf.returns()
+        self._solved = self._solver.solve(self.root, self._values.copy())
+
+    def find(self, state: State) -> State | None:
+        """The state itself, if it is inside the turn or at its end."""
+        assert isinstance(state, KernelState)
+        return state if state.key() in self._row or self._following(state) is not None else None
+
+    def _following(self, state: State) -> dict[int, Vector] | None:
+        assert self._solved is not None
+        assert isinstance(state, KernelState)
+        return None if state.key() in self._row else self._solved.action_values(state)
+
+    def state(self, place: State) -> State:
+        """The state at a place."""
+        return place.clone()
+
+    def value(self, place: State) -> Vector:
+        """The value of a place, by player."""
+        following = self._following(place)
+        if following is None:
+            leaf: Vector = self._values[self._row[place.key()]].copy()
+            return leaf
+        if place.kind() != CHANCE:
+            mover = place.current_player()
+            return np.array(following[max(sorted(following), key=lambda action: following[action][mover])])
+        value = np.zeros(self.game.num_players)
+        for outcome, probability in place.chance_outcomes():
+            value += probability * following[outcome]
+        return value
+
+    def edges(self, place: State) -> list[PlanEdge]:
+        """What follows a place, actions ascending; nothing at a leaf."""
+        following = self._following(place)
+        if following is None:
+            return []
+        chances: dict[int, float] = dict(place.chance_outcomes()) if place.kind() == CHANCE else {}
+        return [PlanEdge(label, chances.get(label), place.child(label)) for label in chances or sorted(following)]
+
+    def counts(self) -> dict[str, Any]:
+        """What ``SearchStats`` tells of it: a solver need not count its nodes."""
+        return {"evaluations": len(self._asked), "nodes": int(getattr(self._solved, "nodes", 0))}
+
+
+def solver_of(game: KernelGame) -> TurnSolver | None:
+    """The game's own solver, made once a game; None where it has none."""
+    if game.kernels.turn_solver is None:
+        return None
+    made: TurnSolver | None = getattr(game, "_turn_solver", None)
+    if made is None:
+        made = game.kernels.turn_solver(game)
+        game._turn_solver = made  # type: ignore[attr-defined]
+    return made

@@ -1,0 +1,126 @@
+"""What the tests of the documentation share: pages, their fenced blocks, and the command run in this process.
+
+Conventions of a page:
+
+- ``python`` blocks of a page run in order, in one namespace and one folder. A block whose first line is
+  ``# file: NAME`` is saved under that name instead. ``#> text`` behind a line is what the block prints.
+- ``console`` blocks hold ``$ aleazero …`` lines and what the command prints; a line ``…`` stands for any lines.
+  Times and rates may differ. ``.venv/bin/python tests/docs/pages.py`` writes the outputs anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from typer.testing import CliRunner
+
+from aleazero.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] + [*ROOT.glob("docs/**/*.md")]
+)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# file: (\S+)\n")
+TIMES = re.compile(r"[\d.]+ m?s \([\d,]+/s\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block and the line it starts at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        yield Block(match[1], match[2], text.count("\n", 0, match.start()) + 1)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def save_file(block: Block, folder: Path) -> bool:
+    """Save a block that is a file."""
+    named = FILE.match(block.text)
+    if named is not None:
+        (folder / named[1]).write_text(block.text[named.end() :], encoding="utf-8")
+    return named is not None
+
+
+def prepare(folder: Path) -> None:
+    """What a page may refer to."""
+    for name in ("examples", "docs"):
+        (folder / name).symlink_to(ROOT / name)
+
+
+def run_command(line: str) -> str:
+    """What ``aleazero …`` prints; it must succeed."""
+    words = shlex.split(line)
+    assert words[0] == "aleazero", line
+    with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
+        result = CliRunner().invoke(app, words[1:])
+    assert result.exit_code == 0, f"{line}\n{result.output}"
+    return result.stdout
+
+
+def tidy(text: str) -> list[str]:
+    """Lines without blanks at their ends, empty lines and times."""
+    return [line for line in (TIMES.sub("TIME", line).rstrip() for line in text.splitlines()) if line]
+
+
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """The commands of a block, with what stands below each."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        line, _, output = part.partition("\n")
+        yield line, output
+
+
+def matches(printed: list[str], shown: list[str]) -> bool:
+    """Whether lines are as shown, where a line ``…`` stands for any."""
+    pattern = "".join(r"(?:.*\n)*" if line.strip() == "…" else re.escape(line) + "\n" for line in shown)
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+
+
+def rewrite(page: Path) -> None:
+    """Put what commands print now below them; outputs that leave something out stay as they are."""
+    here = Path.cwd()
+    folder = Path(tempfile.mkdtemp())
+    prepare(folder)
+    os.chdir(folder)
+
+    def anew(match: re.Match[str]) -> str:
+        block = Block(match[1], match[2], 0)
+        save_file(block, folder)
+        if block.language != "console":
+            return match[0]
+        parts = []
+        for line, output in commands(block):
+            printed = run_command(line)
+            shown = output if "…\n" in output.splitlines(keepends=True) else printed
+            parts.append(f"$ {line}\n" + "".join(f"{row}\n" for row in map(str.rstrip, shown.splitlines()) if row))
+        return "```console\n" + "".join(parts) + "```"
+
+    try:
+        page.write_text(FENCE.sub(anew, page.read_text(encoding="utf-8")), encoding="utf-8")
+    finally:
+        os.chdir(here)
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        rewrite(each)

@@ -1,0 +1,101 @@
+"""Links lead somewhere, the README's example stays short, and the tables are those of the figures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
+
+from pages import FENCE, PAGES, ROOT, blocks, name_of
+
+import aleazero
+from aleazero.errors import AleaZeroError
+from aleazero.search.config import ChanceConfig, SearchConfig
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+MOST_LINES = 20
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = HEADING.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(index.read_text("utf-8"))}
+    assert {page for page in PAGES if page.is_relative_to(ROOT / "docs") and page != index} <= linked
+
+
+def test_every_game_that_ships_has_a_page() -> None:
+    assert {page.stem for page in (ROOT / "docs" / "games").glob("*.md")} == set(aleazero.game_names())
+
+
+def test_the_readmes_example_is_short() -> None:
+    game = next(block for block in blocks(ROOT / "README.md") if block.text.startswith("# file:"))
+    assert len(game.text.splitlines()) - 1 <= MOST_LINES
+
+
+def test_every_setting_is_explained() -> None:
+    text = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    missing = [
+        name for config in (SearchConfig, ChanceConfig) for name in config.model_fields if f"`{name}`" not in text
+    ]
+    assert missing == []
+
+
+def test_every_error_is_explained() -> None:
+    text = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    errors = [name for name in aleazero.__all__ if name.endswith("Error")]
+    assert [name for name in errors if name not in text] == []
+    assert all(issubclass(getattr(aleazero, name), AleaZeroError) for name in errors)
+
+
+def load_figures():
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "docs" / "figures.py")
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    return figures
+
+
+def test_the_tables_of_loops_are_those_of_the_figures() -> None:
+    figures = load_figures()
+    page = (ROOT / "docs" / "loops.md").read_text(encoding="utf-8")
+    for case in json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8")).values():
+        assert figures.as_table(case) in page
+
+
+@pytest.mark.parametrize("loop", ["closed", "open"])
+def test_the_figures_numbers_come_out_again(loop: str) -> None:
+    figures = load_figures()
+    kept = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))["reroll"]
+    state, exact = figures.loop_cases()["reroll"]
+    assert exact == pytest.approx(kept["exact"])
+    for sims in (64, 1024):
+        values = [figures.search_value(state, loop, sims, seed) for seed in figures.SEEDS]
+        assert sum(values) / len(values) == pytest.approx(kept["values"][loop][str(sims)][0], abs=1e-9)
+
+
+def test_the_game_of_loops_is_the_one_that_was_measured() -> None:
+    game = next(block for block in blocks(ROOT / "docs" / "loops.md") if block.text.startswith("# file: reroll.py"))
+    assert game.text.partition("\n")[2] == (ROOT / "docs" / "reroll.py").read_text(encoding="utf-8")
