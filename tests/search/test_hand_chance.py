@@ -63,16 +63,26 @@ ORDERS = {
 DRAWS = {
     # (seed, place): the first draws, simulations from 0, to four places
     (0, 1): (0.7002, 0.7714, 0.3772, 0.2611, 0.2824, 0.6295, 0.6657, 0.1031, 0.0357, 0.8351, 0.4038),
+    (0, 0): (0.1106, 0.2766, 0.8462),
+    (0, ROW): (0.3488, 0.9139, 0.5455),
     (0, 1 + ROW): (0.7060, 0.4577, 0.6041, 0.6499),
     (0, 1 + 2 * ROW): (0.2556, 0.1511, 0.1930),
     (0, 2 + 2 * ROW): (0.4732,),
+    (1, 2 + ROW): (0.5265,),
     (1, 2 + 2 * ROW): (0.5959,),
+    (1, 3 + 2 * ROW): (0.9144,),
     (2, 1): (0.2204, 0.5555, 0.7172, 0.5635, 0.7258, 0.2623),
     (3, 1): (0.4778, 0.7995, 0.2941, 0.9521, 0.0931, 0.8994, 0.3076, 0.3988, 0.5489),
     (3, 2): (0.0732, 0.6420, 0.8768, 0.9217, 0.6234, 0.8482),
     (3, 3): (0.6318, 0.3262, 0.5588, 0.0417, 0.8183, 0.4480),
     (3, 1 + ROW): (0.8811, 0.2862),
     (3, 2 + ROW): (0.0751, 0.1048),
+    (3, 3 + ROW): (0.8764,),
+    (3, 2 + 2 * ROW): (0.9484,),
+    (3, 3 + 2 * ROW): (0.8010,),
+    (5, 2 + ROW): (0.3694,),
+    (5, 3 + ROW): (0.3781,),
+    (5, 2 + 2 * ROW): (0.2619,),
 }
 
 
@@ -510,6 +520,55 @@ def test_samples_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=5, collisions=1, nodes=4)
 
 
+def test_stratified_samples_in_flight(search_tree: Any) -> None:
+    # C (11, 5: 0 1 0 0 1 0): 0 → D .4 → end 1, 1 → F −.6. Two samples a visit, two in flight.
+    # 1: leaf D, beside it F: both wait.  2: meets what waits: a collision, nothing stays counted; D and F are
+    # asked: −.1.  2 again: outcome 0: 1.  3: outcome 0: 1.  4: outcome 1: leaf F, beside it D: −.1.  Sum 1.8.
+    root = after(chance([(0, 11, line("D", 1)), (1, 5, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    settings = {**STRATIFIED, "samples_per_visit": 2}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, in_flight=2, **HALF)
+    check_sampled(result, 4, 1.8)
+    assert asked.asked == [["r"], ["D", "F"], ["F", "D"]]
+    assert visits_below(result, 0) == {0: 3, 1: 1}
+    check_stats(result, evaluations=5, collisions=1)
+
+
+def test_samples_at_a_chance_root(search_tree: Any) -> None:
+    # Four ends alike, 1, .5, −.5, −1; place 0, and 2^32 beside it.
+    # Seed 0: 0 and 1: .75;  1 and 3: −.25;  3 and 2: −.75.
+    root = chance([(i, 1, end(value)) for i, value in enumerate(FOUR)], "c")
+    result = search_tree(root, Scripted({}), chance={"samples_per_visit": 2}, num_simulations=3, seed=0, **HALF)
+    assert result.value.tolist() == approx([-0.25 / 3, 0.25 / 3])
+    assert [o.visits for o in result.outcomes] == [1, 1, 0, 1]
+    assert [o.value[0] for o in result.outcomes if o.visits] == approx([1.0, 0.5, -1.0])
+
+
+def test_samples_where_the_tree_is_cut(search_tree: Any) -> None:
+    # D .1 below C lies too deep to be expanded: each visit ends there, with a sample beside it.
+    root = after(chance([(0, 1, line("D", 1))], "C"))
+    asked = Scripted(script(D=0.1))
+    result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=2, max_depth=1, **HALF)
+    check_sampled(result, 2, 0.2)
+    assert asked.asked == [["r"], ["D", "D"], ["D", "D"]]
+    check_stats(result, evaluations=5, expansions=1)
+
+
+def test_samples_in_open_loop(search_tree: Any) -> None:
+    # C (alike): 0 → D .1 → end .6, 1 → F −.3 → end −.8, both player 1's: one node M. Two samples a visit. Seed 3:
+    # 1: 0: M, asked as D; beside it .8811 1: F. Mean −.1.  2: 1: through M, as F, to −.8.
+    # CHOICE: open loop goes with samples_per_visit, which ruling 12 does not refuse.
+    root = after(chance([(0, 1, line("D", 0.6)), (1, 1, line("F", -0.8))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"loop": "open", "samples_per_visit": 2}
+    result = search_tree(root, asked, chance=settings, num_simulations=2, seed=3, **HALF)
+    check_sampled(result, 2, -0.9)
+    assert asked.asked == [["r"], ["D", "F"]]
+    (shared,) = result.tree(depth=2).root["children"][0]["children"]
+    check_node(shared, "decision", 1, 2, (-0.35, 0.35))
+    check_stats(result, evaluations=3, transient=1)
+
+
 # Exact expansion of chance nodes with few outcomes.
 # CHOICE: the children of one expansion are asked in one batch, in the order listed.
 
@@ -665,17 +724,114 @@ def test_a_chance_node_below_an_exact_expansion(
     assert visits_below(result, 0, 1) == ({} if simulations == 1 else {0: 1, 1: 1})
 
 
-def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
+@pytest.mark.parametrize(("seed", "value", "asks"), [(1, 0.65, ["G"]), (3, -0.4, ["G", "G"]), (5, -0.05, ["E"])])
+def test_chains_below_an_exact_expansion(search_tree: Any, seed: int, value: float, asks: Any) -> None:
+    # C1 (weights 3, 1): 0 → A (alike): 0 → B, 1 → end 1;  1 → X (alike): 0 → end −.8, 1 → B.
+    # B (alike): 0 → E .2, 1 → G −.4. A is drawn through at places 2 + 2^32 and 3 + 2^32, X at 2 + 2·2^32, 3 + 2·2^32.
+    # seed 1: A .5265 1: 1.             X .5959 1, .9144 1: G −.4.   ¾ − .1 = .65
+    # seed 3: A .0751 0, .8764 1: G −.4.  X .9484 1, .8010 1: G −.4.   −.4
+    # seed 5: A .3694 0, .3781 0: E .2.   X .2619 0: −.8.              .15 − .2 = −.05
+    b = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "B")
+    a = chance([(0, 1, b), (1, 1, end(1))], "A")
+    x = chance([(0, 1, end(-0.8)), (1, 1, b)], "X")
+    asked = Scripted(script(E=0.2, G=-0.4))
+    root = after(chance([(0, 3, a), (1, 1, x)], "C1"))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=1, seed=seed, **HALF)
+    check_sampled(result, 1, value)
+    assert asked.asked == [["r"], asks]
+    assert visits_below(result, 0) == {0: 1, 1: 1}
+    check_stats(result, evaluations=1 + len(asks), nodes=4, chance_nodes=3, exact_expansions=1)
+
+
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any, backup: str) -> None:
+    # C1 (alike; estimate .5): 0 → D .1, 1 → C2 (alike; estimate .2): ends .8, −.2. Seed 0.
+    # 1: stops at C1.  2: D and C2 are asked: .15.  3: a tie, node 1 prefers 1: C2 was evaluated, and is expanded: .3.
+    # Sample: .95; C2 (.2 + .3)/2.  Expectation: C2 = .3, C1 = (.1 + .3)/2.
+    second = chance([(0, 1, end(0.8)), (1, 1, end(-0.2))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
+    asked = Scripted(script(C1=0.5, C2=0.2, D=0.1), afterstates=ESTIMATE)
+    settings = {"exact_up_to": 2, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=3, seed=0, **HALF)
+    if backup == "sample":
+        check_sampled(result, 3, 0.95)
+    else:
+        check_expected(result, 3, 0.2)
+    value = 0.25 if backup == "sample" else 0.3
+    check_node(node_at(result, 0, 1), "chance", -1, 2, (value, -value))
+    assert asked.asked == [["r"], ["C1"], ["D", "C2"]]
+    check_stats(result, evaluations=4, exact_expansions=2, nodes=6)
+
+
+def test_exact_expansion_below_a_sampled_chance_node(search_tree: Any) -> None:
+    # C1 has three outcomes alike, more than the limit: 0 → end 1, 1 → end −1, 2 → C2 (weights 3, 1: D .4 → 1, F −.6).
+    # Seed 0 draws 2 2 1: C2 is expanded: .15;  C2 → 0, through D: 1;  −1.
+    second = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C2")
+    root = after(chance([(0, 1, end(1)), (1, 1, end(-1)), (2, 1, second)], "C1"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=3, seed=0, **HALF)
+    check_sampled(result, 3, 0.15)
+    assert visits_below(result, 0) == {1: 1, 2: 2}
+    check_node(node_at(result, 0, 2), "chance", -1, 2, (0.575, -0.575))
+    check_stats(result, evaluations=3, exact_expansions=1, chance_visits=5)
+
+
+@pytest.mark.parametrize("how", ["exact", "max_depth"])
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+def test_exact_expansion_where_nothing_lies_below(search_tree: Any, backup: str, how: str) -> None:
+    # Weights 3, 1 → D .4, F −.6, which are not expanded, as they are exact, or too deep. 1: .15.  2: outcome 0: .4,
+    # asked again only where D is too deep. Sample .55; expectation .15.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6), decisions=EXACT if how == "exact" else ESTIMATE)
+    settings = {"exact_up_to": 2, "backup": backup}
+    depth = 1 if how == "max_depth" else 200
+    result = search_tree(root, asked, chance=settings, num_simulations=2, max_depth=depth, **HALF)
+    if backup == "sample":
+        check_sampled(result, 2, 0.55)
+    else:
+        check_expected(result, 2, 0.15)
+    assert asked.asked == [["r"], ["D", "F"], ["D"]][: 3 if how == "max_depth" else 2]
+    check_node(node_at(result, 0, 0), "decision", 1, 2, (0.4, -0.4))
+    check_stats(result, expansions=1, nodes=4)
+
+
+@pytest.mark.parametrize(("most", "done"), [(1, 0), (2, 0), (3, 1)])
+def test_an_exact_expansion_is_not_cut_by_the_budget(search_tree: Any, most: int, done: int) -> None:
+    # The root and two children are three evaluations; with two there is no room for the pair.
+    # CHOICE: max_evaluations is never exceeded, and a visit is made whole or not at all.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, max_evaluations=most, **HALF)
+    check(result, [done], [0.15 if done else nan], (0.075 * done, -0.075 * done))
+    assert result.stopped == "evaluations"
+    check_stats(result, simulations=done, evaluations=1 + 2 * done)
+
+
+@pytest.mark.parametrize(("most", "done"), [(2, 0), (3, 0), (4, 1)])
+def test_an_exact_expansion_is_not_cut_by_a_full_tree(search_tree: Any, most: int, done: int) -> None:
+    # r, C, D, F are four nodes; the second simulation would need a fifth.
+    root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, max_nodes=most, **HALF)
+    check(result, [done], [0.15 if done else nan], (0.075 * done, -0.075 * done))
+    assert result.stopped == "nodes"
+    assert result.stats.nodes <= most
+
+
+@pytest.mark.parametrize(("backup", "value"), [("sample", 0.575), ("expectation", 0.375)])
+def test_an_exact_expansion_in_flight_collides(search_tree: Any, backup: str, value: float) -> None:
     # r: 0 (prior .9) → C of the tests above, 1 (.1) → A. Two in flight.
     # 1: .5 + .9 → 0: D and F wait: one visit in flight.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: C is
     # pending: a collision; D and F are asked: .15, scaled .575.  2 again: .575 + .63640 → 0: outcome 0, through D: 1.
+    # Sample: (.15 + 1)/2.  Expectation: D = .7: .525 − .15 = .375.
     event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
     root = decision(0, {0: event, 1: line("A", 1)}, "r")
     asked = Scripted({**script(D=0.4, F=-0.6), "r": ({0: 0.9, 1: 0.1}, (0.0, 0.0))})
-    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, in_flight=2, **HALF)
-    check(result, [2, 0], [0.575, nan], (1.15 / 3, -1.15 / 3))
+    settings = {"exact_up_to": 2, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=2, in_flight=2, **HALF)
+    check(result, [2, 0], [value, nan], (2 * value / 3, -2 * value / 3))
     assert asked.asked == [["r"], ["D", "F"]]
-    check_node(node_at(result, 0), "chance", -1, 2, (0.575, -0.575))
+    check_node(node_at(result, 0), "chance", -1, 2, (value, -value))
     assert visits_below(result, 0) == {0: 2, 1: 1}
     check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
 
