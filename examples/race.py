@@ -1,12 +1,10 @@
 """Race: two runners and one die. Walk one to three squares, or dash up to six; but a dash of 1 trips you up.
 
-A game of your own is a file like this one: plain functions over a vector of integers. Try it with
-
-    aleazero check examples/race.py
-    aleazero analyse examples/race.py --sims 2000
+A game of your own is a file like this one: plain functions over a vector of integers. Try
+`aleazero check examples/race.py` and `aleazero analyse examples/race.py --sims 2000`.
 """
 
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo
 
 LENGTH = 12  # squares to the finish; the parameter `length` changes it
 
@@ -18,6 +16,8 @@ FALL = 3
 
 def describe(length: int = 12) -> GameInfo:
     """The game's name and sizes."""
+    if not 1 <= length <= 100:
+        raise GameError(f"race: length is {length}, expected 1 to 100")
     return GameInfo(
         name="race",
         num_players=2,
@@ -26,7 +26,7 @@ def describe(length: int = 12) -> GameInfo:
         utility=(-1.0, 1.0),
         state_size=5,
         state_dtype="int8",
-        constants={"LENGTH": min(max(int(length), 1), 100)},
+        constants={"LENGTH": length},
     )
 
 

@@ -26,7 +26,7 @@ class OneLineErrors(TyperGroup):
             raise typer.Exit(USER_ERROR) from None
 
 
-def one_line(error: BaseException) -> str:
+def one_line(error: BaseException | str) -> str:
     """An error's message with its line breaks folded."""
     return " ".join(str(error).split()) or type(error).__name__
 

@@ -13,7 +13,7 @@ import typer
 
 import aleazero
 from aleazero.cli import analyse, bench, cache, check, demo, games, play
-from aleazero.cli.failure import OneLineErrors
+from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -53,7 +53,18 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        sys.exit(130)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        said = error.format_message().rstrip(".")
+        if said:  # a group of verbs without a verb has shown its help already
+            typer.echo(f"error: {one_line(said)}; `aleazero --help` shows what there is", err=True)
+        sys.exit(USER_ERROR)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

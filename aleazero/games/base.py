@@ -165,6 +165,9 @@ class State(ABC):
     def _apply(self, action: int) -> None:
         """Apply a canonical action or a possible outcome, unchecked."""
 
+    def __repr__(self) -> str:
+        return f"<{self.game.name}: {self.to_text()}>"
+
     def decision_class(self) -> int:
         """Which of the game's kinds of decision this is (Yatzy: reroll or mark)."""
         return 0

@@ -19,6 +19,7 @@ from aleazero.errors import AleaZeroError, ContractError, GameError, PositionErr
 from aleazero.games.base import (
     CHANCE,
     CHANCE_PLAYER,
+    DECISION,
     MANY,
     PROBABILITY_TOLERANCE,
     TERMINAL,
@@ -156,10 +157,21 @@ class KernelGame(Game):
         return KernelState(self, vector)
 
     def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
-        """The state of a vector, copied."""
+        """The state of a vector, copied; an error where no state can have it."""
         if len(vector) != self.info.state_size:
             raise PositionError(f"{self.name}: got {len(vector)} numbers, expected {self.info.state_size}")
-        return KernelState(self, np.array(vector, np.int64))
+        limits = np.iinfo(self.info.state_dtype)
+        state = KernelState(self, np.array(vector, np.int64))
+        if state.vector.min() < limits.min or state.vector.max() > limits.max:
+            raise PositionError(f"{self.name}: got a number that does not fit {self.info.state_dtype}")
+        kind = state.kind()
+        if kind not in (DECISION, CHANCE, TERMINAL):
+            raise PositionError(f"{self.name}: got a state of kind {kind}, expected 0, 1 or 2")
+        if kind == DECISION and not 0 <= state.current_player() < self.num_players:
+            raise PositionError(
+                f"{self.name}: got player {state.current_player()} to move, expected 0 to {self.num_players - 1}"
+            )
+        return state
 
     def state_from_text(self, text: str) -> KernelState:
         parse = self.kernels.words.get("parse")

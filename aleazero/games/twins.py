@@ -90,9 +90,14 @@ def _ask(name: str, reader: Reader, kernel: Kernel, row: NDArray[Any]) -> Any:
     try:
         return reader(kernel, row)
     except Exception as error:  # numba's own errors have no common base
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        got = f"{type(error).__name__}: {' '.join(lines[:4])[:400]}"
-        raise Difference(name, None, got, "a function that numba compiles") from error
+        raise Difference(name, None, gist(error), "a function that numba compiles") from error
+
+
+def gist(error: Exception) -> str:
+    """The one line of a numba error that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
+    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"
 
 
 def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Reader]]:

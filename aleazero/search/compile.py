@@ -29,6 +29,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from aleazero.errors import GameError
+from aleazero.games.twins import gist
 from aleazero.search.borrow import borrow
 from aleazero.search.fingerprint import fingerprint, names_used, plain_function
 
@@ -74,7 +75,7 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
         try:
             return int(dispatcher(*arguments))
         except NumbaError as error:
-            raise GameError(f"{game}: the rules do not compile: {_gist(error)}") from error
+            raise GameError(f"{game}: the rules do not compile: {gist(error)}") from error
 
     return call
 
@@ -113,13 +114,6 @@ def _specialise(
     copy.__qualname__ = f"{function.__name__}_{stamp}"
     copy.__module__ = __name__
     return copy
-
-
-def _gist(error: Exception) -> str:
-    """The one line of a numba error that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
-    return (telling or lines or [type(error).__name__])[0]
 
 
 def _versions() -> tuple[str, ...]:

@@ -175,7 +175,7 @@ class CompiledEngine:
         asked = self._asked()
         states: list[State] | None = None
         if with_states:
-            states = [self.game.state_from_vector(row) for row in self._batch.states[asked]]
+            states = [KernelState(self.game, row.astype(np.int64)) for row in self._batch.states[asked]]
         return Leaves(self._batch.observations[asked], self._batch.masks[asked], states)
 
     def _asked(self) -> NDArray[np.int64]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
-from aleazero.games.kernel import KernelGame
+from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.search.export import ANY_OUTCOME, TreeNode
 from aleazero.search.tree import NO_NODE, TALLY, Tree
 
@@ -43,7 +45,7 @@ class CompiledView:
         if not self.closed:
             shared = [child for child in self.children(n) if nodes[child].kind != TALLY]
             return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
-        state = self.game.state_from_vector(self._tree.states[n])
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
         chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
         return [
             self._export(child, state.action_to_string(label), None, chances.get(label))
@@ -53,7 +55,7 @@ class CompiledView:
     def _export_actions(self, n: int) -> list[TreeNode]:
         node = self._tree.nodes[n]
         edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
-        state = self.game.state_from_vector(self._tree.states[n])
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
         weight = 1.0 if self.closed else running_sum(edges.prior) or 1.0
         behind = self.children(n)
         found = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,7 +14,7 @@ from aleazero.games.base import Game
 class Settings(BaseModel):
     """A frozen group of settings; what it cannot accept becomes a ConfigError that says what was expected."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -27,10 +27,11 @@ class Settings(BaseModel):
         first = error.errors()[0]
         if first["type"] == "together":
             return f"{cls.__name__}: {first['msg']}"
-        name = ".".join(str(part) for part in first["loc"]) or cls.__name__
+        name = ".".join(str(part) for part in first["loc"] if "[" not in str(part)) or cls.__name__
         if first["type"] == "extra_forbidden":
             return f"{cls.__name__}: no setting {name!r}, {nearest(name, cls.model_fields)}"
-        expected = first["msg"].replace("Input should be ", "").replace("Value error, ", "")
+        same = [other for other in error.errors() if other["loc"][:1] == first["loc"][:1]]
+        expected = " or ".join(other["msg"].replace("Input should be ", "") for other in same)
         return f"{cls.__name__}: {name} is {first['input']!r}, expected {expected}"
 
 
@@ -123,7 +124,7 @@ class SearchConfig(Settings):
         "puct", description="puct follows the evaluator's priors; uct ignores them and counts visits."
     )
     c: float = Field(1.5, ge=0, description="Weight of exploration, with values scaled to 0..1.")
-    first_play: Literal["parent"] | float = Field(
+    first_play: Literal["parent"] | Annotated[float, Field(ge=0, le=1)] = Field(
         "parent",
         description="The value, scaled to 0..1, assumed for an action not yet tried: a number, or the mean of its "
         "node so far.",

@@ -81,15 +81,23 @@ def resolve_evaluator(evaluator: Any) -> Any:
 
 def asked_at_chance(evaluator: Any) -> Asked:
     """What the evaluator may be asked at chance nodes."""
-    return Asked(getattr(evaluator, "afterstates", NONE))
+    return _asked(evaluator, "afterstates", NONE)
 
 
 def asked_at_decisions(evaluator: Any) -> Asked:
     """What the evaluator's word is worth at decisions."""
-    asked = Asked(getattr(evaluator, "decisions", ESTIMATE))
+    asked = _asked(evaluator, "decisions", ESTIMATE)
     if asked is NONE:
         raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
     return asked
+
+
+def _asked(evaluator: Any, name: str, default: Asked) -> Asked:
+    said = getattr(evaluator, name, default)
+    try:
+        return Asked(said)
+    except ValueError:
+        raise ConfigError(f"evaluator.{name} is {said!r}, expected NONE, ESTIMATE or EXACT") from None
 
 
 def evaluate_batch(

@@ -41,6 +41,10 @@ class Search:
         config: SearchConfig | None = None,
         backend: Backend = "auto",
     ) -> None:
+        if not isinstance(game, Game):
+            raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
+        if config is not None and not isinstance(config, SearchConfig):
+            raise ConfigError(f"config is {config!r}, expected a SearchConfig")
         self.game = game
         self.evaluator = resolve_evaluator(evaluator)
         self.config = config or SearchConfig()
@@ -53,6 +57,8 @@ class Search:
 
         Ctrl-C ends the search early, with what was found; a second one raises at once.
         """
+        if not isinstance(state, State):
+            raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
         if state.game is not self.game and repr(state.game) != repr(self.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
         state.require_running()

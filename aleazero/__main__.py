@@ -1,0 +1,6 @@
+"""``python -m aleazero``: the command."""
+
+from aleazero.cli.main import run
+
+if __name__ == "__main__":
+    run()
