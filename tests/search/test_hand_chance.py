@@ -836,6 +836,21 @@ def test_an_exact_expansion_in_flight_collides(search_tree: Any, backup: str, va
     check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
 
 
+@pytest.mark.parametrize(("backup", "value"), [("sample", -1.4875 / 2), ("expectation", -0.4875)])
+def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any, backup: str, value: float) -> None:
+    # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. Two in flight. 1: D and F wait. 2: outcome 0,
+    # whose end needs no evaluation, is behind, but C is pending: a collision. D and F are asked: −.5 + .125 − .1125.
+    # 2 again: outcome 0: −1.
+    root = after(chance([(0, 8, end(-1)), (1, 5, line("D", 1)), (2, 3, line("F", 1))], "C"))
+    asked = Scripted(script(D=0.4, F=-0.6))
+    settings = {"exact_up_to": 3, "backup": backup}
+    result = search_tree(root, asked, chance=settings, num_simulations=2, in_flight=2, **HALF)
+    check(result, [2], [value], (2 * value / 3, -2 * value / 3))
+    assert asked.asked == [["r"], ["D", "F"]]
+    assert visits_below(result, 0) == {0: 2, 1: 1, 2: 1}
+    check_stats(result, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
+
+
 def test_an_exact_expansion_is_one_visit_in_flight(search_tree: Any) -> None:
     # The same with equal priors. 1: tie → 0: D and F wait.  2, N = 2: .5 + .35355, .5 + .70711 → 1: A waits too, as
     # two visits may. All three are asked together.
