@@ -128,7 +128,7 @@ class CompiledEngine:
         tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 1
         visit, leaf = batch.visits[0], batch.rows[0]
         visit.simulation, visit.divisor, visit.length = ROOT_EVALUATION, 1.0, 0
-        visit.first_row, visit.num_rows, visit.bars = 0, 1, NO_NODE
+        visit.first_row, visit.num_rows, visit.bars, visit.blocked = 0, 1, NO_NODE, 0
         leaf.weight, leaf.node, leaf.pick, leaf.depth, leaf.known, leaf.stands_for = 1.0, 0, NO_EDGE, 0, 0, 1
         batch.states[0] = state.vector
         if self._settings.evaluator == EXTERNAL:
@@ -160,7 +160,7 @@ class CompiledEngine:
                 self.abandon()
                 raise ConfigError(
                     f"{self.game.name}: outcomes here are too many to list, expected chance settings without "
-                    f"pick=stratified, exact_up_to and backup=expectation"
+                    f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
                 )
             elif status == ENDLESS_CHANCE:
                 self.abandon()

@@ -43,6 +43,7 @@ from aleazero.search.tree import (
     IS_FULL,
     NO_EDGE,
     NO_NODE,
+    OUT_OF_BUDGET,
     RESUMES,
     ROWS,
     SIMULATIONS,
@@ -244,7 +245,6 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 status = draw_on(batch.states[row], key, place, scratch, settings)
                 if status != LEAF:
                     return status
-        tree.counters[EXACT_EXPANSIONS] += 1
         batch.visits[v].bars = n
         return LEAF
 
@@ -301,6 +301,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         visit.num_rows = 0
         visit.divisor = 1.0
         visit.bars = NO_NODE
+        visit.blocked = 0
         walk = scratch.walk
         if settings.open_loop:
             for i in range(len(walk)):
@@ -354,12 +355,10 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     child = open_child(tree, n, outcome, np.int64(0), walk, settings)
                 else:
                     if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
-                        tree.counters[BLOCKED] += 1
+                        visit.blocked = 1
                         status = add_transient(batch, scratch, settings, v, tree.states[n], outcome, key, depth)
                         if status == LEAF:
                             status = sample_more(tree, batch, scratch, settings, v, n, tree.states[n], key, depth)
-                        if status != LEAF:
-                            tree.counters[BLOCKED] -= 1
                         return status
                     if settings.lists_outcomes:
                         child = table_child(tree, n, node.first_edge + slot, settings)
@@ -405,15 +404,19 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
     def begin(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> None:
         """Take note of a visit: back it up at once where all its leaves are known, else let it wait."""
         visit = batch.visits[v]
-        if visit.simulation != _ROOT:
-            tree.counters[STARTED] += 1
         asked = 0
         for row in range(visit.first_row, visit.first_row + visit.num_rows):
-            tree.counters[DEPTH] = max(tree.counters[DEPTH], batch.rows[row].depth)
             if not know(tree, batch, settings, row):
                 asked += 1
                 if settings.evaluator == EXTERNAL:
                     show(batch, scratch, row)
+        if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
+            tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
+            release(tree, batch, v)
+            return
+        tree.counters[STARTED] += 1
+        for row in range(visit.first_row, visit.first_row + visit.num_rows):
+            tree.counters[DEPTH] = max(tree.counters[DEPTH], batch.rows[row].depth)
         if asked == 0:
             finish(tree, batch, scratch, settings, v)
             return
@@ -459,7 +462,8 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
 
     def spent(tree: Tree, settings: Settings) -> Any:
         """Whether the waiting leaves use up the evaluations."""
-        return tree.counters[EVALUATIONS] + tree.counters[ASKED] >= settings.max_evaluations
+        spent_all = tree.counters[EVALUATIONS] + tree.counters[ASKED] >= settings.max_evaluations
+        return spent_all or tree.counters[OUT_OF_BUDGET] == 1
 
     def collect(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings) -> int:
         """Fill the batch with leaves; 0, or a status that ends the search or asks for more room."""
@@ -600,6 +604,9 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             backup_sample(tree, batch, v, value)
         if settings.learns_range:
             learn_range(tree, batch, v)
+        tree.counters[BLOCKED] += visit.blocked
+        if visit.bars != NO_NODE:
+            tree.counters[EXACT_EXPANSIONS] += 1
         if visit.simulation != _ROOT:
             tree.counters[SIMULATIONS] += 1
 

@@ -56,7 +56,7 @@ class PlainEngine:
         self.simulations = self.started = self.evaluations = 0
         self.expansions = self.collisions = self.depth = self.node_count = 0
         self.transient = self.blocked = self.exact_expansions = 0
-        self.full = False
+        self.full = self.out_of_budget = False
         self.batch: list[Visit] = []
         self.tallies: dict[int, Node] = {}
         players = self.game.num_players
@@ -96,12 +96,10 @@ class PlainEngine:
         most, last = self.config.in_flight, self.config.num_simulations
         while len(self.batch) < most and self.started < last and not self._spent():
             visit = Visit(self.started)
-            before = self.blocked
             try:
                 self._descend(visit)
             except Exception as reason:
                 visit.release()
-                self.blocked = before
                 if isinstance(reason, Collision):
                     self.collisions += 1
                 elif isinstance(reason, ArenaFull):
@@ -109,10 +107,14 @@ class PlainEngine:
                 else:
                     raise
                 return
-            self.started += 1
-            self.depth = max(self.depth, *(leaf.depth for leaf in visit.leaves))
             for leaf in visit.leaves:
                 leaf.value = self._known_value(leaf)
+            if self._too_dear(visit):
+                self.out_of_budget = True
+                visit.release()
+                return
+            self.started += 1
+            self.depth = max(self.depth, *(leaf.depth for leaf in visit.leaves))
             if all(leaf.value is not None for leaf in visit.leaves):
                 self._finish(visit)
             else:
@@ -120,7 +122,12 @@ class PlainEngine:
 
     def _spent(self) -> bool:
         most = self.config.max_evaluations
-        return most is not None and self.evaluations + len(self._asked()) >= most
+        return self.out_of_budget or (most is not None and self.evaluations + len(self._asked()) >= most)
+
+    def _too_dear(self, visit: Visit) -> bool:
+        """Whether a visit needs more evaluations than are left: it is made whole or not at all."""
+        most, needed = self.config.max_evaluations, sum(leaf.value is None for leaf in visit.leaves)
+        return most is not None and self.evaluations + len(self._asked()) + needed > most
 
     def _asked(self) -> list[Leaf]:
         """The waiting leaves whose values are not known."""
@@ -132,7 +139,7 @@ class PlainEngine:
 
     def _set_pending(self, visit: Visit, pending: bool) -> None:
         """Bar the way to a leaf in flight; to a group of them, at the chance node above."""
-        if visit.path and visit.path[-1][0].exact and len(visit.leaves) == len(visit.path[-1][0].edges or []):
+        if visit.exact:
             visit.path[-1][0].pending = pending
         for leaf in visit.leaves:
             if leaf.node is not None:
@@ -172,7 +179,7 @@ class PlainEngine:
             if node is self.root and not self.closed:
                 visit.step(self._tally(outcome), None)
             if self.closed and outcome not in node.children and not may_store(node, self.chance):
-                self.blocked += 1
+                visit.blocked = True
                 visit.leaves.append(self._transient(state, outcome, key, depth))
                 self._sample_more(visit, node, before, key, depth)
                 return
@@ -201,7 +208,7 @@ class PlainEngine:
             if child.kind == CHANCE and self.at_chance is NONE:
                 leaf.state = self._draw_on(state.clone(), key, depth + 1 + ((place + 1) << 32))
             visit.leaves.append(leaf)
-        self.exact_expansions += 1
+        visit.exact = True
 
     def _transient(self, state: State, outcome: int, key: int, place: int) -> Leaf:
         """The state behind an outcome, to be evaluated without being stored."""
@@ -442,6 +449,8 @@ class PlainEngine:
             backup_sample(visit, [x / visit.divisor for x in value])
         if self.game.info.utility is None:
             self._learn_range(visit)
+        self.exact_expansions += visit.exact
+        self.blocked += visit.blocked
         if visit.simulation != ROOT_EVALUATION:
             self.simulations += 1
 

@@ -22,7 +22,7 @@ def make_table(node: Node, state: State, config: ChanceConfig) -> None:
     if not state.outcomes_listed():
         raise ConfigError(
             f"{state.game.name}: outcomes here are too many to list, expected chance settings without "
-            f"pick=stratified, exact_up_to and backup=expectation"
+            f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
         )
     node.edges = [Edge(outcome, probability) for outcome, probability in state.chance_outcomes()]
     node.exact = len(node.edges) <= config.exact_up_to

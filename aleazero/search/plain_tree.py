@@ -80,6 +80,10 @@ class Visit:
     """The visit's value is the weighted sum of its leaves' values divided by this."""
     picks: list[Edge] = field(default_factory=list)
     """Outcomes picked beside the one on the path."""
+    exact: bool = False
+    """It expands a chance node whole."""
+    blocked: bool = False
+    """It met an outcome that widening did not let be stored."""
 
     def step(self, node: Node, edge: Edge | None) -> None:
         """Pass a node by one of its edges (or by none)."""

@@ -85,13 +85,14 @@ class Tree(NamedTuple):
     ROWS,
     ASKED,
     IS_FULL,
+    OUT_OF_BUDGET,
     RESUMES,
     TALLIES,
     TRANSIENT,
     BLOCKED,
     EXACT_EXPANSIONS,
     NUM_COUNTERS,
-) = range(18)
+) = range(19)
 
 VISIT = np.dtype(
     [
@@ -100,7 +101,8 @@ VISIT = np.dtype(
         ("length", "i4"),  # steps of the path
         ("first_row", "i4"),
         ("num_rows", "i4"),  # its leaves
-        ("bars", "i4"),  # the chance node that is pending with its leaves, or NO_NODE
+        ("bars", "i4"),  # the chance node that it expands whole, pending with its leaves, or NO_NODE
+        ("blocked", "i4"),  # whether it met an outcome that widening did not let be stored
     ],
     align=True,
 )
