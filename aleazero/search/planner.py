@@ -139,7 +139,7 @@ class Planner:
         growing = list(graphs)
         allowed = None if actions is None else self._mask(actions)[0]
         while growing:
-            choices = [graph.choices() for graph in growing]
+            choices = [[(row, state) for row, state in graph.choices() if self._wide(state)] for graph in growing]
             plans = iter(self._plan_all([state for some in choices for _, state in some], None, behind_actions=True))
             masks = []
             for graph, some in zip(growing, choices, strict=True):
@@ -151,6 +151,10 @@ class Planner:
                 masks.append(kept)
             growing = [g for g, kept in zip(growing, masks, strict=True) if not g.grow(kept, generation=True)]
             allowed = None
+
+    def _wide(self, state: State) -> bool:
+        """Whether there may be something to prune."""
+        return len(state.legal_actions()) > (self.keep if self.keep is not None and self.margin is None else 1)
 
     def _worth(self, estimates: Plan, state: State, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The actions of a decision that are planned further."""
