@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aleazero.search.config import (
         ChanceConfig,
         SearchConfig,
+        Widening,
     )
     from aleazero.search.evaluator import (
         ESTIMATE,
@@ -98,6 +99,7 @@ _HOMES = {
     "load_game": "aleazero.games.registry",
     "register_game": "aleazero.games.registry",
     "ChanceConfig": "aleazero.search.config",
+    "Widening": "aleazero.search.config",
     "SearchConfig": "aleazero.search.config",
     "ESTIMATE": "aleazero.search.evaluator",
     "EXACT": "aleazero.search.evaluator",
@@ -148,6 +150,7 @@ __all__ = [
     "Step",
     "Uniform",
     "UnknownGameError",
+    "Widening",
     "__version__",
     "check_game",
     "from_openspiel",

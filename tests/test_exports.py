@@ -40,6 +40,7 @@ PUBLIC = [
     "TERMINAL",
     "Uniform",
     "UnknownGameError",
+    "Widening",
     "__version__",
     "check_game",
     "from_openspiel",

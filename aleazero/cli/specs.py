@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 OPENSPIEL = "openspiel:"
 
-CHANCE_SPECS: dict[str, dict[str, Any]] = {
-    "closed": {"loop": "closed"},
-    "open": {"loop": "open"},
+CHANCE_SPECS = {
+    "closed": "sampling",
+    "sampling": "sampling",
+    "stratified": "stratified",
+    "progressive": "progressive",
+    "full": "full",
+    "open": "open",
 }
-"""What each word of ``--chance`` sets in ``ChanceConfig``."""
+"""The preset of ``ChanceConfig`` that each word of ``--chance`` stands for."""
 
 SETTING_OPTIONS = {
     "num_simulations": "--sims",
@@ -30,6 +34,9 @@ SETTING_OPTIONS = {
     "c": "--c",
     "selection": "--selection",
 }
+
+PLAN_SETTINGS: dict[str, type] = {"horizon": str, "plies": int, "keep": int, "margin": float}
+"""What ``--engine plan:…`` may set in ``Planner``."""
 
 ENDLESS = 2**31 - 2
 """The most simulations there can be: what a budget in seconds or evaluations cuts short."""
@@ -74,7 +81,7 @@ def read_chance(spec: str) -> ChanceConfig:
 
     if spec not in CHANCE_SPECS:
         raise ConfigError(f"--chance is {spec!r}, {nearest(spec, CHANCE_SPECS)}")
-    return ChanceConfig(**CHANCE_SPECS[spec])
+    return ChanceConfig.preset(CHANCE_SPECS[spec])
 
 
 def read_evaluator(spec: str) -> Uniform | Rollout:
@@ -89,6 +96,34 @@ def read_evaluator(spec: str) -> Uniform | Rollout:
     if name == "uniform" or not number.isdecimal() or int(number) < 1:
         raise ConfigError(f"--evaluator is {spec!r}, expected uniform, rollout or rollout:N with N at least 1")
     return Rollout(int(number))
+
+
+def read_plan(spec: str) -> dict[str, Any]:
+    """How far to plan: ``turn``, ``game``, or a number of plies; as settings of a Planner."""
+    if spec in ("turn", "game"):
+        return {"horizon": spec}
+    if not spec.isdecimal() or int(spec) < 1:
+        raise ConfigError(f"--plan is {spec!r}, expected turn, game or a number of plies of at least 1")
+    return {"plies": int(spec)}
+
+
+def read_engine(spec: str) -> dict[str, Any] | None:
+    """``search`` as None; ``plan:KEY=VALUE,…`` as settings of a Planner."""
+    name, _, rest = spec.partition(":")
+    if name not in ("search", "plan") or (name == "search" and rest):
+        raise ConfigError(f"--engine is {spec!r}, {nearest(name, ('search', 'plan:horizon=turn', 'plan:plies=2'))}")
+    if name == "search":
+        return None
+    settings: dict[str, Any] = {}
+    for pair in rest.split(",") if rest else ():
+        key, equals, value = pair.partition("=")
+        if key not in PLAN_SETTINGS or not equals:
+            raise ConfigError(f"--engine: no setting {pair!r} of a plan, {nearest(key, PLAN_SETTINGS)}")
+        try:
+            settings[key] = PLAN_SETTINGS[key](value)
+        except ValueError:
+            raise ConfigError(f"--engine: {key} is {value!r}, expected a number") from None
+    return settings
 
 
 def read_config(chance: str, *, sims: int | None, otherwise: int, **settings: Any) -> SearchConfig:

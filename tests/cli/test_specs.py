@@ -42,7 +42,7 @@ def test_a_state_is_a_position_and_then_moves():
 
 @pytest.mark.parametrize("spec", CHANCE_SPECS)
 def test_every_chance_spec_makes_a_config(spec):
-    assert read_chance(spec).loop == CHANCE_SPECS[spec]["loop"]
+    assert read_chance(spec) == aleazero.ChanceConfig.preset(CHANCE_SPECS[spec])
 
 
 def test_evaluators():
