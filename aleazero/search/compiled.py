@@ -21,11 +21,13 @@ from aleazero.search.compiled_view import CompiledView, running_sum
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of
 from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.loop import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, UNLISTED_OUTCOMES, make_loop
+from aleazero.search.loop import make_loop
+from aleazero.search.status import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, UNLISTED_OUTCOMES
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES
 from aleazero.search.tree import (
     ASKED,
     BLOCKED,
+    COLLIDED,
     COLLISIONS,
     DEPTH,
     EDGES,
@@ -126,6 +128,7 @@ class CompiledEngine:
             return
         root.pending = 1
         tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 1
+        tree.counters[COLLIDED] = 1  # nothing joins the root's own evaluation
         visit, leaf = batch.visits[0], batch.rows[0]
         visit.simulation, visit.divisor, visit.length = ROOT_EVALUATION, 1.0, 0
         visit.first_row, visit.num_rows, visit.bars, visit.blocked = 0, 1, NO_NODE, 0
@@ -201,7 +204,7 @@ class CompiledEngine:
                 tree.nodes[visit.bars].pending = 0
             release(tree, batch, v)
             tree.counters[STARTED] -= visit.simulation != ROOT_EVALUATION
-        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 0
+        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = tree.counters[COLLIDED] = 0
 
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""

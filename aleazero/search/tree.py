@@ -86,7 +86,7 @@ class Tree(NamedTuple):
     ASKED,
     IS_FULL,
     OUT_OF_BUDGET,
-    RESUMES,
+    COLLIDED,
     TALLIES,
     TRANSIENT,
     BLOCKED,

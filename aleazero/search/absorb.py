@@ -1,0 +1,196 @@
+"""Absorb: a visit begins, waits or not, its leaves are expanded, and its value is backed up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.kernel import Kernels
+from aleazero.search.backup import backup_expectation, backup_sample, count_pick, learn_range, release
+from aleazero.search.evaluate import make_show
+from aleazero.search.status import ASK_EXACT
+from aleazero.search.streams import ROOT_EVALUATION
+from aleazero.search.tree import (
+    ASKED,
+    BLOCKED,
+    DEPTH,
+    EDGES,
+    EVALUATIONS,
+    EXACT_EXPANSIONS,
+    EXPANSIONS,
+    EXTERNAL,
+    IN_BATCH,
+    NO_NODE,
+    OUT_OF_BUDGET,
+    ROWS,
+    SIMULATIONS,
+    STARTED,
+    TRANSIENT,
+    UNEXPANDED,
+    Batch,
+    Scratch,
+    Settings,
+    Tree,
+    new_edge,
+)
+
+_ROOT = np.uint64(ROOT_EVALUATION)
+
+
+def bar(tree: Tree, batch: Batch, v: Any, pending: Any) -> None:
+    """Bar (or open) the way to leaves in flight; to a whole chance node's, at that node."""
+    visit = batch.visits[v]
+    if visit.bars != NO_NODE:
+        tree.nodes[visit.bars].pending = pending
+    for row in range(visit.first_row, visit.first_row + visit.num_rows):
+        if batch.rows[row].node != NO_NODE:
+            tree.nodes[batch.rows[row].node].pending = pending
+
+
+def finish(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> None:
+    """Back up a visit all of whose leaves are valued."""
+    visit = batch.visits[v]
+    players = batch.values.shape[1]
+    value = scratch.value
+    for p in range(players):
+        value[p] = 0.0
+    for row in range(visit.first_row, visit.first_row + visit.num_rows):
+        leaf = batch.rows[row]
+        for p in range(players):
+            value[p] += leaf.weight * batch.values[row, p]
+        count_pick(tree, batch, v, row, 1)
+        if leaf.node != NO_NODE:
+            tree.nodes[leaf.node].visits += 1
+            for p in range(players):
+                tree.totals[leaf.node, p] += batch.values[row, p]
+            continue
+        tree.counters[TRANSIENT] += 1
+        n = batch.paths[v, visit.length - 1, 0]
+        if len(tree.unstored) > n:
+            tree.unstored[n, players] += 1.0
+            for p in range(players):
+                tree.unstored[n, p] += batch.values[row, p]
+    if settings.expectation:
+        backup_expectation(tree, batch, v, value)
+    else:
+        for p in range(players):
+            value[p] /= visit.divisor
+        backup_sample(tree, batch, v, value)
+    if settings.learns_range:
+        learn_range(tree, batch, v)
+    tree.counters[BLOCKED] += visit.blocked
+    if visit.bars != NO_NODE:
+        tree.counters[EXACT_EXPANSIONS] += 1
+    if visit.simulation != _ROOT:
+        tree.counters[SIMULATIONS] += 1
+
+
+def make_begin(kernels: Kernels) -> Callable[..., None]:
+    """The beginning of one game's visits: ``begin(tree, batch, scratch, settings, visit)``."""
+    kind_of = kernels.kind
+    returns = kernels.returns
+    show = make_show(kernels)
+
+    def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> Any:
+        """Fill in the value of a leaf that need not be asked for: the end, or an exact value of this very state."""
+        leaf = batch.rows[row]
+        kind = kind_of(batch.states[row])
+        if kind == TERMINAL:
+            returns(batch.states[row], batch.values[row])
+            leaf.known = 1
+        elif leaf.node != NO_NODE and not settings.open_loop and tree.nodes[leaf.node].evaluated:
+            word = settings.at_chance if kind == CHANCE else settings.at_decisions
+            if word == ASK_EXACT:
+                for p in range(batch.values.shape[1]):
+                    batch.values[row, p] = tree.own[leaf.node, p]
+                leaf.known = 1
+        return leaf.known == 1
+
+    def begin(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> None:
+        """Take note of a visit: back it up at once where all its leaves are known, else let it wait."""
+        visit = batch.visits[v]
+        asked = 0
+        for row in range(visit.first_row, visit.first_row + visit.num_rows):
+            if not know(tree, batch, settings, row):
+                asked += 1
+                if settings.evaluator == EXTERNAL:
+                    show(batch, scratch, row)
+        if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
+            tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
+            release(tree, batch, v)
+            return
+        tree.counters[STARTED] += 1
+        for row in range(visit.first_row, visit.first_row + visit.num_rows):
+            tree.counters[DEPTH] = max(tree.counters[DEPTH], batch.rows[row].depth)
+        if asked == 0:
+            finish(tree, batch, scratch, settings, v)
+            return
+        bar(tree, batch, v, 1)
+        tree.counters[IN_BATCH] += 1
+        tree.counters[ROWS] += visit.num_rows
+        tree.counters[ASKED] += asked
+
+    return begin
+
+
+def make_absorb(kernels: Kernels) -> Callable[..., None]:
+    """The end of one game's waiting visits: ``absorb(tree, batch, scratch, settings)``."""
+    legal = kernels.legal
+
+    def expand(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any, n: Any) -> None:
+        """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
+        count = legal(batch.states[row], scratch.actions)
+        node = tree.nodes[n]
+        node.first_edge = tree.counters[EDGES]
+        node.num_edges = count
+        node.edge_room = count
+        tree.counters[EDGES] += count
+        tree.counters[EXPANSIONS] += 1
+        total = 0.0
+        highest = -math.inf
+        if settings.evaluator == EXTERNAL:
+            for i in range(count):
+                highest = max(highest, batch.logits[row, scratch.actions[i]])
+            for i in range(count):
+                total += math.exp(batch.logits[row, scratch.actions[i]] - highest)
+        for i in range(count):
+            action = scratch.actions[i]
+            prior = 1.0 / count
+            if settings.evaluator == EXTERNAL:
+                prior = math.exp(batch.logits[row, action] - highest) / total
+            new_edge(tree, node.first_edge + i, action, prior * count if settings.open_loop else prior)
+
+    def take(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any) -> None:
+        """Take a leaf's evaluation: keep it, and expand the leaf."""
+        tree.counters[EVALUATIONS] += 1
+        leaf = batch.rows[row]
+        if leaf.stands_for == 0:
+            return
+        n = np.int64(leaf.node)
+        node = tree.nodes[n]
+        node.evaluated = 1
+        for p in range(batch.values.shape[1]):
+            tree.own[n, p] = batch.values[row, p]
+        stands = (settings.at_decisions == ASK_EXACT and n != 0) or leaf.depth >= settings.max_depth
+        if node.kind == DECISION and node.num_edges == UNEXPANDED and not stands:
+            expand(tree, batch, scratch, settings, row, n)
+
+    def absorb(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings) -> None:
+        """Take the evaluations of all that waited, and back the visits up, in order."""
+        count = tree.counters[IN_BATCH]
+        tree.counters[IN_BATCH] = 0
+        tree.counters[ROWS] = 0
+        tree.counters[ASKED] = 0
+        for v in range(count):
+            visit = batch.visits[v]
+            for row in range(visit.first_row, visit.first_row + visit.num_rows):
+                if batch.rows[row].known == 0:
+                    take(tree, batch, scratch, settings, row)
+            bar(tree, batch, v, 0)
+            finish(tree, batch, scratch, settings, v)
+
+    return absorb

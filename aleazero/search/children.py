@@ -1,0 +1,125 @@
+"""Children: the node behind an action or an outcome, found or made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.games.kernel import Kernels
+from aleazero.search.borrow import seldom
+from aleazero.search.tree import NO_EDGE, NO_NODE, TALLIES, TALLY, Settings, Tree, add_child, find, link_child, new_node
+
+TALLY_KEY: Final = 1 << 31
+
+Finder = Callable[..., Any]
+
+
+class Children(NamedTuple):
+    """How one game's nodes find their children."""
+
+    behind_action: Finder
+    in_table: Finder
+    by_hash: Finder
+    shared: Finder
+
+
+@seldom
+def tally(tree: Tree, outcome: Any, settings: Settings) -> Any:
+    """The counter of an outcome of a chance root in open loop."""
+    key = np.int64(TALLY_KEY) + outcome
+    n = find(tree, key)
+    if n == NO_NODE:
+        n = new_node(tree, np.int64(0), outcome, settings.max_nodes)
+        if n != NO_NODE:
+            tree.nodes[n].kind = TALLY
+            tree.nodes[n].mover = -1
+            add_child(tree, key, np.int64(0), n)
+            tree.counters[TALLIES] += 1
+    return n
+
+
+def is_stored(tree: Tree, n: Any, slot: Any, outcome: Any) -> Any:
+    """Whether an outcome of a chance node has a child."""
+    if slot != NO_EDGE:
+        return tree.edges[tree.nodes[n].first_edge + slot].child != NO_NODE
+    return find(tree, (np.int64(n) << 32) + outcome) != NO_NODE
+
+
+def make_children(kernels: Kernels) -> Children:
+    """The finders of one game."""
+    kind_of = kernels.kind
+    to_play = kernels.to_play
+    apply = kernels.apply
+    apply_outcome = kernels.apply_outcome
+
+    def enter(tree: Tree, n: Any, state: Any) -> None:
+        """Note what kind of state a new node stands for."""
+        node = tree.nodes[n]
+        node.kind = kind_of(state)
+        node.mover = to_play(state) if node.kind == DECISION else -1
+
+    def closed_child(tree: Tree, n: Any, label: Any, settings: Settings) -> Any:
+        """A new node whose state is that of node n, not yet moved on."""
+        child = new_node(tree, n, label, settings.max_nodes)
+        if child != NO_NODE:
+            for i in range(tree.states.shape[1]):
+                tree.states[child, i] = tree.states[n, i]
+        return child
+
+    def action_child(tree: Tree, n: Any, e: Any, settings: Settings) -> Any:
+        """Closed loop: the child behind an edge of a decision."""
+        edge = tree.edges[e]
+        child = np.int64(edge.child)
+        if child == NO_NODE:
+            child = closed_child(tree, n, np.int64(edge.action), settings)
+            if child != NO_NODE:
+                apply(tree.states[child], np.int64(edge.action))
+                enter(tree, child, tree.states[child])
+                edge.child = child
+        return child
+
+    def table_child(tree: Tree, n: Any, e: Any, settings: Settings) -> Any:
+        """The child behind an outcome of a chance node's table, made if it is not there."""
+        edge = tree.edges[e]
+        child = np.int64(edge.child)
+        if child == NO_NODE:
+            child = closed_child(tree, n, np.int64(edge.action), settings)
+            if child != NO_NODE:
+                apply_outcome(tree.states[child], np.int64(edge.action))
+                enter(tree, child, tree.states[child])
+                edge.child = child
+                link_child(tree, n, child)
+        return child
+
+    def hashed_child(tree: Tree, n: Any, outcome: Any, settings: Settings) -> Any:
+        """The child behind an outcome of a chance node without a table, made if it is not there."""
+        key = (np.int64(n) << 32) + outcome
+        child = find(tree, key)
+        if child == NO_NODE:
+            child = closed_child(tree, n, outcome, settings)
+            if child != NO_NODE:
+                apply_outcome(tree.states[child], outcome)
+                enter(tree, child, tree.states[child])
+                add_child(tree, key, n, child)
+        return child
+
+    @seldom
+    def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
+        """The node that all states of this kind and mover share behind an action (or behind chance)."""
+        kind = kind_of(state)
+        code = 2 + np.int64(to_play(state)) if kind == DECISION else (0 if kind == CHANCE else 1)
+        key = (np.int64(n) << 32) + place * 64 + code
+        child = find(tree, key)
+        if child == NO_NODE:
+            child = new_node(tree, n, label, settings.max_nodes)
+            if child != NO_NODE:
+                for i in range(tree.states.shape[1]):
+                    tree.states[child, i] = state[i]
+                enter(tree, child, state)
+                add_child(tree, key, n, child)
+        return child
+
+    return Children(action_child, table_child, hashed_child, open_child)
