@@ -16,6 +16,7 @@ from aleazero.cli.options import (
     JsonFlag,
     MovesOption,
     ParamOption,
+    PlanOption,
     PositionOption,
     SelectionOption,
 )
@@ -51,6 +52,7 @@ def analyse(
     ] = None,
     chance: ChanceOption = "closed",
     evaluator: EvaluatorOption = "rollout",
+    plan: PlanOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed, same visit counts.")] = 0,
     c: ExplorationOption = None,
     selection: SelectionOption = None,
@@ -79,14 +81,21 @@ def analyse(
 
     - `aleazero analyse dice_game --chance open --evaluator uniform --c 0.05 --json`
 
+    - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:100` (exact to the turn's end)
+
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
-    from aleazero.cli.searching import prepare, timed_search
+    from aleazero.cli.searching import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
-    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_plan, read_state
 
     _check_tree_file(tree)
     leaf_evaluator = read_evaluator(evaluator)
+    planned = None if plan is None else {**read_plan(plan), "seed": seed}
+    if planned is not None:
+        _refuse_with_plan({"--sims": sims, "--seconds": seconds, "--evaluations": evaluations, "--c": c,
+                           "--selection": selection, "--chance": None if chance == "closed" else chance})  # fmt: skip
+        planned |= {} if nodes is None else {"max_nodes": nodes}
     config = read_config(
         chance, sims=sims, otherwise=SIMULATIONS, seed=seed, c=c, selection=selection,
         max_seconds=seconds, max_evaluations=evaluations, max_nodes=nodes,
@@ -96,14 +105,19 @@ def analyse(
         the_game = read_game(game, param)
         state = read_state(the_game, position, moves)
         state.require_running()
-        prepare(the_game, state)
-        if not json:
-            print_position(state, console)
-        result, took = timed_search(the_game, state, leaf_evaluator, config)
+        if planned is None:
+            prepare(the_game, state)
+            if not json:
+                print_position(state, console)
+            result, took = timed_search(the_game, state, leaf_evaluator, config)
+        else:
+            result, took = timed_plan(the_game, state, leaf_evaluator, planned)
+            if not json:
+                print_position(state, console)
         if tree is not None:
             _write_tree(result, tree, tree_depth)
         if json:
-            print_json(as_data(state, result, took, evaluator))
+            print_json(as_data(state, result, took, evaluator) | ({} if plan is None else {"plan": plan}))
             return
         print_result(state, result, took, console, top)
     if tree is not None:
@@ -123,6 +137,13 @@ def as_data(state: State, result: SearchResult, seconds: float, evaluator: str) 
         "outcome_names": [state.action_to_string(o.outcome) for o in result.outcomes],
         **result.to_dict(),
     }
+
+
+def _refuse_with_plan(given: dict[str, Any]) -> None:
+    """A plan is exact: what a search may be told, it has no use for."""
+    for option, value in given.items():
+        if value is not None:
+            raise ConfigError(f"{option} is {value!r} beside --plan, expected none: a plan does not simulate")
 
 
 def _check_tree_file(file: Path | None) -> None:

@@ -59,4 +59,23 @@ SelectionOption = Annotated[
         "--selection", metavar="puct|uct", help="`puct` follows the priors, `uct` ignores them [default: puct]."
     ),
 ]
+PLAN_HELP = "`turn`, `game`, or a number of plies"
+PlanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="SPEC",
+        help=f"Plan exactly instead of searching, as far as {PLAN_HELP}; the evaluator values what lies there.",
+        show_default=False,
+    ),
+]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="SPEC",
+        help="Who plays: `search`, or the exact planner as `plan:horizon=turn` or `plan:plies=2` (and `keep=3`, "
+        "`margin=0.1` to prune), valued by the evaluator.",
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -12,6 +12,7 @@ from aleazero.cli.episode import HINTS, SEARCHES, Episode
 from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
     ChanceOption,
+    EngineOption,
     EvaluatorOption,
     ExplorationOption,
     GameArgument,
@@ -20,13 +21,14 @@ from aleazero.cli.options import (
     PositionOption,
     SelectionOption,
 )
-from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.errors import AleaZeroError, ConfigError, PositionError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.games.base import Game
+    from aleazero.games.base import Game, State
     from aleazero.search.config import SearchConfig
+    from aleazero.search.plan import Plan
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 2000
@@ -37,7 +39,7 @@ class Stopped(Exception):
     """The game ends before its end: the user wants to, or there is nobody left to ask."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SearchPlayer:
     """A player that searches anew at each decision; a forced move costs nothing."""
 
@@ -64,6 +66,37 @@ class SearchPlayer:
         return Search(self.game, self.evaluator, config).run(episode.state)
 
 
+class PlanPlayer(SearchPlayer):
+    """A player that plans exactly; one plan serves all decisions of a turn."""
+
+    def __init__(self, game: Game, evaluator: Any, config: SearchConfig, settings: dict[str, Any]) -> None:
+        from aleazero.search.planner import Planner
+
+        super().__init__(game, evaluator, config, 0.0)
+        Planner(game, evaluator, **settings)  # complain, and compile, before the game begins
+        self._settings = settings
+        self._plan: Plan | None = None
+
+    def search(self, episode: Episode, stream: int) -> SearchResult:
+        """What the turn's plan says of the position; a new plan where there is none."""
+        from aleazero.search.planner import Planner
+
+        if self._plan is None or not self._covers(self._plan, episode.state):
+            planner = Planner(self.game, self.evaluator, **self._settings, seed=episode.search_seed(stream))
+            self._plan = planner.plan(episode.state.clone())
+        return self._plan.result(episode.state)
+
+    def _covers(self, plan: Plan, state: State) -> bool:
+        """Whether the plan sees as far from a state as a new one would."""
+        if "plies" in self._settings:
+            return False
+        try:
+            plan.action(state)
+        except PositionError:
+            return False
+        return True
+
+
 def play(
     game: GameArgument,
     player: Annotated[int, typer.Option("--player", metavar="P", help="Your seat: 0 moves first.")] = 0,
@@ -75,6 +108,7 @@ def play(
         int | None, typer.Option("--sims", metavar="N", help=f"Simulations a move [default: {SIMULATIONS}].")
     ] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", metavar="T", help="Time a move instead.")] = None,
+    engine: EngineOption = "search",
     chance: ChanceOption = "closed",
     evaluator: EvaluatorOption = "rollout",
     temperature: Annotated[
@@ -101,16 +135,19 @@ def play(
 
     - `aleazero play pig --watch --seed 7 --sims 5000`
 
+    - `aleazero play pig --engine plan:horizon=turn --evaluator rollout:50`
+
     - `aleazero play 2048 --watch --json > game.json`
     """
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+    from aleazero.cli.specs import read_config, read_engine, read_evaluator, read_game, read_state
 
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
     leaf_evaluator = read_evaluator(evaluator)
     config = read_config(chance, sims=sims, otherwise=SIMULATIONS, c=c, selection=selection, max_seconds=seconds)
+    planned = read_engine(engine)
     seed = secrets.randbits(32) if seed is None else seed
     with rules_of(game):
         the_game = read_game(game, param)
@@ -118,15 +155,18 @@ def play(
             raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
-        prepare(the_game, state)
-        searcher = SearchPlayer(the_game, leaf_evaluator, config, temperature)
+        if planned is None:
+            prepare(the_game, state)
+            searcher = SearchPlayer(the_game, leaf_evaluator, config, temperature)
+        else:
+            searcher = PlanPlayer(the_game, leaf_evaluator, config, planned)
         episode = Episode(state, seed)
         table = Table(episode, searcher, None if watch else player, make_console(), silent=json)
         complete = table.play()
     if json:
         print_json({
             "game": the_game.name, "params": the_game.params, "seed": seed, "start": episode.start,
-            "simulations": config.num_simulations, "chance": chance, "evaluator": evaluator,
+            "engine": engine, "simulations": config.num_simulations, "chance": chance, "evaluator": evaluator,
             "temperature": temperature, "steps": episode.record, "complete": complete, "returns": state.returns(),
         })  # fmt: skip
 

@@ -34,6 +34,16 @@ def whole_search(game: Game, state: State, evaluator: Any, config: SearchConfig)
     return result
 
 
+def timed_plan(game: Game, state: State, evaluator: Any, settings: dict[str, Any]) -> tuple[SearchResult, float]:
+    """A plan's result and the seconds it took; compiling does not count."""
+    from aleazero.search.planner import Planner
+
+    planner = Planner(game, evaluator, **settings)
+    started = time.perf_counter()
+    result = planner.run(state)
+    return result, time.perf_counter() - started
+
+
 def timed_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> tuple[SearchResult, float]:
     """A search's result and the seconds it took, the making of its tree included."""
     from aleazero.search.search import Search

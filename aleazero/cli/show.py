@@ -100,13 +100,20 @@ def print_position(state: State, console: Console, heading: str | None = None) -
 
 def print_result(state: State, result: SearchResult, seconds: float, console: Console, top: int = 20) -> None:
     """The actions (or a chance root's outcomes), the values, the principal line, and what it cost."""
-    console.print(
-        outcomes_table(state, result, console, top) if result.outcomes else actions_table(state, result, console, top)
-    )
+    planned = result.stats.simulations == 0 and result.stopped is None
+    if planned:
+        console.print(planned_outcomes(state, result, top) if result.outcomes else planned_actions(state, result, top))
+    elif result.outcomes:
+        console.print(outcomes_table(state, result, console, top))
+    else:
+        console.print(actions_table(state, result, console, top))
     facts = facts_table()
     facts.add_row("value", values_text(result.value, state.game))
     facts.add_row("line", line_text(result))
-    facts.add_row("search", cost_text(result, seconds))
+    if planned:
+        facts.add_row("plan", planned_cost_text(result, seconds))
+    else:
+        facts.add_row("search", cost_text(result, seconds))
     console.print(facts)
     if result.stopped is not None:
         console.print(Text(stopped_text(result), style="bold yellow"))
@@ -156,6 +163,42 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
+def planned_actions(state: State, result: SearchResult, top: int) -> Table:
+    """A row an action of a plan, the best first, with what it gives away; a dash where it was pruned."""
+    table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"))
+    best = max(float(q) for q in result.q if q == q)
+    order = sorted(range(len(result.actions)), key=lambda i: (result.q[i] != result.q[i], -result.q[i]))
+    order.sort(key=lambda i: int(result.actions[i]) != result.best_action)
+    for i in order[:top]:
+        chosen = int(result.actions[i]) == result.best_action
+        q = float(result.q[i])
+        table.add_row(
+            "*" if chosen else "",
+            Text(state.action_to_string(int(result.actions[i]))),
+            value_text(q, state.game),
+            "" if chosen else "-" if q != q else f"{best - q:,.3f}",
+            style="bold green" if chosen else None,
+        )
+    _say_rest(table, len(order) - top, "action")
+    return table
+
+
+def planned_outcomes(state: State, result: SearchResult, top: int) -> Table:
+    """A row an outcome of a plan from a chance node, the likeliest first, with its value by player."""
+    players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
+    names = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
+    table = quiet_table(("outcome", "left"), ("probability", "right"), *((name, "right") for name in names))
+    for o in sorted(result.outcomes, key=lambda o: (-(o.probability or 0.0), o.outcome))[:top]:
+        values = [None if o.value is None else float(o.value[p]) for p in range(players)]
+        table.add_row(
+            Text(state.action_to_string(o.outcome)),
+            f"{o.probability:.4f}",
+            *(value_text(value, state.game) for value in values),
+        )
+    _say_rest(table, len(result.outcomes) - top, "outcome")
+    return table
+
+
 def _say_rest(table: Table, hidden: int, what: str) -> None:
     if hidden > 0:
         table.caption, table.caption_justify = f"… {hidden} more {what}{'' if hidden == 1 else 's'}", "left"
@@ -173,12 +216,26 @@ def line_text(result: SearchResult) -> Text:
     return line.append("…") if len(steps) > MOST_STEPS else line
 
 
+def time_text(seconds: float) -> str:
+    """A time in seconds, or in milliseconds where it is short."""
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1000 * seconds:.1f} ms"
+
+
+def planned_cost_text(result: SearchResult, seconds: float) -> str:
+    """Nodes, evaluations, depth and time; the rate is that of nodes."""
+    stats = result.stats
+    rate = f"{stats.nodes / seconds:,.0f}/s" if seconds > 0 else "-"
+    asked = f"{stats.evaluations:,} evaluation{'' if stats.evaluations == 1 else 's'}"
+    return f"{stats.nodes:,} nodes, {asked}, depth {stats.depth}, {time_text(seconds)} ({rate})"
+
+
 def cost_text(result: SearchResult, seconds: float) -> str:
     """Simulations, nodes, depth and time."""
     stats = result.stats
     rate = f"{stats.simulations / seconds:,.0f}/s" if seconds > 0 else "-"
-    time = f"{seconds:.2f} s" if seconds >= 0.1 else f"{1000 * seconds:.1f} ms"
-    return f"{stats.simulations:,} simulations, {stats.nodes:,} nodes, depth {stats.depth}, {time} ({rate})"
+    return (
+        f"{stats.simulations:,} simulations, {stats.nodes:,} nodes, depth {stats.depth}, {time_text(seconds)} ({rate})"
+    )
 
 
 def stopped_text(result: SearchResult) -> str:

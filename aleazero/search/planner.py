@@ -72,6 +72,9 @@ class Planner:
         self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
         self._compiled = _compiles(game, backend)
         self._room: tuple[int, int] | None = None
+        if self._compiled:  # what must be compiled is compiled now, not in a timed plan
+            first = game.new_initial_state()
+            self._begin_compiled(first, one_action(first)).found()
         self._own_solver = horizon == "turn" and plies is None and solver == "auto" and not self._prunes
         if self._prunes and self.evaluator is None:
             raise ConfigError("keep and margin judge actions by an evaluator, expected one")
