@@ -17,7 +17,7 @@ from aleazero.games.kernel import Kernel, KernelGame, Kernels
 
 COMPILED = (
     *("init", "kind", "to_play", "legal", "apply", "outcomes", "apply_outcome", "sample"),
-    *("returns", "viewer", "observe", "decision_class", "canonical"),
+    *("returns", "viewer", "observe", "decision_class", "canonical", "turn"),
 )
 UNITS = (0.0, 0.123, 0.5, 0.777, 1.0 - 2.0**-53)
 
@@ -112,6 +112,8 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         "returns": [lambda kernel, row: _filled(kernel, row, np.zeros(info.num_players))],
         "observe": [_observing(player, game.observation_size) for player in range(info.num_players)],
     }
+    if kind in (DECISION, CHANCE):
+        readers["turn"] = [_number]
     if kind == DECISION:
         actions = np.zeros(info.num_actions, np.int64)
         count = int(kernels.legal(vector, actions))

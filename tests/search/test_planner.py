@@ -325,6 +325,15 @@ def test_a_turn_of_kept_dice_has_the_nodes_counted_by_hand(backend: str) -> None
     assert evaluator.batches == [11]
 
 
+def test_a_turn_that_does_not_compile_is_found_by_check_game() -> None:
+    game = dice.KernelGame(dice, {})
+    assert aleazero.check_game(game)
+    game.kernels.turn = lambda state: int(str(state[0]) + {"a": "b"}.get("c", "0"))
+    if not os.environ.get("NUMBA_DISABLE_JIT"):
+        with pytest.raises(GameError, match="turn"):
+            aleazero.check_game(game)
+
+
 def test_past_the_turn_chance_is_averaged_for_those_who_cannot_value_it() -> None:
     """With an evaluator of decisions only the 11 afterstates stay inside, and 11 × 56 hands are asked about."""
     game = dice.kept_dice()
