@@ -7,9 +7,10 @@ methods (``objects.py``), searched in plain Python.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +38,7 @@ class GameInfo:
     """The description of a game: its name and its sizes."""
 
     name: str
+    _: KW_ONLY
     num_players: int
     num_actions: int
     """Action ids are 0 to num_actions − 1."""
@@ -225,7 +227,7 @@ class State(ABC):
         names = {self.action_to_string(a).casefold(): a for a in choices}
         if wanted in names:
             return names[wanted]
-        if wanted.lstrip("-").isdigit():
+        if re.fullmatch(r"-?[0-9]{1,18}", wanted):
             return int(wanted)
         raise IllegalActionError(
             f"{self.game.name}: no action {text.strip()!r} here, expected one of {_some(list(names))}"

@@ -161,6 +161,9 @@ class _Checker:
             if self.seen[key] != facts:
                 broken("equal keys", state, f"{facts} and {self.seen[key]} under one key", "one key, one state")
             return
+        if isinstance(state, KernelState):
+            with _running("state numbers", state):
+                _state_numbers(self, state)
         for name, law in LAWS.items():
             with _running(name, state):
                 law(self, state)
@@ -323,6 +326,8 @@ def _probabilities(checker: _Checker, state: State) -> None:
         broken("probabilities", state, f"{len(outcomes)} outcomes", f"1 to max_outcomes, {most}")
     if len({o for o, _ in outcomes}) != len(outcomes):
         broken("probabilities", state, [o for o, _ in outcomes], "each outcome id once")
+    if not all(0 <= o < 2**31 for o, _ in outcomes):
+        broken("probabilities", state, [o for o, _ in outcomes], "outcome ids from 0 to 2^31 - 1")
     if not all(p > 0.0 and math.isfinite(p) for _, p in outcomes):
         broken("probabilities", state, [p for _, p in outcomes], "positive numbers")
     total = sum(p for _, p in outcomes)

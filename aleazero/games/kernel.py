@@ -107,7 +107,8 @@ def bind(module: types.ModuleType, constants: Mapping[str, Any]) -> dict[str, An
     if unknown:
         raise ContractError(f"{module.__name__}: describe() sets {unknown[0]}, which is no constant of the module")
     namespace: dict[str, Any] = {**original, **constants}
-    for name, value in original.items():
+    for name, held in original.items():
+        value = getattr(held, "py_func", held)  # a user's own @njit is looked through
         if isinstance(value, types.FunctionType) and value.__globals__ is original:
             copy = types.FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
             copy.__kwdefaults__ = value.__kwdefaults__
@@ -184,11 +185,12 @@ class KernelGame(Game):
         try:
             if name not in ("", self._stamp()):
                 raise ValueError
-            return self.state_from_vector(np.array([int(word) for word in numbers.split(",")], np.int64))
-        except ValueError:
+            vector = np.array([int(word) for word in numbers.split(",")], np.int64)
+        except (ValueError, OverflowError):
             raise PositionError(
                 f"{self.name}: cannot read state {text!r}, expected {self._stamp()}: and {self.info.state_size} numbers"
             ) from None
+        return self.state_from_vector(vector)
 
     def _stamp(self) -> str:
         return f"{self!r}@{self.info.version}"

@@ -37,7 +37,7 @@ def register_game(name: str, source: Any) -> None:
     _registered[name] = source
 
 
-def load_game(name: str | types.ModuleType | type, **params: Any) -> Game:
+def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     """A game with its parameters: by name, by ``path/file.py[:NAME]``, or from a module or class itself."""
     if not isinstance(name, str):
         return _make(name, params)
@@ -80,7 +80,7 @@ def _import_file(file: Path) -> types.ModuleType:
             exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
         except AleaZeroError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise GameError(f"cannot import {str(file)!r}: {type(error).__name__}: {error}") from error
     return module
 
@@ -89,11 +89,16 @@ def _import_file(file: Path) -> types.ModuleType:
 def _beside(file: Path) -> Iterator[None]:
     """Let a user's file import its neighbours."""
     folder = str(file.resolve().parent)
+    before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
         sys.path.remove(folder)
+        for name in set(sys.modules) - before:  # another file's neighbour of the same name is another module
+            place = getattr(sys.modules[name], "__file__", None)
+            if place and str(Path(place).resolve().parent).startswith(folder):
+                del sys.modules[name]
 
 
 @contextmanager

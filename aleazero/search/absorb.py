@@ -11,12 +11,13 @@ import numpy as np
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.backup import backup_expectation, backup_sample, count_pick, learn_range, release
-from aleazero.search.evaluate import make_show
+from aleazero.search.evaluate import make_show, sound_actions
 from aleazero.search.status import ASK_EXACT
 from aleazero.search.streams import ROOT_EVALUATION
 from aleazero.search.tree import (
     ASKED,
     BLOCKED,
+    BROKEN,
     DEPTH,
     EDGES,
     EVALUATIONS,
@@ -62,6 +63,8 @@ def finish(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: An
         leaf = batch.rows[row]
         for p in range(players):
             value[p] += leaf.weight * batch.values[row, p]
+            if not math.isfinite(batch.values[row, p]):
+                tree.counters[BROKEN] = 1
         count_pick(tree, batch, v, row, 1)
         if leaf.node != NO_NODE:
             tree.nodes[leaf.node].visits += 1
@@ -145,6 +148,9 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
         count = legal(batch.states[row], scratch.actions)
         node = tree.nodes[n]
+        if not sound_actions(scratch, count):
+            tree.counters[BROKEN] = 1
+            return
         node.first_edge = tree.counters[EDGES]
         node.num_edges = count
         node.edge_room = count

@@ -12,7 +12,7 @@ from aleazero.games.base import PROBABILITY_TOLERANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.streams import extend_key_bits, rank_at
-from aleazero.search.tree import EDGES, Scratch, Settings, Tree, new_edge
+from aleazero.search.tree import EDGES, LARGEST_ID, SLACK, Scratch, Settings, Tree, new_edge
 
 BAD_OUTCOME: Final = -1
 """Probabilities that do not sum to 1, or outcomes that a game without ``sample`` cannot list."""
@@ -24,7 +24,8 @@ def make_draw(kernels: Kernels) -> Callable[[Any, float, Scratch], Any]:
         sample = kernels.sample
 
         def draw(state: Any, u: float, scratch: Scratch) -> Any:
-            return sample(state, u)
+            outcome = np.int64(sample(state, u))
+            return outcome if 0 <= outcome <= LARGEST_ID else np.int64(BAD_OUTCOME)
 
         return draw
 
@@ -32,14 +33,18 @@ def make_draw(kernels: Kernels) -> Callable[[Any, float, Scratch], Any]:
 
     def draw_listed(state: Any, u: float, scratch: Scratch) -> Any:
         count = outcomes(state, scratch.ids, scratch.probabilities)
+        if count < 1 or count > len(scratch.ids) - SLACK:
+            return np.int64(BAD_OUTCOME)
         total = 0.0
-        drawn = BAD_OUTCOME
+        drawn = np.int64(BAD_OUTCOME)
         for i in range(count):
+            if scratch.probabilities[i] < 0.0 or scratch.ids[i] < 0 or scratch.ids[i] > LARGEST_ID:
+                return np.int64(BAD_OUTCOME)
             total += scratch.probabilities[i]
             if drawn == BAD_OUTCOME and u < total:
                 drawn = scratch.ids[i]
-        if count < 1 or abs(total - 1.0) > PROBABILITY_TOLERANCE:
-            return BAD_OUTCOME
+        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+            return np.int64(BAD_OUTCOME)
         return scratch.ids[count - 1] if drawn == BAD_OUTCOME else drawn
 
     return draw_listed
@@ -55,11 +60,15 @@ def make_table_maker(kernels: Kernels) -> Callable[[Tree, Scratch, Settings, Any
         listed = outcomes(tree.states[n], scratch.ids, scratch.probabilities)
         if listed < 0:
             return UNLISTED
+        if listed > len(scratch.ids) - SLACK:
+            return BAD_OUTCOME
         first = tree.counters[EDGES]
         if first + listed + reserve > len(tree.edges):
             return NO_EDGES_LEFT
         total = 0.0
         for i in range(listed):
+            if scratch.probabilities[i] < 0.0 or scratch.ids[i] < 0 or scratch.ids[i] > LARGEST_ID:
+                return BAD_OUTCOME
             new_edge(tree, first + i, scratch.ids[i], scratch.probabilities[i])
             total += scratch.probabilities[i]
         if listed < 1 or abs(total - 1.0) > PROBABILITY_TOLERANCE:

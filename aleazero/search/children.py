@@ -7,10 +7,22 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION
+from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.tree import NO_EDGE, NO_NODE, TALLIES, TALLY, Settings, Tree, add_child, find, link_child, new_node
+from aleazero.search.tree import (
+    BROKEN,
+    NO_EDGE,
+    NO_NODE,
+    TALLIES,
+    TALLY,
+    Settings,
+    Tree,
+    add_child,
+    find,
+    link_child,
+    new_node,
+)
 
 TALLY_KEY: Final = 1 << 31
 
@@ -58,8 +70,13 @@ def make_children(kernels: Kernels) -> Children:
     def enter(tree: Tree, n: Any, state: Any) -> None:
         """Note what kind of state a new node stands for."""
         node = tree.nodes[n]
-        node.kind = kind_of(state)
-        node.mover = to_play(state) if node.kind == DECISION else -1
+        kind = kind_of(state)
+        mover = np.int64(to_play(state)) if kind == DECISION else np.int64(-1)
+        if kind < DECISION or kind > TERMINAL or mover >= tree.totals.shape[1] or (kind == DECISION and mover < 0):
+            tree.counters[BROKEN] = 1
+            kind, mover = TERMINAL, np.int64(-1)
+        node.kind = kind
+        node.mover = mover
 
     def closed_child(tree: Tree, n: Any, label: Any, settings: Settings) -> Any:
         """A new node whose state is that of node n, not yet moved on."""

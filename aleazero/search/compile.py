@@ -217,7 +217,7 @@ class CacheInfo:
 
 def cache_info() -> CacheInfo:
     """What the cache holds."""
-    files = list(cache_folder().glob("*.code"))
+    files = [file for file in cache_folder().glob("*.code") if file.is_file()]
     return CacheInfo(cache_folder(), len(files), sum(file.stat().st_size for file in files))
 
 
@@ -225,5 +225,6 @@ def clear_cache() -> CacheInfo:
     """Empty the cache; what it held."""
     held = cache_info()
     for file in cache_folder().glob("*.code"):
-        file.unlink(missing_ok=True)
+        if file.is_file():
+            file.unlink(missing_ok=True)
     return held

@@ -22,7 +22,14 @@ from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_
 from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
 from aleazero.search.loop import make_loop
-from aleazero.search.status import BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, GROW_NODES, UNLISTED_OUTCOMES
+from aleazero.search.status import (
+    BAD_PROBABILITIES,
+    BROKEN_RULES,
+    ENDLESS_CHANCE,
+    GROW_EDGES,
+    GROW_NODES,
+    UNLISTED_OUTCOMES,
+)
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES
 from aleazero.search.tree import (
     ASKED,
@@ -109,8 +116,9 @@ class CompiledEngine:
         """Leaves that were evaluated, the root among them."""
         return int(self._tree.counters[EVALUATIONS])
 
-    def reset(self, state: State) -> None:
-        """Forget the tree and start from a state."""
+    def reset(self, state: State, seed: int) -> None:
+        """Forget the tree and start from a state, with the luck of a seed."""
+        self._settings = _with_seed(self._settings, seed)
         assert isinstance(state, KernelState)
         if self._last_view() is not None:  # an earlier result is still read: leave it its tree
             self._tree = self._new_tree(len(self._tree.nodes), len(self._tree.edges))
@@ -156,8 +164,14 @@ class CompiledEngine:
             elif status == BAD_PROBABILITIES:
                 self.abandon()
                 raise ContractError(
-                    f"{self.game.name}: the outcomes of a chance event cannot be drawn, expected probabilities that "
-                    f"sum to 1 (or a sample function where they are too many to list)"
+                    f"{self.game.name}: the outcomes of a chance event cannot be drawn, expected ids below 2^31 and "
+                    f"probabilities that sum to 1 (or a sample function where they are too many to list)"
+                )
+            elif status == BROKEN_RULES:
+                self.abandon()
+                raise ContractError(
+                    f"{self.game.name}: the rules gave an impossible kind, player, action or return on the way, "
+                    f"expected what check_game demands: it tells where"
                 )
             elif status == UNLISTED_OUTCOMES:
                 self.abandon()
@@ -325,9 +339,9 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         playouts=evaluator.playouts if rollout else 1,
         max_steps=evaluator.max_steps if rollout else 1,
         learns_range=game.info.utility is None,
-        descent_key=np.uint64(stream_key(DESCENT, config.seed)),
-        rollout_key=np.uint64(stream_key(ROLLOUT, config.seed)),
-        ties_key=np.uint64(stream_key(TIES, config.seed)),
+        descent_key=np.uint64(0),  # the keys are set when a run begins
+        rollout_key=np.uint64(0),
+        ties_key=np.uint64(0),
         lists_outcomes=chance.lists_outcomes,
         stratified=chance.pick == "stratified",
         exact_up_to=chance.exact_up_to,
@@ -338,4 +352,12 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         samples_per_visit=chance.samples_per_visit,
         expectation=chance.backup == "expectation",
         largest_visit=max(1, min(chance.exact_up_to, game.info.max_outcomes), chance.samples_per_visit),
+    )
+
+
+def _with_seed(settings: Settings, seed: int) -> Settings:
+    return settings._replace(
+        descent_key=np.uint64(stream_key(DESCENT, seed)),
+        rollout_key=np.uint64(stream_key(ROLLOUT, seed)),
+        ties_key=np.uint64(stream_key(TIES, seed)),
     )

@@ -143,7 +143,7 @@ class SearchConfig(Settings):
         description="count: a waiting leaf counts as a visit without a value. virtual_loss: as a visit that lost.",
     )
     max_nodes: int = Field(10_000_000, ge=2, le=2**31 - 2, description="A full tree stops the search and says so.")
-    max_evaluations: int | None = Field(None, ge=1, description="Stop after this many leaf evaluations.")
+    max_evaluations: int | None = Field(None, ge=1, le=2**62, description="Stop after this many leaf evaluations.")
     max_seconds: float | None = Field(
         None, gt=0, description="Stop after this time: a prefix of the same search, not repeatable."
     )

@@ -22,12 +22,14 @@ from aleazero.search.chance import (
 )
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
+from aleazero.search.evaluate import sound_actions
 from aleazero.search.leaves import add_leaf, make_leaves, step_on
 from aleazero.search.select import close_slots, open_slots, select, select_open
 from aleazero.search.status import (
     ASK_EXACT,
     ASK_NEVER,
     BAD_PROBABILITIES,
+    BROKEN_RULES,
     COLLISION,
     ENDLESS_CHANCE,
     GROW_EDGES,
@@ -151,6 +153,8 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                 above = np.int64(NO_NODE)
                 if settings.open_loop:
                     num_legal = root_actions(tree, scratch) if n == 0 else legal(walk, scratch.actions)
+                    if not sound_actions(scratch, num_legal):
+                        return BROKEN_RULES
                     reserve = (tree.counters[ROWS] + settings.largest_visit) * len(scratch.slot_of)
                     if not open_slots(tree, scratch, n, num_legal, reserve):
                         return GROW_EDGES

@@ -67,8 +67,8 @@ class Engine(Protocol):
     def evaluations(self) -> int:
         """Leaves that were evaluated, the root among them."""
 
-    def reset(self, state: State) -> None:
-        """Forget the tree and start from a state."""
+    def reset(self, state: State, seed: int) -> None:
+        """Forget the tree and start from a state, with the luck of a seed."""
 
     def advance(self, pause: int) -> int:
         """Simulate to the end, or until leaves wait, or a limit is reached, or ``pause`` simulations are done.

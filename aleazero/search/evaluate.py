@@ -15,6 +15,16 @@ from aleazero.search.streams import extend_key_bits, unit_at
 from aleazero.search.tree import IN_BATCH, UNIFORM, Batch, Scratch, Settings, Tree
 
 
+def sound_actions(scratch: Scratch, count: Any) -> bool:
+    """Whether the legal actions that the rules listed are some, not too many, and exist."""
+    if count < 1 or count > len(scratch.slot_of):
+        return False
+    for i in range(count):  # noqa: SIM110 -- numba compiles no generators
+        if scratch.actions[i] < 0 or scratch.actions[i] >= len(scratch.slot_of):
+            return False
+    return True
+
+
 def make_show(kernels: Kernels) -> Callable[..., None]:
     """What one game's leaves look like to an evaluator: ``show(batch, scratch, row)``."""
     kind_of = kernels.kind
@@ -30,8 +40,10 @@ def make_show(kernels: Kernels) -> Callable[..., None]:
         for action in range(batch.masks.shape[1]):
             batch.masks[row, action] = False
         if kind_of(state) == DECISION:
-            for i in range(legal(state, scratch.actions)):
-                batch.masks[row, scratch.actions[i]] = True
+            count = legal(state, scratch.actions)
+            if sound_actions(scratch, count):  # else expanding the leaf will tell
+                for i in range(count):
+                    batch.masks[row, scratch.actions[i]] = True
 
     return show
 
@@ -62,7 +74,10 @@ def make_evaluate(kernels: Kernels) -> Callable[..., bool]:
                     return False
                 apply_outcome(state, outcome)
             else:
-                apply(state, scratch.actions[int(u * legal(state, scratch.actions))])
+                count = legal(state, scratch.actions)
+                if count < 1 or count > len(scratch.slot_of):
+                    return False
+                apply(state, scratch.actions[int(u * count)])
         returns(state, scratch.value)
         return True
 

@@ -61,8 +61,8 @@ class Rollout:
     def __post_init__(self) -> None:
         for name in ("playouts", "max_steps"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise ConfigError(f"Rollout: {name} is {value!r}, expected a whole number of at least 1")
+            if not isinstance(value, int) or not 1 <= value < 2**31:
+                raise ConfigError(f"Rollout: {name} is {value!r}, expected a whole number from 1 to 2147483647")
 
 
 EVALUATOR_NAMES = {"uniform": Uniform(), "rollout": Rollout()}
@@ -109,7 +109,7 @@ def evaluate_batch(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Ask a batch callable and check its answer: shapes, finite values, usable logits of the legal actions."""
     try:
-        answer = evaluator(states) if states is not None else evaluator(observations, legal_masks)
+        answer = evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
         logits, values = answer
         logits = np.asarray(logits, np.float64)
         values = np.asarray(values, np.float64)

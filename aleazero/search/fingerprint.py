@@ -40,6 +40,13 @@ def names_used(function: types.FunctionType) -> dict[str, Any]:
     return used
 
 
+def _is_library(value: Any) -> bool:
+    """Builtins, and what numpy and math hold: known by name."""
+    if isinstance(value, type):
+        return value.__module__.partition(".")[0] in ("builtins", "numpy")
+    return isinstance(value, types.BuiltinFunctionType | np.ufunc | type(np.sum)) or value in _LIBRARIES
+
+
 class _Walk:
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -66,14 +73,18 @@ class _Walk:
         elif isinstance(value, _PLAIN):
             self.add(f"{type(value).__name__} {value!r}")
         elif isinstance(value, tuple | frozenset):
-            self.add(f"{type(value).__name__} {len(value)}")
+            self.add(f"{type(value).__name__} {len(value)} {getattr(value, '_fields', '')}")
             for item in value if isinstance(value, tuple) else sorted(value, key=repr):
                 self.value(item, where)
         elif isinstance(value, np.dtype):
             self.add(f"dtype {value.descr!r}")
         elif isinstance(value, type) and hasattr(value, "_fields"):
             self.add(f"namedtuple {value.__qualname__} {value._fields!r}")
-        elif isinstance(value, types.BuiltinFunctionType | np.ufunc | type | type(np.sum)) or value in _LIBRARIES:
+        elif isinstance(value, type) and issubclass(value, enum.Enum):
+            self.add(f"enum class {value.__qualname__}")
+            for member in value:
+                self.value(member, where)
+        elif _is_library(value):
             self.add(f"name {getattr(value, '__module__', '')}.{value.__name__}")
         elif isinstance(value, types.ModuleType):
             raise GameError(

@@ -16,9 +16,10 @@ from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tree
 from aleazero.search.descend import make_descend
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, PAUSED, WAITING
 from aleazero.search.evaluate import make_evaluate
-from aleazero.search.status import BAD_PROBABILITIES, COLLISION, GROW_EDGES, GROW_NODES, LEAF, NO_ROOM
+from aleazero.search.status import BAD_PROBABILITIES, BROKEN_RULES, COLLISION, GROW_EDGES, GROW_NODES, LEAF, NO_ROOM
 from aleazero.search.tree import (
     ASKED,
+    BROKEN,
     COLLIDED,
     COLLISIONS,
     EDGES,
@@ -62,6 +63,8 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         tree, batch, scratch = borrow_tree(tree_), borrow_batch(batch_), borrow_scratch(scratch_)
         counters = tree.counters
         while True:
+            if counters[BROKEN] == 1:
+                return BROKEN_RULES
             if counters[IN_BATCH] == 0:
                 if counters[IS_FULL] == 1:
                     return FULL

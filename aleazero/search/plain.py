@@ -51,8 +51,9 @@ class PlainEngine:
             raise ConfigError("the implicit baseline has no chance nodes: expected chance=sampling, afterstates=NONE")
         self.closed = self.chance.loop == "closed"
 
-    def reset(self, state: State) -> None:
-        """Forget the tree and start from a state."""
+    def reset(self, state: State, seed: int) -> None:
+        """Forget the tree and start from a state, with the luck of a seed."""
+        self.seed = seed
         self.simulations = self.started = self.evaluations = 0
         self.expansions = self.collisions = self.depth = self.node_count = 0
         self.transient = self.blocked = self.exact_expansions = 0
@@ -153,7 +154,7 @@ class PlainEngine:
 
     def _descend(self, visit: Visit) -> None:
         """From the root to a leaf, or to several below one chance node."""
-        key = stream_key(DESCENT, self.config.seed, visit.simulation)
+        key = stream_key(DESCENT, self.seed, visit.simulation)
         node = self.root
         state = node.state if self.closed else node.state.clone()
         depth = chance_run = 0
@@ -174,7 +175,7 @@ class PlainEngine:
                 self._expand_exactly(visit, node, key, depth)
                 return
             before = state if self.closed else state.clone()
-            outcome, edge = pick_outcome(node, state, self.chance, self.config.seed, draw_at(key, depth))
+            outcome, edge = pick_outcome(node, state, self.chance, self.seed, draw_at(key, depth))
             visit.step(node, edge)
             if node is self.root and not self.closed:
                 visit.step(self._tally(outcome), None)
@@ -233,7 +234,7 @@ class PlainEngine:
         visit.divisor = float(more)
         for number in range(1, more):
             place = depth + (number << 32)
-            outcome, edge = pick_outcome(node, state, self.chance, self.config.seed, draw_at(key, place))
+            outcome, edge = pick_outcome(node, state, self.chance, self.seed, draw_at(key, place))
             if edge is not None:
                 visit.pick(edge)
             visit.leaves.append(self._transient(state, outcome, key, place))
@@ -356,7 +357,7 @@ class PlainEngine:
         """The value of a leaf by an evaluator that is not asked in batches; ``number`` is the leaf's in its visit."""
         if isinstance(self.evaluator, Uniform):
             return leaf.state.returns()
-        key = stream_key(ROLLOUT, self.config.seed, simulation)
+        key = stream_key(ROLLOUT, self.seed, simulation)
         total = [0.0] * self.game.num_players
         for playout in range(self.evaluator.playouts):
             part = number * self.evaluator.playouts + playout

@@ -109,6 +109,8 @@ class Plan:
         actions = self._actions(state)
         best = self._best(state, place) if mover >= 0 else None
         return SearchResult(
+            seed=0,
+            position=0,
             actions=np.array(actions, np.int64),
             visits=np.zeros(len(actions), np.int64),
             q=np.array([values[a][mover] if a in values else np.nan for a in actions], np.float64),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import PositionError
+from aleazero.errors import ConfigError, PositionError
 from aleazero.games.luck import stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import TreeView
 from aleazero.search.export import SearchTree, TreeNode
 
 EXECUTED = 0x6578656375746564  # "executed": the stream of the executed move
+DEEPEST_EXPORT = 300
+"""Levels that ``tree`` exports at most."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,10 @@ class SearchResult:
     stopped: str | None
     """Why the search ended before ``num_simulations``: interrupted, nodes, evaluations or seconds."""
     config: SearchConfig
+    seed: int
+    """Of this run."""
+    position: int
+    """A digest of the root's state: what is drawn for it is not drawn again at the next ply."""
     view: TreeView = field(repr=False)
 
     @property
@@ -106,14 +113,18 @@ class SearchResult:
         best = self.best_action
         if best is None:
             raise PositionError("a chance root has no action to execute")
+        if not 0 <= temperature < math.inf:
+            raise ConfigError(f"temperature is {temperature}, expected a number of at least 0")
         if temperature == 0:
             return best
         weights = (self.policy / self.policy.max()) ** (1.0 / temperature)
-        key = stream_key(EXECUTED, self.config.seed if seed is None else seed)
+        key = stream_key(EXECUTED, self.seed if seed is None else seed, self.position)
         return int(np.random.Generator(np.random.Philox(key=key)).choice(self.actions, p=weights / weights.sum()))
 
     def tree(self, depth: int = 3, top: int | None = None) -> SearchTree:
         """What was searched, ``depth`` levels deep, with the ``top`` most visited children of each node."""
+        if not 0 <= depth <= DEEPEST_EXPORT:
+            raise ConfigError(f"depth is {depth}, expected 0 to {DEEPEST_EXPORT}")
         return SearchTree.cut(self.view.root(), depth, top)
 
     def principal_variation(self) -> list[Step]:

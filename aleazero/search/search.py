@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import signal
 import threading
 import time
@@ -52,21 +53,26 @@ class Search:
         self._lock = threading.Lock()
         self._running_in: int | None = None
 
-    def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
+    def run(self, state: State, actions: Sequence[int] | None = None, seed: int | None = None) -> SearchResult:
         """Search from a state; ``actions`` may narrow what is considered there.
+
+        ``seed`` stands in for the configured one, so that the plies of a game need not share their luck.
 
         Ctrl-C ends the search early, with what was found; a second one raises at once.
         """
         if not isinstance(state, State):
             raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
-        if state.game is not self.game and repr(state.game) != repr(self.game):
+        if seed is not None and not 0 <= seed < 2**64:
+            raise ConfigError(f"seed is {seed}, expected 0 to 2^64 - 1")
+        if not _same_game(state.game, self.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
         state.require_running()
         if actions is not None:
             actions = _narrowed(state, actions)
         with self._alone(), _interrupts() as interrupted:
-            stopped = self._grow(state, actions, interrupted)
-            return self._result(state, stopped)
+            used = self.config.seed if seed is None else seed
+            stopped = self._grow(state, actions, used, interrupted)
+            return self._result(state, used, stopped)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -80,16 +86,16 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(self, state: State, actions: Sequence[int] | None, interrupted: threading.Event) -> str | None:
+    def _grow(self, state: State, actions: Sequence[int] | None, seed: int, interrupted: threading.Event) -> str | None:
         """Grow the tree to its target; the reason, where it ends before."""
         engine, config = self._engine, self.config
         started = time.monotonic()
-        engine.reset(state)
+        engine.reset(state, seed)
         self._evaluate_waiting(engine, engine.advance(0))
         if actions is not None:
             engine.restrict(list(actions))
         if config.noise_alpha > 0 and state.kind() == DECISION:
-            generator = np.random.Generator(np.random.Philox(key=stream_key(NOISE, config.seed)))
+            generator = np.random.Generator(np.random.Philox(key=stream_key(NOISE, seed, position_digest(state))))
             considered = len(state.legal_actions() if actions is None else actions)
             engine.mix_noise(generator.dirichlet(np.full(considered, config.noise_alpha)))
         chunk = 64
@@ -125,7 +131,7 @@ class Search:
             raise
         engine.absorb(*answer)
 
-    def _result(self, state: State, stopped: str | None) -> SearchResult:
+    def _result(self, state: State, seed: int, stopped: str | None) -> SearchResult:
         engine = self._engine
         actions, visits, totals, priors = engine.root_edges()
         visited = np.asarray(visits, np.int64)
@@ -142,8 +148,22 @@ class Search:
             stats=SearchStats(simulations=engine.simulations, evaluations=engine.evaluations, **vars(counts)),
             stopped=stopped,
             config=self.config,
+            seed=seed,
+            position=position_digest(state),
             view=engine.view(),
         )
+
+
+def position_digest(state: State) -> int:
+    """Sixty-four bits that stand for a state, in every process the same."""
+    return int.from_bytes(hashlib.blake2b(state.key(), digest_size=8).digest(), "little")
+
+
+def _same_game(one: Game, other: Game) -> bool:
+    if one is other:
+        return True
+    homes = [getattr(getattr(game, "module", None), "__name__", None) for game in (one, other)]
+    return type(one) is type(other) and repr(one) == repr(other) and homes[0] == homes[1]
 
 
 def _narrowed(state: State, actions: Sequence[int]) -> list[int]:
@@ -197,6 +217,9 @@ def _interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         flag.set()
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield flag
+        return
     previous = signal.signal(signal.SIGINT, handler)
     try:
         yield flag

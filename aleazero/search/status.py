@@ -13,6 +13,7 @@ GROW_EDGES: Final = 14
 BAD_PROBABILITIES: Final = 15
 ENDLESS_CHANCE: Final = 16
 UNLISTED_OUTCOMES: Final = 17
+BROKEN_RULES: Final = 18
 
 # As in ``evaluator.Asked``.
 ASK_NEVER: Final = 0

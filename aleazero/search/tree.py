@@ -91,8 +91,9 @@ class Tree(NamedTuple):
     TRANSIENT,
     BLOCKED,
     EXACT_EXPANSIONS,
+    BROKEN,
     NUM_COUNTERS,
-) = range(19)
+) = range(20)
 
 VISIT = np.dtype(
     [
@@ -136,10 +137,10 @@ class Scratch(NamedTuple):
     """Room to work in, so that the loop allocates nothing."""
 
     walk: Any  # (s,) the state of an open-loop descent or a playout
-    actions: Any  # (a,) int64
+    actions: Any  # (a + SLACK,) int64
     slot_of: Any  # (a,) int32, NO_EDGE between uses
-    ids: Any  # (outcomes,) int64
-    probabilities: Any  # (outcomes,) float64
+    ids: Any  # (outcomes + SLACK,) int64
+    probabilities: Any  # (outcomes + SLACK,) float64
     value: Any  # (p,) float64
     before: Any  # (s,) the state of the chance node right above a leaf (open loop)
 
@@ -178,6 +179,12 @@ class Settings(NamedTuple):
     expectation: bool
     largest_visit: int  # leaves that one visit may have
 
+
+SLACK: Final = 256
+"""Room behind what rules may list, so that rules which list too much are found out and not followed."""
+
+LARGEST_ID: Final = 2**31 - 1
+"""Outcome ids are at most this."""
 
 EXTERNAL: Final = 0
 UNIFORM: Final = 1
@@ -231,10 +238,10 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
     """Room to work in."""
     return Scratch(
         walk=np.zeros(state_size, state_dtype),
-        actions=np.zeros(actions, np.int64),
+        actions=np.zeros(actions + SLACK, np.int64),
         slot_of=np.full(actions, NO_EDGE, np.int32),
-        ids=np.zeros(max(1, outcomes), np.int64),
-        probabilities=np.zeros(max(1, outcomes)),
+        ids=np.zeros(outcomes + SLACK, np.int64),
+        probabilities=np.zeros(outcomes + SLACK),
         value=np.zeros(players),
         before=np.zeros(state_size, state_dtype),
     )

@@ -27,6 +27,8 @@ def result_of(visits, q, priors) -> SearchResult:
         stats=stats,
         stopped=None,
         config=SearchConfig(),
+        seed=0,
+        position=0,
         view=None,
     )
 

@@ -64,4 +64,4 @@ def test_bytes_in_use_are_counted() -> None:
     tree = make_tree(100, 100, 5, "int16", 2)
     tree.counters[NODES], tree.counters[EDGES] = 10, 20
     assert tree_bytes(tree) == 10 * (NODE.itemsize + 5 * 2 + 4 * 8) + 20 * EDGE.itemsize
-    assert (NODE.itemsize, EDGE.itemsize) == (40, 32)
+    assert (NODE.itemsize, EDGE.itemsize) == (48, 32)
