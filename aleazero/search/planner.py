@@ -13,14 +13,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, IllegalActionError, PositionError
-from aleazero.games.base import DECISION, Game, State
+from aleazero.errors import ConfigError, PositionError
+from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
 from aleazero.search.horizon import Horizon, check_horizon, horizon_at, one_action
 from aleazero.search.plan import GrowingGraph, Plan, Vector
 from aleazero.search.result import SearchResult
+from aleazero.search.search import narrowed
 
 Backend = Literal["auto", "compiled", "plain"]
 
@@ -90,8 +91,8 @@ class Planner:
     def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
         """Plan from a state and tell what is best there; ``actions`` may narrow what is considered."""
         self._check_state(state)
-        narrowed = None if actions is None else _narrowed(state, actions)
-        return self._plan_all([state], narrowed)[0].result()
+        considered = None if actions is None else narrowed(state, actions)
+        return self._plan_all([state], considered)[0].result()
 
     def plan_many(self, states: Sequence[State]) -> list[Plan]:
         """Plans from many states in lock-step: all their frontiers go to the evaluator together."""
@@ -229,18 +230,6 @@ def _joined(leaves: list[Leaves]) -> Leaves:
         np.concatenate([some.legal_masks for some in leaves]),
         None if leaves[0].states is None else [state for some in leaves for state in some.states or []],
     )
-
-
-def _narrowed(state: State, actions: Sequence[int]) -> list[int]:
-    """The actions to consider, ascending; each must be legal."""
-    legal = state.legal_actions()
-    if state.kind() != DECISION:
-        raise IllegalActionError(f"actions is {list(actions)}, expected None at a chance node")
-    wrong = [action for action in actions if action not in legal]
-    if wrong or not len(actions):
-        got = f"action {wrong[0]}" if wrong else "no action"
-        raise IllegalActionError(f"{state.game.name}: {got} to consider, expected some of {legal}")
-    return sorted({int(action) for action in actions})
 
 
 def _compiles(game: Game, backend: str) -> bool:

@@ -68,7 +68,7 @@ class Search:
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
         state.require_running()
         if actions is not None:
-            actions = _narrowed(state, actions)
+            actions = narrowed(state, actions)
         with self._alone(), _interrupts() as interrupted:
             used = self.config.seed if seed is None else seed
             stopped = self._grow(state, actions, used, interrupted)
@@ -166,7 +166,7 @@ def _same_game(one: Game, other: Game) -> bool:
     return type(one) is type(other) and repr(one) == repr(other) and homes[0] == homes[1]
 
 
-def _narrowed(state: State, actions: Sequence[int]) -> list[int]:
+def narrowed(state: State, actions: Sequence[int]) -> list[int]:
     """The actions to consider, ascending; each must be legal."""
     legal = state.legal_actions()
     if state.kind() != DECISION:
