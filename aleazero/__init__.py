@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     from aleazero.search.export import (
         SearchTree,
     )
+    from aleazero.search.forest import (
+        Finished,
+        Forest,
+    )
     from aleazero.search.plan import (
         Plan,
     )
@@ -108,6 +112,8 @@ _HOMES = {
     "Rollout": "aleazero.search.evaluator",
     "Uniform": "aleazero.search.evaluator",
     "SearchTree": "aleazero.search.export",
+    "Finished": "aleazero.search.forest",
+    "Forest": "aleazero.search.forest",
     "Plan": "aleazero.search.plan",
     "Planner": "aleazero.search.planner",
     "OutcomeStats": "aleazero.search.result",
@@ -132,6 +138,8 @@ __all__ = [
     "ContractError",
     "Evaluator",
     "EvaluatorError",
+    "Finished",
+    "Forest",
     "Game",
     "GameError",
     "GameInfo",

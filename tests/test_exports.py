@@ -19,6 +19,8 @@ PUBLIC = [
     "EXACT",
     "Evaluator",
     "EvaluatorError",
+    "Finished",
+    "Forest",
     "Game",
     "GameError",
     "GameInfo",

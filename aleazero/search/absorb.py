@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.backup import backup_expectation, backup_sample, count_pick, learn_range, release
+from aleazero.search.borrow import seldom
 from aleazero.search.evaluate import make_show, sound_actions
-from aleazero.search.status import ASK_EXACT
+from aleazero.search.leaves import add_leaf
+from aleazero.search.status import ASK_EXACT, ASK_NEVER
 from aleazero.search.streams import ROOT_EVALUATION
 from aleazero.search.tree import (
     ASKED,
     BLOCKED,
     BROKEN,
+    COLLIDED,
     DEPTH,
     EDGES,
+    EMPTY,
     EVALUATIONS,
     EXACT_EXPANSIONS,
     EXPANSIONS,
     EXTERNAL,
+    HASHED,
     IN_BATCH,
     NO_NODE,
     OUT_OF_BUDGET,
+    PLACE,
     ROWS,
     SIMULATIONS,
     STARTED,
@@ -35,8 +41,10 @@ from aleazero.search.tree import (
     Batch,
     Scratch,
     Settings,
+    Tray,
     Tree,
     new_edge,
+    new_node,
 )
 
 _ROOT = np.uint64(ROOT_EVALUATION)
@@ -92,11 +100,55 @@ def finish(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: An
         tree.counters[SIMULATIONS] += 1
 
 
-def make_begin(kernels: Kernels) -> Callable[..., None]:
-    """The beginning of one game's visits: ``begin(tree, batch, scratch, settings, visit)``."""
+class Begin(NamedTuple):
+    """How one game's visits begin."""
+
+    at_root: Callable[..., None]
+    at_leaf: Callable[..., None]
+
+
+def make_begin(kernels: Kernels) -> Begin:
+    """The beginning of one game's searches and visits."""
     kind_of = kernels.kind
+    to_play = kernels.to_play
     returns = kernels.returns
     show = make_show(kernels)
+
+    @seldom
+    def plant(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
+        """Begin a tree at the state that stands in its first place; its own evaluation waits first."""
+        place = tree.counters[PLACE]
+        if tree.counters[HASHED] > 0:
+            for i in range(len(tree.keys)):
+                tree.keys[i] = EMPTY
+        for i in range(len(tree.counters)):
+            tree.counters[i] = 0
+        tree.counters[PLACE] = place
+        for p in range(len(tree.low)):
+            tree.low[p] = settings.low
+            tree.high[p] = settings.high
+        new_node(tree, np.int64(NO_NODE), np.int64(-1), 1)
+        root = tree.nodes[0]
+        root.kind = kind_of(tree.states[0])
+        root.mover = to_play(tree.states[0]) if root.kind == DECISION else -1
+        if root.kind == TERMINAL or (root.kind == CHANCE and settings.at_chance == ASK_NEVER):
+            return
+        root.pending = 1
+        visit = batch.visits[0]
+        visit.simulation = _ROOT
+        visit.divisor = 1.0
+        visit.length = 0
+        visit.first_row = 0
+        visit.num_rows = 0
+        visit.bars = NO_NODE
+        visit.blocked = 0
+        row = add_leaf(batch, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
+        if settings.evaluator == EXTERNAL:
+            show(tree, batch, tray, scratch, row)
+        tree.counters[IN_BATCH] = 1
+        tree.counters[ROWS] = 1
+        tree.counters[ASKED] = 1
+        tree.counters[COLLIDED] = 1  # nothing joins the root's own evaluation
 
     def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> Any:
         """Fill in the value of a leaf that need not be asked for: the end, or an exact value of this very state."""
@@ -113,7 +165,7 @@ def make_begin(kernels: Kernels) -> Callable[..., None]:
                 leaf.known = 1
         return leaf.known == 1
 
-    def begin(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> None:
+    def begin(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, v: Any) -> None:
         """Take note of a visit: back it up at once where all its leaves are known, else let it wait."""
         visit = batch.visits[v]
         asked = 0
@@ -121,9 +173,11 @@ def make_begin(kernels: Kernels) -> Callable[..., None]:
             if not know(tree, batch, settings, row):
                 asked += 1
                 if settings.evaluator == EXTERNAL:
-                    show(batch, scratch, row)
+                    show(tree, batch, tray, scratch, row)
         if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
             tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
+            if settings.evaluator == EXTERNAL:
+                tray.taken[0] -= asked
             release(tree, batch, v)
             return
         tree.counters[STARTED] += 1
@@ -137,14 +191,15 @@ def make_begin(kernels: Kernels) -> Callable[..., None]:
         tree.counters[ROWS] += visit.num_rows
         tree.counters[ASKED] += asked
 
-    return begin
+    return Begin(plant, begin)
 
 
 def make_absorb(kernels: Kernels) -> Callable[..., None]:
-    """The end of one game's waiting visits: ``absorb(tree, batch, scratch, settings)``."""
+    """The end of one game's waiting visits: ``absorb(tree, batch, tray, scratch, settings)``."""
     legal = kernels.legal
+    viewer_of = kernels.viewer
 
-    def expand(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any, n: Any) -> None:
+    def expand(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, row: Any, n: Any) -> None:
         """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
         count = legal(batch.states[row], scratch.actions)
         node = tree.nodes[n]
@@ -158,22 +213,28 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         tree.counters[EXPANSIONS] += 1
         total = 0.0
         highest = -math.inf
+        slot = batch.rows[row].slot
         if settings.evaluator == EXTERNAL:
             for i in range(count):
-                highest = max(highest, batch.logits[row, scratch.actions[i]])
+                highest = max(highest, tray.logits[slot, scratch.actions[i]])
             for i in range(count):
-                total += math.exp(batch.logits[row, scratch.actions[i]] - highest)
+                total += math.exp(tray.logits[slot, scratch.actions[i]] - highest)
         for i in range(count):
             action = scratch.actions[i]
             prior = 1.0 / count
             if settings.evaluator == EXTERNAL:
-                prior = math.exp(batch.logits[row, action] - highest) / total
+                prior = math.exp(tray.logits[slot, action] - highest) / total
             new_edge(tree, node.first_edge + i, action, prior * count if settings.open_loop else prior)
 
-    def take(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, row: Any) -> None:
+    def take(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, row: Any) -> None:
         """Take a leaf's evaluation: keep it, and expand the leaf."""
         tree.counters[EVALUATIONS] += 1
         leaf = batch.rows[row]
+        if settings.evaluator == EXTERNAL:
+            players = batch.values.shape[1]
+            viewer = np.int64(viewer_of(batch.states[row]))
+            for seat in range(players):
+                batch.values[row, (viewer + seat) % players] = tray.values[leaf.slot, seat]
         if leaf.stands_for == 0:
             return
         n = np.int64(leaf.node)
@@ -183,9 +244,9 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
             tree.own[n, p] = batch.values[row, p]
         stands = (settings.at_decisions == ASK_EXACT and n != 0) or leaf.depth >= settings.max_depth
         if node.kind == DECISION and node.num_edges == UNEXPANDED and not stands:
-            expand(tree, batch, scratch, settings, row, n)
+            expand(tree, batch, tray, scratch, settings, row, n)
 
-    def absorb(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings) -> None:
+    def absorb(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
         """Take the evaluations of all that waited, and back the visits up, in order."""
         count = tree.counters[IN_BATCH]
         tree.counters[IN_BATCH] = 0
@@ -195,7 +256,7 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
             visit = batch.visits[v]
             for row in range(visit.first_row, visit.first_row + visit.num_rows):
                 if batch.rows[row].known == 0:
-                    take(tree, batch, scratch, settings, row)
+                    take(tree, batch, tray, scratch, settings, row)
             bar(tree, batch, v, 0)
             finish(tree, batch, scratch, settings, v)
 

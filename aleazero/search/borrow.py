@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from aleazero.search.tree import Batch, Scratch, Tree
+from aleazero.search.tree import Batch, Scratch, Tray, Tree
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,6 +34,7 @@ def borrow_tree(t: Tree) -> Tree:
         borrow(t.places),
         borrow(t.low),
         borrow(t.high),
+        borrow(t.luck),
         borrow(t.counters),
     )
 
@@ -46,9 +47,19 @@ def borrow_batch(b: Batch) -> Batch:
         borrow(b.rows),
         borrow(b.states),
         borrow(b.values),
-        borrow(b.observations),
-        borrow(b.masks),
-        borrow(b.logits),
+    )
+
+
+def borrow_tray(t: Tray) -> Tray:
+    """The tray's arrays, borrowed."""
+    return Tray(
+        borrow(t.taken),
+        borrow(t.owners),
+        borrow(t.states),
+        borrow(t.observations),
+        borrow(t.masks),
+        borrow(t.logits),
+        borrow(t.values),
     )
 
 

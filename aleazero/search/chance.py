@@ -12,7 +12,7 @@ from aleazero.games.base import PROBABILITY_TOLERANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.streams import extend_key_bits, rank_at
-from aleazero.search.tree import EDGES, LARGEST_ID, SLACK, Scratch, Settings, Tree, new_edge
+from aleazero.search.tree import EDGES, LARGEST_ID, SLACK, TIES_KEY, Scratch, Settings, Tree, new_edge
 
 BAD_OUTCOME: Final = -1
 """Probabilities that do not sum to 1, or outcomes that a game without ``sample`` cannot list."""
@@ -106,7 +106,7 @@ def pick_from_table(tree: Tree, settings: Settings, n: Any, u: Any) -> Any:
 def largest_deficit(tree: Tree, settings: Settings, n: Any) -> Any:
     """The outcome whose picks fall furthest behind its probability; ties go by an order of the node's own."""
     node = tree.nodes[n]
-    key = extend_key_bits(settings.ties_key, np.uint64(n))
+    key = extend_key_bits(tree.luck[TIES_KEY], np.uint64(n))
     picks = 1
     for e in range(node.first_edge, node.first_edge + node.num_edges):
         picks += tree.edges[e].visits + tree.edges[e].in_flight

@@ -1,4 +1,4 @@
-"""The compiled search: a tree in arrays, grown by a game's compiled loop."""
+"""The compiled search: trees in arrays, grown by a game's compiled loop."""
 
 from __future__ import annotations
 
@@ -11,298 +11,207 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, ContractError, GameError
-from aleazero.games.base import CHANCE, DECISION, State
+from aleazero.errors import ConfigError, ContractError, GameError, PositionError
+from aleazero.games.base import State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import stream_key
 from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
-from aleazero.search.compiled_view import CompiledView, running_sum
-from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of
-from aleazero.search.engine import MAX_CHANCE_RUN, Counts, Leaves
-from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
-from aleazero.search.loop import make_loop
+from aleazero.search.compiled_tree import CompiledTree
+from aleazero.search.compiled_view import CompiledView
+from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
+from aleazero.search.engine import ANSWERED, FAILED, IDLE, MAX_CHANCE_RUN, PLANTED, WAITING, Leaves
+from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
 from aleazero.search.status import (
     BAD_PROBABILITIES,
     BROKEN_RULES,
     ENDLESS_CHANCE,
-    GROW_EDGES,
-    GROW_NODES,
+    GAME_OVER,
     UNLISTED_OUTCOMES,
 )
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES
 from aleazero.search.tree import (
     ASKED,
-    BLOCKED,
     COLLIDED,
-    COLLISIONS,
-    DEPTH,
-    EDGES,
-    EMPTY,
-    EVALUATIONS,
-    EXACT_EXPANSIONS,
-    EXPANSIONS,
     EXTERNAL,
     IN_BATCH,
-    NO_EDGE,
     NO_NODE,
-    NODES,
     ROWS,
-    SIMULATIONS,
     STARTED,
-    TALLIES,
-    TALLY,
-    TRANSIENT,
     UNIFORM,
     Settings,
     Tree,
+    batch_at,
     grow_edges,
     grow_nodes,
     make_batch,
     make_scratch,
-    make_tree,
-    new_node,
-    tree_bytes,
+    make_tray,
+    make_trees,
+    tree_at,
 )
 from aleazero.search.tree import ROLLOUT as ROLLOUT_INSIDE
 
 FIRST_NODES = 4096
 
 
-class CompiledEngine:
-    """One tree of arrays."""
+class CompiledGroup:
+    """Trees of arrays, side by side."""
 
-    def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig) -> None:
+    def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig, count: int, places: int) -> None:
         self.game, self.config = game, config
         self.chance = chance_of(config, game)
         self.closed = self.chance.loop == "closed"
-        self.at_chance = asked_at_chance(evaluator)
         self._advance = loop_of(game)
         self._settings = _settings(game, evaluator, config, self.chance)
         info = game.info
         # Interpreted, numpy's small integers would overflow where compiled ones do not.
         dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
         external = self._settings.evaluator == EXTERNAL
+        rows = config.in_flight * self._settings.largest_visit
+        keeps_unstored = self.chance.widening is not None and self.chance.backup == "expectation"
         nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
-        self._dtype = dtype
-        self._tree = self._new_tree(nodes, 2 * nodes)
-        self._last_view: Callable[[], CompiledView | None] = lambda: None
-        largest = self._settings.largest_visit
-        self._batch = make_batch(
-            config.in_flight,
-            config.in_flight * largest,
-            config.max_depth,
-            info.state_size,
-            dtype,
+        state = (info.state_size, dtype)
+        self._use(make_trees(count, nodes, 2 * nodes, *state, info.num_players, keeps_unstored))
+        self._batches = make_batch(count, config.in_flight, rows, config.max_depth, *state, info.num_players)
+        self._tray = make_tray(
+            places if external else 0,
+            *state,
             game.observation_size if external else 0,
             info.num_actions if external else 0,
             info.num_players,
         )
-        self._scratch = make_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
-        self._run(0, answered=False)  # an empty step: what must be compiled is compiled now, not in a timed search
+        self._scratch = make_scratch(*state, info.num_actions, info.max_outcomes, info.num_players)
+        self._views: list[Callable[[], CompiledView | None]] = [_no_view] * count
+        self._errors: dict[int, Exception] = {}
+        self._first = 0
+        self.statuses = np.full(count, IDLE, np.int64)
+        self.pauses = np.zeros(count, np.int64)
+        self.trees = [CompiledTree(self, place) for place in range(count)]
+        self.advance()  # an empty step: what must be compiled is compiled now, not in a timed search
 
-    def _new_tree(self, nodes: int, edges: int) -> Tree:
-        keeps = self.chance.widening is not None and self.chance.backup == "expectation"
-        info = self.game.info
-        return make_tree(nodes, edges, info.state_size, self._dtype, info.num_players, keeps)
+    def _use(self, arrays: Tree) -> None:
+        """Stand on these arrays; those that are read from Python are kept by name, without numpy's slow records."""
+        self._arrays = arrays
+        self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
+        self.totals, self.counters = arrays.totals, arrays.counters
 
-    @property
-    def simulations(self) -> int:
-        """Simulations that are done."""
-        return int(self._tree.counters[SIMULATIONS])
+    def tree_at(self, place: int) -> Tree:
+        """The arrays of one tree."""
+        return tree_at(self._arrays._replace(nodes=self.nodes, edges=self.edges), place)
 
-    @property
-    def evaluations(self) -> int:
-        """Leaves that were evaluated, the root among them."""
-        return int(self._tree.counters[EVALUATIONS])
+    def remember(self, place: int, view: CompiledView) -> None:
+        """A view reads the tree at a place until the next is planted there."""
+        self._views[place] = weakref.ref(view)
 
-    def reset(self, state: State, seed: int) -> None:
-        """Forget the tree and start from a state, with the luck of a seed."""
-        self._settings = _with_seed(self._settings, seed)
+    def plant(self, place: int, state: State, seed: int) -> None:
+        """Forget the tree at a place and begin one at a state, with the luck of a seed."""
         assert isinstance(state, KernelState)
-        if self._last_view() is not None:  # an earlier result is still read: leave it its tree
-            self._tree = self._new_tree(len(self._tree.nodes), len(self._tree.edges))
-        tree, batch = self._tree, self._batch
-        tree.counters[:] = 0
-        tree.keys[:] = EMPTY
-        low, high = self.game.info.utility or (math.inf, -math.inf)
-        tree.low[:], tree.high[:] = low, high
-        new_node(tree, NO_NODE, -1, 1)
-        root = tree.nodes[0]
-        tree.states[0] = state.vector
-        root.kind = state.kind()
-        root.mover = state.current_player() if root.kind == DECISION else -1
-        if root.kind == CHANCE and self.at_chance is NONE:
-            return
-        root.pending = 1
-        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = 1
-        tree.counters[COLLIDED] = 1  # nothing joins the root's own evaluation
-        visit, leaf = batch.visits[0], batch.rows[0]
-        visit.simulation, visit.divisor, visit.length = ROOT_EVALUATION, 1.0, 0
-        visit.first_row, visit.num_rows, visit.bars, visit.blocked = 0, 1, NO_NODE, 0
-        leaf.weight, leaf.node, leaf.pick, leaf.depth, leaf.known, leaf.stands_for = 1.0, 0, NO_EDGE, 0, 0, 1
-        batch.states[0] = state.vector
-        if self._settings.evaluator == EXTERNAL:
-            batch.observations[0] = state.observation_tensor()
-            batch.masks[0] = state.legal_actions_mask()
+        view = self._views[place]()
+        if view is not None:
+            view.detach()
+            self._views[place] = _no_view
+        self._arrays.states[place, 0] = state.vector
+        self._arrays.luck[place] = [stream_key(use, seed) for use in (DESCENT, ROLLOUT, TIES)]
+        self.statuses[place] = PLANTED
 
-    def advance(self, pause: int) -> int:
-        """Simulate to the end, or until leaves wait, or a limit is reached, or ``pause`` simulations are done."""
-        return self._run(pause, answered=False)
-
-    def _run(self, pause: int, answered: bool) -> int:
+    def advance(self) -> None:
+        """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
         while True:
             with np.errstate(over="ignore"):
-                status = self._advance(self._tree, self._batch, self._scratch, self._settings, pause, answered)
-            answered = False
-            if status == GROW_NODES:
-                self._tree = grow_nodes(self._tree, min(self.config.max_nodes, 2 * len(self._tree.nodes)))
-            elif status == GROW_EDGES:
-                leaves = len(self._batch.rows) + self._settings.largest_visit
-                room = leaves * self.game.num_actions + self.game.info.max_outcomes
-                self._tree = grow_edges(self._tree, 2 * len(self._tree.edges) + 4 * room)
-            elif status == BAD_PROBABILITIES:
-                self.abandon()
-                raise ContractError(
-                    f"{self.game.name}: the outcomes of a chance event cannot be drawn, expected ids below 2^31 and "
-                    f"probabilities that sum to 1 (or a sample function where they are too many to list)"
+                growth = self._advance(
+                    self._arrays,
+                    self._batches,
+                    self._tray,
+                    self._scratch,
+                    self._settings,
+                    self.pauses,
+                    self.statuses,
+                    self._first,
                 )
-            elif status == BROKEN_RULES:
-                self.abandon()
-                raise ContractError(
-                    f"{self.game.name}: the rules gave an impossible kind, player, action or return on the way, "
-                    f"expected what check_game demands: it tells where"
-                )
-            elif status == UNLISTED_OUTCOMES:
-                self.abandon()
-                raise ConfigError(
-                    f"{self.game.name}: outcomes here are too many to list, expected chance settings without "
-                    f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
-                )
-            elif status == ENDLESS_CHANCE:
-                self.abandon()
-                raise ContractError(
-                    f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
-                )
-            else:
-                return int(status)
+            if not growth:
+                break
+            self._grow(growth)
+        for place in np.flatnonzero(self.statuses >= BAD_PROBABILITIES):
+            self.fail(int(place), self._explain(int(self.statuses[place])))
 
-    def waiting(self, with_states: bool) -> Leaves:
-        """What the evaluator is to be asked."""
-        asked = self._asked()
+    def _grow(self, growth: int) -> None:
+        if growth & GROW_MORE_NODES:
+            room = min(self.config.max_nodes, 2 * self.nodes.shape[1])
+            self._use(grow_nodes(self._arrays, room))
+        if growth & GROW_MORE_EDGES:
+            leaves = self._batches.rows.shape[1] + self._settings.largest_visit
+            room = leaves * self.game.num_actions + self.game.info.max_outcomes
+            self._use(grow_edges(self._arrays, 2 * self.edges.shape[1] + 4 * room))
+
+    def _explain(self, status: int) -> Exception:
+        """What went wrong in the loop, in words."""
+        name = self.game.name
+        if status == BAD_PROBABILITIES:
+            return ContractError(
+                f"{name}: the outcomes of a chance event cannot be drawn, expected ids below 2^31 and "
+                f"probabilities that sum to 1 (or a sample function where they are too many to list)"
+            )
+        if status == BROKEN_RULES:
+            return ContractError(
+                f"{name}: the rules gave an impossible kind, player, action or return on the way, "
+                f"expected what check_game demands: it tells where"
+            )
+        if status == UNLISTED_OUTCOMES:
+            return ConfigError(
+                f"{name}: outcomes here are too many to list, expected chance settings without "
+                f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
+            )
+        if status == ENDLESS_CHANCE:
+            return ContractError(f"{name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision")
+        assert status == GAME_OVER, status
+        return PositionError(f"{name}: the game is over in this position, expected one with a move left")
+
+    def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
+        """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
+        count = int(self._tray.taken[0])
         states: list[State] | None = None
         if with_states:
-            states = [KernelState(self.game, row.astype(np.int64)) for row in self._batch.states[asked]]
-        return Leaves(self._batch.observations[asked], self._batch.masks[asked], states)
-
-    def _asked(self) -> NDArray[np.int64]:
-        """The rows of the batch that wait for the evaluator."""
-        return np.flatnonzero(self._batch.rows.known[: self._tree.counters[ROWS]] == 0)
+            states = [KernelState(self.game, row) for row in self._tray.states[:count].astype(np.int64)]
+        return Leaves(self._tray.observations, self._tray.masks, states), self._tray.owners[:count]
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
-        for row, row_logits, row_values in zip(self._asked(), logits, values, strict=True):
-            self._batch.logits[row] = row_logits
-            self._batch.values[row] = np.roll(row_values, int(self.game.kernels.viewer(self._batch.states[row])))
-        self._run(0, answered=True)
+        """Answer the leaves of the trees that still wait, row by row."""
+        count = int(self._tray.taken[0])
+        self._tray.logits[:count] = logits[:count]
+        self._tray.values[:count] = values[:count]
+        self._tray.taken[0] = 0
+        self.statuses[self.statuses == WAITING] = ANSWERED
+        self._first = (self._first + 1) % len(self.statuses)
 
-    def abandon(self) -> None:
-        """Let go of the waiting leaves, as if their descents had not been."""
-        tree, batch = self._tree, self._batch
+    def fail(self, place: int, error: Exception) -> None:
+        """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
+        tree, batch = tree_at(self._arrays, place), batch_at(self._batches, place)
         for v in range(int(tree.counters[IN_BATCH])):
             visit = batch.visits[v]
             rows = batch.rows[visit.first_row : visit.first_row + visit.num_rows]
-            stored = rows.node[rows.node != NO_NODE]
-            tree.nodes.pending[stored] = 0
+            tree.nodes.pending[rows.node[rows.node != NO_NODE]] = 0
             if visit.bars != NO_NODE:
                 tree.nodes[visit.bars].pending = 0
             release(tree, batch, v)
             tree.counters[STARTED] -= visit.simulation != ROOT_EVALUATION
         tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = tree.counters[COLLIDED] = 0
+        self.statuses[place] = FAILED
+        self._errors[place] = error
 
-    def restrict(self, actions: list[int]) -> None:
-        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
-        edges = self._root_slots()
-        kept = edges[np.isin(edges.action, actions)].copy()
-        weight = running_sum(kept.prior)
-        kept.prior = kept.prior / weight if weight > 0 else 1.0 / len(kept)
-        if not self.closed:
-            kept.prior *= len(kept)
-        edges[: len(kept)] = kept
-        self._tree.nodes[0].num_edges = len(kept)
+    def clear(self) -> None:
+        """Forget every tree, and what was asked."""
+        self.statuses[:] = IDLE
+        self._tray.taken[0] = 0
 
-    def mix_noise(self, noise: NDArray[np.float64]) -> None:
-        """Blend noise into the root's priors."""
-        share = self.config.noise_fraction
-        edges = self._root_slots()
-        edges.prior = (1.0 - share) * edges.prior + share * noise * (1.0 if self.closed else float(len(noise)))
+    def error(self, place: int) -> Exception:
+        """Why a tree failed."""
+        return self._errors[place]
 
-    def _root_slots(self) -> Any:
-        root = self._tree.nodes[0]
-        count = max(0, int(root.num_edges)) if root.kind == DECISION else 0
-        return self._tree.edges[root.first_edge : root.first_edge + count]
 
-    def root_edges(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, totals and priors at the root, by action."""
-        edges = self._root_slots()
-        order = np.argsort(edges.action, kind="stable")
-        weight = 1.0 if self.closed else running_sum(edges.prior) or 1.0
-        return (
-            edges.action[order].copy(),
-            edges.visits[order].copy(),
-            edges.total[order].copy(),
-            edges.prior[order] / weight,
-        )
-
-    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
-        """Visits and total by outcome of a chance root."""
-        nodes = self._tree.nodes
-        return {
-            int(nodes[n].label): (int(nodes[n].visits), self._tree.totals[n].copy())
-            for n in CompiledView(self.game, self._tree, self.closed).children(0)
-            if (nodes[n].kind == TALLY) != self.closed
-        }
-
-    def root_value(self) -> NDArray[np.float64]:
-        """The root's mean by player."""
-        mean: NDArray[np.float64] = self._tree.totals[0] / max(1, int(self._tree.nodes[0].visits))
-        return mean
-
-    def counts(self) -> Counts:
-        """Sizes of the tree."""
-        counters = self._tree.counters
-        nodes = self._tree.nodes[: counters[NODES]]
-        chance = nodes[nodes.kind == CHANCE]
-        children = chance.num_children.astype(np.int64)
-        if counters[TALLIES]:
-            children[0] -= counters[TALLIES]
-        found, times = np.unique(children, return_counts=True)
-        return Counts(
-            nodes=int(counters[NODES] - counters[TALLIES]),
-            depth=int(counters[DEPTH]),
-            expansions=int(counters[EXPANSIONS]),
-            chance_nodes=len(chance),
-            chance_visits=int(chance.visits.sum(dtype=np.int64)),
-            chance_children=int(children.sum()),
-            outcome_counts={int(k): int(times_k) for k, times_k in zip(found, times, strict=True)},
-            collisions=int(counters[COLLISIONS]),
-            transient=int(counters[TRANSIENT]),
-            blocked=int(counters[BLOCKED]),
-            exact_expansions=int(counters[EXACT_EXPANSIONS]),
-            tree_bytes=tree_bytes(self._tree),
-        )
-
-    def in_flight(self) -> int:
-        """Visits still counted as in flight in the whole tree: 0 between batches."""
-        counters = self._tree.counters
-        nodes = self._tree.nodes.in_flight[: counters[NODES]].sum()
-        return int(nodes + self._tree.edges.in_flight[: counters[EDGES]].sum())
-
-    def view(self) -> CompiledView:
-        """The tree as it is now; it stays so while somebody holds the view."""
-        view = CompiledView(self.game, self._tree, self.closed)
-        self._last_view = weakref.ref(view)
-        return view
+def _no_view() -> None:
+    return None
 
 
 def loop_of(game: KernelGame) -> Any:
@@ -320,6 +229,7 @@ def loop_of(game: KernelGame) -> Any:
 def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> Settings:
     rollout = isinstance(evaluator, Rollout)
     widening = chance.widening or Widening()
+    low, high = game.info.utility or (math.inf, -math.inf)
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return Settings(
         c=float(config.c),
@@ -339,9 +249,8 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         playouts=evaluator.playouts if rollout else 1,
         max_steps=evaluator.max_steps if rollout else 1,
         learns_range=game.info.utility is None,
-        descent_key=np.uint64(0),  # the keys are set when a run begins
-        rollout_key=np.uint64(0),
-        ties_key=np.uint64(0),
+        low=low,
+        high=high,
         lists_outcomes=chance.lists_outcomes,
         stratified=chance.pick == "stratified",
         exact_up_to=chance.exact_up_to,
@@ -351,13 +260,5 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         max_children=widening.max_children,
         samples_per_visit=chance.samples_per_visit,
         expectation=chance.backup == "expectation",
-        largest_visit=max(1, min(chance.exact_up_to, game.info.max_outcomes), chance.samples_per_visit),
-    )
-
-
-def _with_seed(settings: Settings, seed: int) -> Settings:
-    return settings._replace(
-        descent_key=np.uint64(stream_key(DESCENT, seed)),
-        rollout_key=np.uint64(stream_key(ROLLOUT, seed)),
-        ties_key=np.uint64(stream_key(TIES, seed)),
+        largest_visit=largest_visit(chance, game),
     )

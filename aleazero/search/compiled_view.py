@@ -10,7 +10,24 @@ import numpy as np
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.search.export import ANY_OUTCOME, TreeNode
-from aleazero.search.tree import NO_NODE, TALLY, Tree
+from aleazero.search.result import SearchStats
+from aleazero.search.tree import (
+    BLOCKED,
+    COLLISIONS,
+    DEPTH,
+    EDGES,
+    EVALUATIONS,
+    EXACT_EXPANSIONS,
+    EXPANSIONS,
+    NO_NODE,
+    NODES,
+    SIMULATIONS,
+    TALLIES,
+    TALLY,
+    TRANSIENT,
+    Tree,
+    tree_bytes,
+)
 
 
 class CompiledView:
@@ -19,13 +36,51 @@ class CompiledView:
     def __init__(self, game: KernelGame, tree: Tree, closed: bool) -> None:
         self.game, self._tree, self.closed = game, tree, closed
 
+    def detach(self) -> None:
+        """Keep a copy of the tree: its arrays are about to be used anew."""
+        tree = self._tree
+        nodes, edges = int(tree.counters[NODES]), int(tree.counters[EDGES])
+        self._tree = tree._replace(
+            nodes=tree.nodes[:nodes].copy(),
+            edges=tree.edges[:edges].copy(),
+            states=tree.states[:nodes].copy(),
+            totals=tree.totals[:nodes].copy(),
+            counters=tree.counters.copy(),
+        )
+
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+        counters = self._tree.counters
+        nodes = self._tree.nodes[: counters[NODES]]
+        chance = nodes[nodes["kind"] == CHANCE]
+        children = chance["num_children"].astype(np.int64)
+        if counters[TALLIES]:
+            children[0] -= counters[TALLIES]
+        found, times = np.unique(children, return_counts=True)
+        return SearchStats(
+            simulations=int(counters[SIMULATIONS]),
+            evaluations=int(counters[EVALUATIONS]),
+            expansions=int(counters[EXPANSIONS]),
+            nodes=int(counters[NODES] - counters[TALLIES]),
+            depth=int(counters[DEPTH]),
+            chance_nodes=len(chance),
+            chance_visits=int(chance["visits"].sum(dtype=np.int64)),
+            chance_children=int(children.sum()),
+            outcome_counts={int(k): int(times_k) for k, times_k in zip(found, times, strict=True)},
+            collisions=int(counters[COLLISIONS]),
+            transient=int(counters[TRANSIENT]),
+            blocked=int(counters[BLOCKED]),
+            exact_expansions=int(counters[EXACT_EXPANSIONS]),
+            tree_bytes=tree_bytes(self._tree),
+        )
+
     def children(self, n: int) -> list[int]:
         """The children of a node that are found by hash, in order of appearance."""
         found = []
-        child = int(self._tree.nodes[n].first_child)
+        child = int(self._tree.nodes[n]["first_child"])
         while child != NO_NODE:
             found.append(child)
-            child = int(self._tree.nodes[child].next_child)
+            child = int(self._tree.nodes[child]["next_child"])
         return found[::-1]
 
     def root(self) -> TreeNode:
@@ -34,37 +89,40 @@ class CompiledView:
 
     def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
         node = self._tree.nodes[n]
-        kind, visits = int(node.kind), int(node.visits)
-        player = int(node.mover) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
+        kind, visits = int(node["kind"]), int(node["visits"])
+        player = int(node["mover"]) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
         children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
         value = self._tree.totals[n] / max(1, visits)
-        return TreeNode(int(node.label), text, kind, player, visits, value, prior, probability, children)
+        return TreeNode(int(node["label"]), text, kind, player, visits, value, prior, probability, children)
 
     def _export_outcomes(self, n: int) -> list[TreeNode]:
         nodes = self._tree.nodes
         if not self.closed:
-            shared = [child for child in self.children(n) if nodes[child].kind != TALLY]
+            shared = [child for child in self.children(n) if nodes[child]["kind"] != TALLY]
             return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
         state = KernelState(self.game, self._tree.states[n].astype(np.int64))
         chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
         return [
             self._export(child, state.action_to_string(label), None, chances.get(label))
-            for child, label in ((child, int(nodes[child].label)) for child in self.children(n))
+            for child, label in ((child, int(nodes[child]["label"])) for child in self.children(n))
         ]
 
     def _export_actions(self, n: int) -> list[TreeNode]:
         node = self._tree.nodes[n]
-        edges = self._tree.edges[node.first_edge : node.first_edge + max(0, node.num_edges)]
+        edges = self._tree.edges[node["first_edge"] : node["first_edge"] + max(0, node["num_edges"])]
         state = KernelState(self.game, self._tree.states[n].astype(np.int64))
-        weight = 1.0 if self.closed else running_sum(edges.prior) or 1.0
+        weight = 1.0 if self.closed else running_sum(edges["prior"]) or 1.0
         behind = self.children(n)
         found = []
         for edge in edges:
-            action = int(edge.action)
-            ends = [int(edge.child)] if self.closed else [c for c in behind if self._tree.nodes[c].label == action]
-            name, prior = state.action_to_string(action), float(edge.prior / weight)
+            action = int(edge["action"])
+            ends = [int(edge["child"])] if self.closed else [c for c in behind if self._label(c) == action]
+            name, prior = state.action_to_string(action), float(edge["prior"] / weight)
             found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
         return found
+
+    def _label(self, n: int) -> int:
+        return int(self._tree.nodes[n]["label"])
 
 
 def running_sum(values: Any) -> float:

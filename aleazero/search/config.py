@@ -159,3 +159,8 @@ def chance_of(config: SearchConfig, game: Game) -> ChanceConfig:
     if config.chance is not None:
         return config.chance
     return ChanceConfig.preset("stratified" if game.info.lists_outcomes else "progressive")
+
+
+def largest_visit(chance: ChanceConfig, game: Game) -> int:
+    """The leaves that one visit may have."""
+    return max(1, min(chance.exact_up_to, game.info.max_outcomes), chance.samples_per_visit)

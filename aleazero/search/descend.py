@@ -38,7 +38,18 @@ from aleazero.search.status import (
     UNLISTED_OUTCOMES,
 )
 from aleazero.search.streams import extend_key_bits, unit_at
-from aleazero.search.tree import NO_EDGE, NO_NODE, ROWS, STARTED, UNEXPANDED, Batch, Scratch, Settings, Tree
+from aleazero.search.tree import (
+    DESCENT_KEY,
+    NO_EDGE,
+    NO_NODE,
+    ROWS,
+    STARTED,
+    UNEXPANDED,
+    Batch,
+    Scratch,
+    Settings,
+    Tree,
+)
 
 
 @seldom
@@ -76,7 +87,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
 
     def descend(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> Any:
         """From the root to a leaf, or to several below one chance node; path and leaves go into the batch."""
-        key = extend_key_bits(settings.descent_key, np.uint64(tree.counters[STARTED]))
+        key = extend_key_bits(tree.luck[DESCENT_KEY], np.uint64(tree.counters[STARTED]))
         visit = batch.visits[v]
         visit.simulation = np.uint64(tree.counters[STARTED])
         visit.length = 0

@@ -1,7 +1,8 @@
-"""What both searches offer to the loop that drives them (``search.py``)."""
+"""What the compiled and the plain search offer to the code that drives them (``lockstep.py``)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -9,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import State
-from aleazero.search.export import TreeNode
+from aleazero.search.result import TreeView
 
-# What ``advance`` stopped for.
+# Where a tree stands. What it stopped for:
 DONE: Final = 0
 WAITING: Final = 1
 FULL: Final = 2
 EVALUATIONS_SPENT: Final = 3
 PAUSED: Final = 4
+FAILED: Final = 5
+# What is to be done with it:
+IDLE: Final = 6  # nothing: it has no state
+PLANTED: Final = 7  # begin at its state
+READY: Final = 8  # go on
+ANSWERED: Final = 9  # take the evaluator's answer, and go on
 
 MAX_CHANCE_RUN: Final = 256
 """More chance events than this in a row, and the game is taken to be in a loop."""
@@ -31,59 +38,15 @@ class Leaves:
     states: list[State] | None
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Sizes of a tree."""
-
-    nodes: int
-    depth: int
-    expansions: int
-    chance_nodes: int
-    chance_visits: int
-    chance_children: int
-    outcome_counts: dict[int, int]
-    collisions: int
-    transient: int
-    blocked: int
-    exact_expansions: int
-    tree_bytes: int
-
-
-class TreeView(Protocol):
-    """A searched tree, to be read by people."""
-
-    def root(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
-
-
-class Engine(Protocol):
-    """One tree that can be grown, step by step."""
+class GrownTree(Protocol):
+    """One tree of a group, read and touched up at its root."""
 
     @property
     def simulations(self) -> int:
         """Simulations that are done."""
 
-    @property
-    def evaluations(self) -> int:
-        """Leaves that were evaluated, the root among them."""
-
-    def reset(self, state: State, seed: int) -> None:
-        """Forget the tree and start from a state, with the luck of a seed."""
-
-    def advance(self, pause: int) -> int:
-        """Simulate to the end, or until leaves wait, or a limit is reached, or ``pause`` simulations are done.
-
-        A pause falls between batches, so where it falls does not change the search.
-        """
-
-    def waiting(self, with_states: bool) -> Leaves:
-        """What the evaluator is to be asked."""
-
-    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Take the evaluator's answer."""
-
-    def abandon(self) -> None:
-        """Let go of the waiting leaves, as if their descents had not been."""
+    def kind(self) -> int:
+        """The root's kind."""
 
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
@@ -92,7 +55,7 @@ class Engine(Protocol):
         """Blend noise into the root's priors."""
 
     def root_edges(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, totals and priors at the root."""
+        """Actions, visits, totals and priors at the root, by action."""
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
         """Visits and total by outcome of a chance root."""
@@ -100,11 +63,42 @@ class Engine(Protocol):
     def root_value(self) -> NDArray[np.float64]:
         """The root's mean by player."""
 
-    def counts(self) -> Counts:
-        """Sizes of the tree."""
-
     def in_flight(self) -> int:
         """Visits still counted as in flight: 0 between batches."""
 
     def view(self) -> TreeView:
         """The tree as it is now; a later search leaves it alone while somebody holds the view."""
+
+
+class Group(Protocol):
+    """Trees that are grown side by side, each by itself; their leaves meet in one batch."""
+
+    statuses: NDArray[np.int64]
+    """Where each tree stands."""
+    pauses: NDArray[np.int64]
+    """Simulations after which each tree pauses. A pause falls between batches, so it does not change a search."""
+
+    @property
+    def trees(self) -> Sequence[GrownTree]:
+        """The trees."""
+
+    def plant(self, place: int, state: State, seed: int) -> None:
+        """Forget the tree at a place and begin one at a state, with the luck of a seed."""
+
+    def advance(self) -> None:
+        """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
+
+    def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
+        """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
+
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Answer the leaves of the trees that still wait, row by row."""
+
+    def fail(self, place: int, error: Exception) -> None:
+        """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
+
+    def clear(self) -> None:
+        """Forget every tree, and what was asked."""
+
+    def error(self, place: int) -> Exception:
+        """Why a tree failed."""

@@ -12,7 +12,7 @@ from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.streams import extend_key_bits, unit_at
-from aleazero.search.tree import IN_BATCH, UNIFORM, Batch, Scratch, Settings, Tree
+from aleazero.search.tree import IN_BATCH, PLACE, ROLLOUT_KEY, UNIFORM, Batch, Scratch, Settings, Tray, Tree
 
 
 def sound_actions(scratch: Scratch, count: Any) -> bool:
@@ -26,24 +26,30 @@ def sound_actions(scratch: Scratch, count: Any) -> bool:
 
 
 def make_show(kernels: Kernels) -> Callable[..., None]:
-    """What one game's leaves look like to an evaluator: ``show(batch, scratch, row)``."""
+    """What one game's leaves look like to an evaluator: ``show(tree, batch, tray, scratch, row)``."""
     kind_of = kernels.kind
     legal = kernels.legal
     viewer_of = kernels.viewer
     observe = kernels.observe
 
     @seldom
-    def show(batch: Batch, scratch: Scratch, row: Any) -> None:
-        """What an evaluator outside the loop wants to know of a leaf."""
+    def show(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, row: Any) -> None:
+        """Put on the tray what an evaluator outside the loop wants to know of a leaf."""
         state = batch.states[row]
-        observe(state, np.int64(viewer_of(state)), batch.observations[row])
-        for action in range(batch.masks.shape[1]):
-            batch.masks[row, action] = False
+        slot = tray.taken[0]
+        tray.taken[0] += 1
+        tray.owners[slot] = tree.counters[PLACE]
+        batch.rows[row].slot = slot
+        for i in range(len(state)):
+            tray.states[slot, i] = state[i]
+        observe(state, np.int64(viewer_of(state)), tray.observations[slot])
+        for action in range(tray.masks.shape[1]):
+            tray.masks[slot, action] = False
         if kind_of(state) == DECISION:
             count = legal(state, scratch.actions)
             if sound_actions(scratch, count):  # else expanding the leaf will tell
                 for i in range(count):
-                    batch.masks[row, scratch.actions[i]] = True
+                    tray.masks[slot, scratch.actions[i]] = True
 
     return show
 
@@ -82,7 +88,7 @@ def make_evaluate(kernels: Kernels) -> Callable[..., bool]:
         return True
 
     @seldom
-    def evaluate(batch: Batch, scratch: Scratch, settings: Settings, simulation: Any, row: Any, number: Any) -> bool:
+    def evaluate(batch: Batch, scratch: Scratch, settings: Settings, luck: Any, row: Any, number: Any) -> bool:
         """The value of a leaf by an evaluator inside the loop; ``number`` is the leaf's in its visit.
 
         False where chance is broken.
@@ -93,9 +99,8 @@ def make_evaluate(kernels: Kernels) -> Callable[..., bool]:
             return True
         for p in range(players):
             batch.values[row, p] = 0.0
-        key = extend_key_bits(settings.rollout_key, simulation)
         for playout in range(number * settings.playouts, (number + 1) * settings.playouts):
-            if not play_out(batch.states[row], extend_key_bits(key, np.uint64(playout)), scratch, settings):
+            if not play_out(batch.states[row], extend_key_bits(luck, np.uint64(playout)), scratch, settings):
                 return False
             for p in range(players):
                 batch.values[row, p] += scratch.value[p]
@@ -107,10 +112,11 @@ def make_evaluate(kernels: Kernels) -> Callable[..., bool]:
         """Evaluate what waits, inside the loop; False where chance is broken."""
         for v in range(tree.counters[IN_BATCH]):
             visit = batch.visits[v]
+            luck = extend_key_bits(tree.luck[ROLLOUT_KEY], visit.simulation)
             for number in range(visit.num_rows):
                 row = np.int64(visit.first_row + number)
                 known = batch.rows[row].known == 1
-                if not known and not evaluate(batch, scratch, settings, visit.simulation, row, number):
+                if not known and not evaluate(batch, scratch, settings, luck, row, number):
                     return False
         return True
 

@@ -16,6 +16,7 @@ count. Attributes may say more:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -106,8 +107,12 @@ def evaluate_batch(
     legal_masks: NDArray[np.bool_],
     states: Sequence[State] | None,
     num_players: int,
+    rows: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ask a batch callable and check its answer: shapes, finite values, usable logits of the legal actions."""
+    """Ask a batch callable and check its answer: shapes, finite values, usable logits of the legal actions.
+
+    Only the first ``rows`` count; what lies behind them fills the batch up to its shape.
+    """
     try:
         answer = evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
         logits, values = answer
@@ -121,13 +126,18 @@ def evaluate_batch(
         raise EvaluatorError(f"the evaluator gave logits of shape {logits.shape}, expected {(size, num_actions)}")
     if values.shape != (size, num_players):
         raise EvaluatorError(f"the evaluator gave values of shape {values.shape}, expected {(size, num_players)}")
+    _require_usable(logits[:rows], values[:rows], legal_masks[:rows])
+    return logits, values
+
+
+def _require_usable(logits: NDArray[np.float64], values: NDArray[np.float64], legal_masks: NDArray[np.bool_]) -> None:
+    legal = np.where(legal_masks, logits, 0.0)
+    if math.isfinite(values.sum()) and math.isfinite(legal.sum()):
+        return  # a finite sum has finite parts; one that is not wants a closer look
     if not np.isfinite(values).all():
         raise EvaluatorError(f"the evaluator gave the value {values[~np.isfinite(values)][0]}, expected finite numbers")
-    legal_logits = logits[legal_masks]
-    if np.isnan(legal_logits).any() or np.isposinf(legal_logits).any():
+    if np.isnan(legal).any() or np.isposinf(legal).any():
         raise EvaluatorError("the evaluator gave a logit that is NaN or +inf at a legal action, expected numbers")
-    decides = legal_masks.any(axis=1)
-    hopeless = decides & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
+    hopeless = legal_masks.any(axis=1) & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
     if hopeless.any():
         raise EvaluatorError("the evaluator gave -inf for every legal action of a leaf, expected at least one number")
-    return logits, values

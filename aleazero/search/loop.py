@@ -1,5 +1,7 @@
 """The loop that is compiled: descend (select, draw), evaluate, expand, back up; one text for every game.
 
+It grows a group of trees, one after the other; a search alone is a group of one.
+
 ``make_loop`` closes it over a game's functions. The functions neither raise nor allocate; they return a status.
 Uncompiled they are ordinary Python over the same arrays.
 """
@@ -7,16 +9,26 @@ Uncompiled they are ordinary Python over the same arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from aleazero.games.base import TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.absorb import make_absorb, make_begin
 from aleazero.search.backup import release
-from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tree
+from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tray, borrow_tree
 from aleazero.search.descend import make_descend
-from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, PAUSED, WAITING
+from aleazero.search.engine import ANSWERED, DONE, EVALUATIONS_SPENT, FULL, PAUSED, PLANTED, READY, WAITING
 from aleazero.search.evaluate import make_evaluate
-from aleazero.search.status import BAD_PROBABILITIES, BROKEN_RULES, COLLISION, GROW_EDGES, GROW_NODES, LEAF, NO_ROOM
+from aleazero.search.status import (
+    BAD_PROBABILITIES,
+    BROKEN_RULES,
+    COLLISION,
+    GAME_OVER,
+    GROW_EDGES,
+    GROW_NODES,
+    LEAF,
+    NO_ROOM,
+)
 from aleazero.search.tree import (
     ASKED,
     BROKEN,
@@ -34,8 +46,14 @@ from aleazero.search.tree import (
     Batch,
     Scratch,
     Settings,
+    Tray,
     Tree,
+    batch_at,
+    tree_at,
 )
+
+GROW_MORE_NODES: Final = 1
+GROW_MORE_EDGES: Final = 2
 
 
 def spent(tree: Tree, settings: Settings) -> Any:
@@ -52,15 +70,15 @@ def may_start(tree: Tree, settings: Settings) -> Any:
 
 
 def make_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``advance(tree, batch, scratch, settings, pause, answered) -> status``."""
+    """The loop of one game: ``advance(trees, batches, tray, scratch, settings, pauses, statuses, first) -> growth``."""
     descend = make_descend(kernels)
-    begin = make_begin(kernels)
+    plant, begin = make_begin(kernels)
     evaluate_all = make_evaluate(kernels)
     absorb = make_absorb(kernels)
 
-    def advance(tree_: Tree, batch_: Batch, scratch_: Scratch, settings: Settings, pause: int, answered: bool) -> int:
+    def go_on(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, pause: int,
+              answered: bool) -> int:  # fmt: skip
         """Absorb what was answered, then go on until ``pause`` simulations are done or something else must happen."""
-        tree, batch, scratch = borrow_tree(tree_), borrow_batch(batch_), borrow_scratch(scratch_)
         counters = tree.counters
         while True:
             if counters[BROKEN] == 1:
@@ -74,13 +92,15 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     return EVALUATIONS_SPENT
                 if counters[SIMULATIONS] >= pause:
                     return PAUSED
+                if settings.evaluator == EXTERNAL and tray.taken[0] + len(batch.rows) > len(tray.owners):
+                    return READY  # the tray is full: wait for the next
             if may_start(tree, settings):
                 leaves = counters[ROWS] + settings.largest_visit
                 if counters[EDGES] + leaves * len(scratch.slot_of) > len(tree.edges):
                     return GROW_EDGES
                 status = descend(tree, batch, scratch, settings, counters[IN_BATCH])
                 if status == LEAF:
-                    begin(tree, batch, scratch, settings, counters[IN_BATCH])
+                    begin(tree, batch, tray, scratch, settings, counters[IN_BATCH])
                     continue
                 release(tree, batch, counters[IN_BATCH])
                 if status == COLLISION:
@@ -99,7 +119,43 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 answered = False
             elif not evaluate_all(tree, batch, scratch, settings):
                 return BAD_PROBABILITIES
-            absorb(tree, batch, scratch, settings)
+            absorb(tree, batch, tray, scratch, settings)
             counters[COLLIDED] = 0
+
+    def advance(trees_: Tree, batches_: Batch, tray_: Tray, scratch_: Scratch, settings: Settings, pauses: Any,
+                statuses: Any, first: int) -> int:  # fmt: skip
+        """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow.
+
+        A tree that needs more room is READY again, and a tree that finds the tray full stays so.
+        """
+        trees, batches, tray, scratch = (
+            borrow_tree(trees_),
+            borrow_batch(batches_),
+            borrow_tray(tray_),
+            borrow_scratch(scratch_),
+        )
+        growth = 0
+        for turn in range(len(statuses)):
+            b = (first + turn) % len(statuses)
+            status = statuses[b]
+            if status != PLANTED and status != READY and status != ANSWERED:
+                continue
+            tree, batch = tree_at(trees, b), batch_at(batches, b)
+            if status == PLANTED:
+                if settings.evaluator == EXTERNAL and tray.taken[0] >= len(tray.owners):
+                    continue
+                plant(tree, batch, tray, scratch, settings)
+                if tree.nodes[0].kind == TERMINAL:
+                    statuses[b] = GAME_OVER
+                    continue
+            status = go_on(tree, batch, tray, scratch, settings, pauses[b], status == ANSWERED)
+            if status == GROW_NODES:
+                growth |= GROW_MORE_NODES
+                status = READY
+            elif status == GROW_EDGES:
+                growth |= GROW_MORE_EDGES
+                status = READY
+            statuses[b] = status
+        return growth
 
     return advance

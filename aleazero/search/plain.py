@@ -8,6 +8,7 @@ children keyed by the state that was realised.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
 from aleazero.games.luck import GOLDEN, MASK, mix, stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
-from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING, Counts, Leaves
+from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
 from aleazero.search.plain_chance import (
     backup_expectation,
@@ -27,7 +28,7 @@ from aleazero.search.plain_chance import (
     may_store,
     pick_outcome,
 )
-from aleazero.search.plain_tree import Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
+from aleazero.search.plain_tree import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
 
 
@@ -39,7 +40,7 @@ class ArenaFull(Exception):
     """No node is left."""
 
 
-class PlainEngine:
+class PlainTree:
     """One tree of Python objects."""
 
     def __init__(self, game: Game, evaluator: Any, config: SearchConfig, *, implicit: bool = False) -> None:
@@ -54,9 +55,8 @@ class PlainEngine:
     def reset(self, state: State, seed: int) -> None:
         """Forget the tree and start from a state, with the luck of a seed."""
         self.seed = seed
-        self.simulations = self.started = self.evaluations = 0
-        self.expansions = self.collisions = self.depth = self.node_count = 0
-        self.transient = self.blocked = self.exact_expansions = 0
+        self.started = 0
+        self.cost = Cost()
         self.full = self.out_of_budget = False
         self.batch: list[Visit] = []
         self.tallies: dict[int, Node] = {}
@@ -89,7 +89,7 @@ class PlainEngine:
                 return DONE
             if self._spent():
                 return EVALUATIONS_SPENT
-            if self.simulations >= pause:
+            if self.cost.simulations >= pause:
                 return PAUSED
             self._collect()
 
@@ -102,7 +102,7 @@ class PlainEngine:
             except Exception as reason:
                 visit.release()
                 if isinstance(reason, Collision):
-                    self.collisions += 1
+                    self.cost.collisions += 1
                 elif isinstance(reason, ArenaFull):
                     self.full = True
                 else:
@@ -115,7 +115,7 @@ class PlainEngine:
                 visit.release()
                 return
             self.started += 1
-            self.depth = max(self.depth, *(leaf.depth for leaf in visit.leaves))
+            self.cost.depth = max(self.cost.depth, *(leaf.depth for leaf in visit.leaves))
             if all(leaf.value is not None for leaf in visit.leaves):
                 self._finish(visit)
             else:
@@ -123,12 +123,12 @@ class PlainEngine:
 
     def _spent(self) -> bool:
         most = self.config.max_evaluations
-        return self.out_of_budget or (most is not None and self.evaluations + len(self._asked()) >= most)
+        return self.out_of_budget or (most is not None and self.cost.evaluations + len(self._asked()) >= most)
 
     def _too_dear(self, visit: Visit) -> bool:
         """Whether a visit needs more evaluations than are left: it is made whole or not at all."""
         most, needed = self.config.max_evaluations, sum(leaf.value is None for leaf in visit.leaves)
-        return most is not None and self.evaluations + len(self._asked()) + needed > most
+        return most is not None and self.cost.evaluations + len(self._asked()) + needed > most
 
     def _asked(self) -> list[Leaf]:
         """The waiting leaves whose values are not known."""
@@ -290,10 +290,10 @@ class PlainEngine:
         return self.tallies[outcome]
 
     def _new_node(self, state: State, label: int) -> Node:
-        if self.node_count >= self.config.max_nodes:
+        if self.cost.nodes >= self.config.max_nodes:
             raise ArenaFull
-        number = self.node_count
-        self.node_count += 1
+        number = self.cost.nodes
+        self.cost.nodes += 1
         kind = state.kind()
         mover = state.current_player() if kind == DECISION else -1
         none = [0.0] * self.game.num_players
@@ -378,13 +378,9 @@ class PlainEngine:
                 state._apply(legal[int(u * len(legal))])
         return state.returns()
 
-    def waiting(self, with_states: bool) -> Leaves:
-        """What the evaluator is to be asked."""
-        states = [leaf.state for leaf in self._asked()]
-        masks = np.array([state.legal_actions_mask() for state in states])
-        if with_states:
-            return Leaves(np.zeros((len(states), 0), np.float32), masks, [state.clone() for state in states])
-        return Leaves(np.array([state.observation_tensor() for state in states]), masks, None)
+    def asked(self) -> list[State]:
+        """The states that the evaluator is to be asked about."""
+        return [leaf.state for leaf in self._asked()]
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
@@ -411,7 +407,7 @@ class PlainEngine:
 
     def _take(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
         """Take a leaf's evaluation: keep it, and expand the leaf."""
-        self.evaluations += 1
+        self.cost.evaluations += 1
         leaf.value = value
         node = leaf.node
         if node is None or leaf.state.kind() != node.kind:  # not stored, or valued by what was drawn below it
@@ -419,7 +415,7 @@ class PlainEngine:
         node.own = value
         stands = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
         if node.kind == DECISION and node.edges is None and not stands:
-            self.expansions += 1
+            self.cost.expansions += 1
             legal = leaf.state.legal_actions()
             scale = 1.0 if self.closed else float(len(legal))
             node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
@@ -440,7 +436,7 @@ class PlainEngine:
                     leaf.node.total[player] += leaf.value[player]
             else:
                 assert above is not None
-                self.transient += 1
+                self.cost.transient += 1
                 above.transient_visits += 1
                 for player in players:
                     above.transient_total[player] += leaf.value[player]
@@ -450,10 +446,10 @@ class PlainEngine:
             backup_sample(visit, [x / visit.divisor for x in value])
         if self.game.info.utility is None:
             self._learn_range(visit)
-        self.exact_expansions += visit.exact
-        self.blocked += visit.blocked
+        self.cost.exact_expansions += visit.exact
+        self.cost.blocked += visit.blocked
         if visit.simulation != ROOT_EVALUATION:
-            self.simulations += 1
+            self.cost.simulations += 1
 
     def _learn_range(self, visit: Visit) -> None:
         for node, edge in visit.path:
@@ -463,6 +459,15 @@ class PlainEngine:
                 self.high[node.mover] = max(self.high[node.mover], mean)
 
     # -- what was found ----------------------------------------------------------------------------------------
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that are done."""
+        return self.cost.simulations
+
+    def kind(self) -> int:
+        """The root's kind."""
+        return self.root.kind
 
     def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
         """Actions, visits, totals and priors at the root, by action."""
@@ -500,27 +505,6 @@ class PlainEngine:
         """The root's mean by player."""
         return np.array(self.root.total) / max(1, self.root.visits)
 
-    def counts(self) -> Counts:
-        """Sizes of the tree."""
-        chance = [node for node in walk(self.root) if node.kind == CHANCE]
-        outcome_counts: dict[int, int] = {}
-        for node in chance:
-            outcome_counts[len(node.children)] = outcome_counts.get(len(node.children), 0) + 1
-        return Counts(
-            nodes=self.node_count - len(self.tallies),
-            depth=self.depth,
-            expansions=self.expansions,
-            chance_nodes=len(chance),
-            chance_visits=sum(node.visits for node in chance),
-            chance_children=sum(len(node.children) for node in chance),
-            outcome_counts=dict(sorted(outcome_counts.items())),
-            collisions=self.collisions,
-            transient=self.transient,
-            blocked=self.blocked,
-            exact_expansions=self.exact_expansions,
-            tree_bytes=0,
-        )
-
     def in_flight(self) -> int:
         """Visits still counted as in flight in the whole tree: 0 between batches."""
         nodes = walk(self.root)
@@ -530,7 +514,8 @@ class PlainEngine:
 
     def view(self) -> PlainView:
         """The tree as it is now; the next search makes nodes of its own."""
-        return PlainView(self.root, self.closed)
+        cost = replace(self.cost, nodes=self.cost.nodes - len(self.tallies))
+        return PlainView(self.root, self.closed, cost)
 
 
 def _priors(legal: list[int], logits: list[float] | None) -> list[float]:

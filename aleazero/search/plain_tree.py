@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER, State
 from aleazero.search.export import ANY_OUTCOME, TreeNode
+from aleazero.search.result import SearchStats
 
 Values = list[float]
 """One number a player."""
@@ -127,11 +129,39 @@ def walk(root: Node) -> list[Node]:
     return found
 
 
+@dataclass
+class Cost:
+    """What a search counts beside its tree."""
+
+    simulations: int = 0
+    evaluations: int = 0
+    expansions: int = 0
+    nodes: int = 0
+    depth: int = 0
+    collisions: int = 0
+    transient: int = 0
+    blocked: int = 0
+    exact_expansions: int = 0
+
+
 class PlainView:
     """A tree of Python objects, to be read by people."""
 
-    def __init__(self, root: Node, closed: bool) -> None:
-        self._root, self.closed = root, closed
+    def __init__(self, root: Node, closed: bool, cost: Cost) -> None:
+        self._root, self.closed, self._cost = root, closed, cost
+
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+        chance = [node for node in walk(self._root) if node.kind == CHANCE]
+        sizes = Counter(len(node.children) for node in chance)
+        return SearchStats(
+            chance_nodes=len(chance),
+            chance_visits=sum(node.visits for node in chance),
+            chance_children=sum(len(node.children) for node in chance),
+            outcome_counts=dict(sorted(sizes.items())),
+            tree_bytes=0,
+            **vars(self._cost),
+        )
 
     def root(self) -> TreeNode:
         """The root, as a node of the exported tree."""

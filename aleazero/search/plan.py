@@ -121,7 +121,6 @@ class Plan:
                 for edge in self._graph.edges(place)
                 if edge.probability is not None
             ],
-            stats=self.stats(),
             stopped=None,
             config=SearchConfig(),
             view=PlanView(self._graph, place),
@@ -129,8 +128,7 @@ class Plan:
 
     def stats(self) -> SearchStats:
         """What the plan cost; what a plan does not count is 0."""
-        blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
-        return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
+        return PlanView(self._graph, None).stats()
 
     def _actions(self, state: State) -> list[int]:
         if state.kind() != DECISION:
@@ -179,6 +177,11 @@ class PlanView:
     def root(self) -> TreeNode:
         """The root, as a node of the exported tree."""
         return self._export(-1, "", self._place, None, None)
+
+    def stats(self) -> SearchStats:
+        """What the plan cost; what a plan does not count is 0."""
+        blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
+        return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
 
     def _export(self, label: int, text: str, place: Any, prior: float | None, probability: float | None) -> TreeNode:
         state = self._graph.state(place)

@@ -21,7 +21,7 @@ from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
 from aleazero.search.horizon import Horizon, check_horizon, horizon_at, one_action
 from aleazero.search.plan import GrowingGraph, Plan, Vector
 from aleazero.search.result import SearchResult
-from aleazero.search.search import narrowed
+from aleazero.search.root import narrowed
 
 Backend = Literal["auto", "compiled", "plain"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.luck import stream_key
 from aleazero.search.config import SearchConfig
-from aleazero.search.engine import TreeView
 from aleazero.search.export import SearchTree, TreeNode
 
 EXECUTED = 0x6578656375746564  # "executed": the stream of the executed move
@@ -71,6 +71,16 @@ class SearchStats:
     """Bytes of the tree that are in use; 0 for the plain search, which does not count them."""
 
 
+class TreeView(Protocol):
+    """A searched tree, to be read by people."""
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """Values are in units of return. ``q`` is the mover's view, NaN where an action was not tried."""
@@ -83,7 +93,6 @@ class SearchResult:
     """Mean by player."""
     outcomes: list[OutcomeStats]
     """Filled at a chance root, where there are no actions."""
-    stats: SearchStats
     stopped: str | None
     """Why the search ended before ``num_simulations``: interrupted, nodes, evaluations or seconds."""
     config: SearchConfig
@@ -92,6 +101,11 @@ class SearchResult:
     position: int
     """A digest of the root's state: what is drawn for it is not drawn again at the next ply."""
     view: TreeView = field(repr=False)
+
+    @cached_property
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+        return self.view.stats()
 
     @property
     def policy(self) -> NDArray[np.float64]:

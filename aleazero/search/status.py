@@ -10,10 +10,12 @@ COLLISION: Final = 11
 NO_ROOM: Final = 12
 GROW_NODES: Final = 13
 GROW_EDGES: Final = 14
+# From here on, what is wrong with a game or a position.
 BAD_PROBABILITIES: Final = 15
 ENDLESS_CHANCE: Final = 16
 UNLISTED_OUTCOMES: Final = 17
 BROKEN_RULES: Final = 18
+GAME_OVER: Final = 19
 
 # As in ``evaluator.Asked``.
 ASK_NEVER: Final = 0

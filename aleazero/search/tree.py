@@ -3,6 +3,9 @@
 Shapes: n nodes, m edges, s numbers of a state, p players, k leaves in flight, a actions, l steps of a path.
 A node does not know its visits' ways: every descent records its path, and values go up along it, so that a node
 may one day have several parents. Leaves carry their own state, so that one need not be a stored node.
+
+Trees stand in groups: the arrays of a ``Tree`` and a ``Batch`` have the number of the tree as their first axis, and
+``tree_at`` and ``batch_at`` take one out.
 """
 
 from __future__ import annotations
@@ -69,7 +72,11 @@ class Tree(NamedTuple):
     places: Any  # the node at each key
     low: Any  # (p,) float64: range by which values are scaled
     high: Any
+    luck: Any  # (3,) uint64: keys of the streams, by the names below
     counters: Any  # int64, by the names below
+
+
+DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, NUM_KEYS = range(4)
 
 
 (
@@ -92,8 +99,10 @@ class Tree(NamedTuple):
     BLOCKED,
     EXACT_EXPANSIONS,
     BROKEN,
+    PLACE,
+    HASHED,
     NUM_COUNTERS,
-) = range(20)
+) = range(22)
 
 VISIT = np.dtype(
     [
@@ -113,6 +122,7 @@ ROW = np.dtype(
         ("node", "i4"),  # NO_NODE where the leaf is not stored
         ("pick", "i4"),  # the outcome's place in the table of the chance node above, where the path does not have it
         ("depth", "i4"),
+        ("slot", "i4"),  # its place on the tray
         ("known", "i1"),  # its value need not be asked for
         ("stands_for", "i1"),  # the state is the node's own, not one drawn below it
     ],
@@ -128,9 +138,18 @@ class Batch(NamedTuple):
     rows: Any  # (r,) ROW
     states: Any  # (r, s)
     values: Any  # (r, p) float64, by player
-    observations: Any  # (r, o) float32
-    masks: Any  # (r, a) bool
-    logits: Any  # (r, a) float64
+
+
+class Tray(NamedTuple):
+    """What goes to an evaluator outside the loop and comes back, for a whole group. c places."""
+
+    taken: Any  # (1,) int64: places in use
+    owners: Any  # (c,) int32: the tree that asks
+    states: Any  # (c, s)
+    observations: Any  # (c, o) float32
+    masks: Any  # (c, a) bool
+    logits: Any  # (c, a) float64
+    values: Any  # (c, p) float64, by seat relative to the viewer
 
 
 class Scratch(NamedTuple):
@@ -165,9 +184,8 @@ class Settings(NamedTuple):
     playouts: int
     max_steps: int
     learns_range: bool
-    descent_key: Any  # uint64
-    rollout_key: Any
-    ties_key: Any
+    low: float  # range of the returns
+    high: float
     lists_outcomes: bool  # chance nodes have tables
     stratified: bool
     exact_up_to: int
@@ -191,46 +209,63 @@ UNIFORM: Final = 1
 ROLLOUT: Final = 2
 
 
-def make_tree(
-    num_nodes: int, num_edges: int, state_size: int, state_dtype: str, players: int, keeps_unstored: bool = False
+def make_trees(
+    count: int,
+    num_nodes: int,
+    num_edges: int,
+    state_size: int,
+    state_dtype: str,
+    players: int,
+    keeps_unstored: bool = False,
 ) -> Tree:
-    """An empty tree with room for so many nodes and edges."""
-    hash_size = 1 << max(4, (2 * num_nodes - 1).bit_length())
-    return Tree(
-        nodes=np.zeros(num_nodes, NODE).view(np.recarray),
-        edges=np.zeros(num_edges, EDGE).view(np.recarray),
-        states=np.zeros((num_nodes, state_size), state_dtype),
-        totals=np.zeros((num_nodes, players)),
-        own=np.zeros((num_nodes, players)),
-        unstored=np.zeros((num_nodes if keeps_unstored else 1, players + 1)),
-        keys=np.full(hash_size, EMPTY, np.int64),
-        places=np.zeros(hash_size, np.int32),
-        low=np.zeros(players),
-        high=np.zeros(players),
-        counters=np.zeros(NUM_COUNTERS, np.int64),
+    """So many empty trees, each with room for so many nodes and edges."""
+    hash_size = hash_size_for(num_nodes)
+    trees = Tree(
+        nodes=np.zeros((count, num_nodes), NODE).view(np.recarray),
+        edges=np.zeros((count, num_edges), EDGE).view(np.recarray),
+        states=np.zeros((count, num_nodes, state_size), state_dtype),
+        totals=np.zeros((count, num_nodes, players)),
+        own=np.zeros((count, num_nodes, players)),
+        unstored=np.zeros((count, num_nodes if keeps_unstored else 1, players + 1)),
+        keys=np.full((count, hash_size), EMPTY, np.int64),
+        places=np.zeros((count, hash_size), np.int32),
+        low=np.zeros((count, players)),
+        high=np.zeros((count, players)),
+        luck=np.zeros((count, NUM_KEYS), np.uint64),
+        counters=np.zeros((count, NUM_COUNTERS), np.int64),
     )
+    trees.counters[:, PLACE] = np.arange(count)
+    return trees
+
+
+def hash_size_for(num_nodes: int) -> int:
+    """Places of the hash table of a tree with so many nodes."""
+    return 1 << max(4, (2 * num_nodes - 1).bit_length())
 
 
 def make_batch(
-    visits: int,
-    rows: int,
-    max_depth: int,
-    state_size: int,
-    state_dtype: str,
-    observation: int,
-    actions: int,
-    players: int,
+    count: int, visits: int, rows: int, max_depth: int, state_size: int, state_dtype: str, players: int
 ) -> Batch:
-    """Room for the visits in flight."""
+    """Room for the visits in flight of so many trees."""
     return Batch(
-        visits=np.zeros(visits, VISIT).view(np.recarray),
-        paths=np.zeros((visits, max_depth + MAX_CHANCE_RUN + 3, 2), np.int32),
-        rows=np.zeros(rows, ROW).view(np.recarray),
-        states=np.zeros((rows, state_size), state_dtype),
-        values=np.zeros((rows, players)),
-        observations=np.zeros((rows, observation), np.float32),
-        masks=np.zeros((rows, actions), np.bool_),
-        logits=np.zeros((rows, actions)),
+        visits=np.zeros((count, visits), VISIT).view(np.recarray),
+        paths=np.zeros((count, visits, max_depth + MAX_CHANCE_RUN + 3, 2), np.int32),
+        rows=np.zeros((count, rows), ROW).view(np.recarray),
+        states=np.zeros((count, rows, state_size), state_dtype),
+        values=np.zeros((count, rows, players)),
+    )
+
+
+def make_tray(places: int, state_size: int, state_dtype: str, observation: int, actions: int, players: int) -> Tray:
+    """Room for what an evaluator is asked at once."""
+    return Tray(
+        taken=np.zeros(1, np.int64),
+        owners=np.zeros(places, np.int32),
+        states=np.zeros((places, state_size), state_dtype),
+        observations=np.zeros((places, observation), np.float32),
+        masks=np.zeros((places, actions), np.bool_),
+        logits=np.zeros((places, actions)),
+        values=np.zeros((places, players)),
     )
 
 
@@ -247,50 +282,80 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
     )
 
 
-def grow_nodes(tree: Tree, room: int) -> Tree:
-    """The same tree with room for more nodes."""
-    hash_size = 1 << max(4, (2 * room - 1).bit_length())
-    bigger = tree._replace(
-        nodes=_longer(tree.nodes, room).view(np.recarray),
-        states=_longer(tree.states, room),
-        totals=_longer(tree.totals, room),
-        own=_longer(tree.own, room),
-        unstored=_longer(tree.unstored, room) if len(tree.unstored) == len(tree.nodes) else tree.unstored,
+def grow_nodes(trees: Tree, room: int) -> Tree:
+    """The same trees with room for more nodes."""
+    hash_size = hash_size_for(room)
+    keeps_unstored = trees.unstored.shape[1] == trees.nodes.shape[1]
+    bigger = trees._replace(
+        nodes=_longer(trees.nodes, room).view(np.recarray),
+        states=_longer(trees.states, room),
+        totals=_longer(trees.totals, room),
+        own=_longer(trees.own, room),
+        unstored=_longer(trees.unstored, room) if keeps_unstored else trees.unstored,
     )
-    if hash_size == len(tree.keys):
+    count, old_size = trees.keys.shape
+    if hash_size == old_size:
         return bigger
-    keys, places = np.full(hash_size, EMPTY, np.int64), np.zeros(hash_size, np.int32)
-    used = np.flatnonzero(tree.keys != EMPTY)
-    wanted = hash_place(tree.keys[used], hash_size - 1)
-    while len(used):  # all at once: of those that want a free place the first gets it, the others look one further
-        first = np.unique(wanted, return_index=True)[1]
-        settled = first[keys[wanted[first]] == EMPTY]
-        keys[wanted[settled]], places[wanted[settled]] = tree.keys[used[settled]], tree.places[used[settled]]
-        used, wanted = np.delete(used, settled), (np.delete(wanted, settled) + 1) & (hash_size - 1)
+    keys, places = np.full((count, hash_size), EMPTY, np.int64), np.zeros((count, hash_size), np.int32)
+    for b in np.flatnonzero(trees.counters[:, HASHED]):
+        _hash_anew(trees.keys[b], trees.places[b], keys[b], places[b])
     return bigger._replace(keys=keys, places=places)
 
 
-def grow_edges(tree: Tree, room: int) -> Tree:
-    """The same tree with room for more edges."""
-    return tree._replace(edges=_longer(tree.edges, room).view(np.recarray))
+def _hash_anew(old_keys: Any, old_places: Any, keys: Any, places: Any) -> None:
+    used = np.flatnonzero(old_keys != EMPTY)
+    wanted = hash_place(old_keys[used], len(keys) - 1)
+    while len(used):  # all at once: of those that want a free place the first gets it, the others look one further
+        first = np.unique(wanted, return_index=True)[1]
+        settled = first[keys[wanted[first]] == EMPTY]
+        keys[wanted[settled]], places[wanted[settled]] = old_keys[used[settled]], old_places[used[settled]]
+        used, wanted = np.delete(used, settled), (np.delete(wanted, settled) + 1) & (len(keys) - 1)
+
+
+def grow_edges(trees: Tree, room: int) -> Tree:
+    """The same trees with room for more edges."""
+    return trees._replace(edges=_longer(trees.edges, room).view(np.recarray))
 
 
 def _longer(array: Any, length: int) -> Any:
-    longer = np.zeros((length, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
+    longer = np.zeros((len(array), length, *array.shape[2:]), array.dtype)
+    longer[:, : array.shape[1]] = array
     return longer
 
 
 def tree_bytes(tree: Tree) -> int:
     """Bytes in use: nodes with their states and values, edges, and the hash table's entries."""
     nodes, edges = int(tree.counters[NODES]), int(tree.counters[EDGES])
-    a_node: int = sum(array.itemsize * array[0].size for array in (tree.states, tree.totals, tree.own)) + NODE.itemsize
-    hashed: int = int(np.count_nonzero(tree.keys != EMPTY))
-    total: int = nodes * a_node + edges * EDGE.itemsize + hashed * (tree.keys.itemsize + tree.places.itemsize)
+    a_node: int = sum(array.itemsize * array.shape[1] for array in (tree.states, tree.totals, tree.own)) + NODE.itemsize
+    an_entry: int = tree.keys.itemsize + tree.places.itemsize
+    total: int = nodes * a_node + edges * EDGE.itemsize + int(tree.counters[HASHED]) * an_entry
     return total
 
 
 # -- the functions below run inside the compiled loop ----------------------------------------------------------
+
+
+def tree_at(trees: Tree, b: Any) -> Tree:
+    """One tree of a group."""
+    return Tree(
+        trees.nodes[b],
+        trees.edges[b],
+        trees.states[b],
+        trees.totals[b],
+        trees.own[b],
+        trees.unstored[b],
+        trees.keys[b],
+        trees.places[b],
+        trees.low[b],
+        trees.high[b],
+        trees.luck[b],
+        trees.counters[b],
+    )
+
+
+def batch_at(batches: Batch, b: Any) -> Batch:
+    """What one tree of a group has in flight."""
+    return Batch(batches.visits[b], batches.paths[b], batches.rows[b], batches.states[b], batches.values[b])
 
 
 def hash_place(key: Any, mask: Any) -> Any:
@@ -317,6 +382,7 @@ def add_child(tree: Tree, key: Any, parent: Any, child: Any) -> None:
         i = (i + 1) & mask
     tree.keys[i] = key
     tree.places[i] = child
+    tree.counters[HASHED] += 1
     link_child(tree, parent, child)
 
 

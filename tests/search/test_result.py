@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import numpy as np
@@ -11,12 +10,10 @@ import pytest
 import aleazero
 from aleazero import ChanceConfig, Search, SearchConfig
 from aleazero.games.base import CHANCE, DECISION
-from aleazero.search.result import SearchResult, SearchStats
+from aleazero.search.result import SearchResult
 
 
 def result_of(visits, q, priors) -> SearchResult:
-    blank = {field.name: 0 for field in dataclasses.fields(SearchStats)}
-    stats = SearchStats(**{**blank, "outcome_counts": {}})
     return SearchResult(
         actions=np.arange(len(visits)) * 10,
         visits=np.array(visits),
@@ -24,7 +21,6 @@ def result_of(visits, q, priors) -> SearchResult:
         priors=np.array(priors, float),
         value=np.zeros(1),
         outcomes=[],
-        stats=stats,
         stopped=None,
         config=SearchConfig(),
         seed=0,

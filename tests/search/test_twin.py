@@ -71,7 +71,7 @@ def both(game, evaluator, position, actions=None, **settings):
     searches = [aleazero.Search(game, evaluator, config, backend=backend) for backend in ("compiled", "plain")]
     results = [search.run(state, actions) for search in searches]
     same(*results)
-    assert [search._engine.in_flight() for search in searches] == [0, 0]
+    assert [search._lockstep.group.trees[0].in_flight() for search in searches] == [0, 0]
     return results[0]
 
 
@@ -140,9 +140,9 @@ def test_growth_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> N
             with monkeypatch.context() as patch:
                 patch.setattr("aleazero.search.compiled.FIRST_NODES", 8)
                 tight = aleazero.Search(game, "uniform", config)
-            assert len(tight._engine._tree.nodes) == 8
+            assert len(tight._lockstep.group.trees[0].arrays.nodes) == 8
             same(tight.run(state), roomy.run(state))
-            assert len(tight._engine._tree.nodes) > 1000
+            assert len(tight._lockstep.group.trees[0].arrays.nodes) > 1000
 
 
 def test_where_the_loop_pauses_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,5 +152,5 @@ def test_where_the_loop_pauses_does_not_change_the_search(monkeypatch: pytest.Mo
         config = SearchConfig(num_simulations=700, in_flight=in_flight)
         usual = aleazero.Search(game, "rollout", config).run(state)
         for seconds in (-1.0, 1e9):
-            monkeypatch.setattr("aleazero.search.search.CHUNK_SECONDS", seconds)
+            monkeypatch.setattr("aleazero.search.lockstep.CHUNK_SECONDS", seconds)
             same(aleazero.Search(game, "rollout", config).run(state), usual)

@@ -1,0 +1,97 @@
+"""One tree of a compiled group: what is touched up and read at its root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import DECISION
+from aleazero.search.compiled_view import CompiledView, running_sum
+from aleazero.search.tree import EDGES, NODES, SIMULATIONS, TALLY, Tree
+
+
+class CompiledTree:
+    """A tree at a place of a group."""
+
+    def __init__(self, group: Any, place: int) -> None:
+        self._group, self._place = group, place
+
+    @property
+    def arrays(self) -> Tree:
+        """The tree's arrays, as they are now; room for more may replace them."""
+        tree: Tree = self._group.tree_at(self._place)
+        return tree
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that are done."""
+        return int(self._group.counters[self._place, SIMULATIONS])
+
+    def kind(self) -> int:
+        """The root's kind."""
+        return int(self._root()["kind"])
+
+    def restrict(self, actions: list[int]) -> None:
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        edges = self._root_slots()
+        kept = edges[np.isin(edges["action"], actions)].copy()
+        weight = running_sum(kept["prior"])
+        kept["prior"] = kept["prior"] / weight if weight > 0 else 1.0 / len(kept)
+        if not self._group.closed:
+            kept["prior"] *= len(kept)
+        edges[: len(kept)] = kept
+        self._group.nodes[self._place, 0]["num_edges"] = len(kept)
+
+    def mix_noise(self, noise: NDArray[np.float64]) -> None:
+        """Blend noise into the root's priors."""
+        share = self._group.config.noise_fraction
+        priors = self._root_slots()["prior"]
+        priors[:] = (1.0 - share) * priors + share * noise * (1.0 if self._group.closed else float(len(noise)))
+
+    def _root(self) -> Any:
+        return self._group.nodes[self._place, 0]
+
+    def _root_slots(self) -> Any:
+        root = self._root()
+        first, count = int(root["first_edge"]), int(root["num_edges"])
+        return self._group.edges[self._place, first : first + (max(0, count) if root["kind"] == DECISION else 0)]
+
+    def root_edges(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, totals and priors at the root, by action."""
+        edges = self._root_slots()
+        weight = 1.0
+        if not self._group.closed:
+            weight = running_sum(edges["prior"]) or 1.0
+            edges = edges[np.argsort(edges["action"], kind="stable")]
+        return edges["action"], edges["visits"], edges["total"], edges["prior"] / weight
+
+    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
+        """Visits and total by outcome of a chance root."""
+        tree = self.arrays
+        return {
+            int(tree.nodes[n]["label"]): (int(tree.nodes[n]["visits"]), tree.totals[n].copy())
+            for n in self._make_view().children(0)
+            if (tree.nodes[n]["kind"] == TALLY) != self._group.closed
+        }
+
+    def root_value(self) -> NDArray[np.float64]:
+        """The root's mean by player."""
+        mean: NDArray[np.float64] = self._group.totals[self._place, 0] / max(1, int(self._root()["visits"]))
+        return mean
+
+    def in_flight(self) -> int:
+        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        tree = self.arrays
+        nodes = tree.nodes["in_flight"][: tree.counters[NODES]].sum()
+        return int(nodes + tree.edges["in_flight"][: tree.counters[EDGES]].sum())
+
+    def view(self) -> CompiledView:
+        """The tree as it is now; it stays so while somebody holds the view."""
+        view = self._make_view()
+        self._group.remember(self._place, view)
+        return view
+
+    def _make_view(self) -> CompiledView:
+        return CompiledView(self._group.game, self.arrays, self._group.closed)

@@ -1,0 +1,179 @@
+"""The story of a search: trees descend, the evaluator is asked about all their leaves at once, the trees take it in.
+
+A search alone is one tree; a forest drives several groups of them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, EvaluatorError
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.search.config import SearchConfig
+from aleazero.search.engine import (
+    DONE,
+    EVALUATIONS_SPENT,
+    FAILED,
+    FULL,
+    IDLE,
+    PAUSED,
+    READY,
+    WAITING,
+    Group,
+    Leaves,
+)
+from aleazero.search.evaluator import evaluate_batch
+from aleazero.search.result import SearchResult
+from aleazero.search.root import Request, read_result, touch_root, touches_root
+
+Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Logits and values, by row."""
+
+Backend = Literal["auto", "compiled", "plain", "implicit"]
+
+CHUNK_SECONDS = 0.05
+"""Native code runs about this long at a time, so that Ctrl-C and the clock are heard."""
+
+STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
+"""Why a search ends."""
+
+
+class Lockstep:
+    """A group of trees, and the evaluator that they share."""
+
+    def __init__(
+        self, game: Game, evaluator: Any, config: SearchConfig, backend: Backend, count: int, places: int, *, pad: bool
+    ) -> None:
+        self.evaluator, self.config = evaluator, config
+        self.group = _make_group(game, evaluator, config, backend, count, places)
+        self._players = game.num_players
+        self._pad = pad
+        self._sees_states = getattr(evaluator, "sees_states", False)
+        self._requests: list[Request | None] = [None] * count
+        self._to_touch: set[int] = set()
+        self._chunk = 64
+
+    def begin(self, place: int, request: Request) -> None:
+        """Plant a tree."""
+        self._requests[place] = request
+        self.group.plant(place, request.state, request.seed)
+        self.group.pauses[place] = self._chunk
+        self._to_touch.discard(place)
+        if touches_root(request, self.config):
+            self._to_touch.add(place)
+            self.group.pauses[place] = 0
+
+    def round(self) -> None:
+        """Every tree goes on until it waits, ends or pauses; then the evaluator is asked, once, and answers."""
+        before = time.monotonic()
+        group = self.group
+        for place in np.flatnonzero(group.statuses == PAUSED):
+            group.pauses[place] = group.trees[int(place)].simulations + self._chunk
+            group.statuses[place] = READY
+        group.advance()
+        if self._to_touch and self._touch_roots():
+            group.advance()
+        if (group.statuses == PAUSED).any():
+            quick = time.monotonic() - before < CHUNK_SECONDS
+            self._chunk = min(2**30, max(1, self._chunk * 2 if quick else self._chunk // 2))
+        if (group.statuses == WAITING).any():
+            self._evaluate()
+
+    def _touch_roots(self) -> bool:
+        """Narrow and disturb the roots that are evaluated; whether there were any."""
+        group = self.group
+        ready = [place for place in self._to_touch if group.statuses[place] == PAUSED]
+        for place in ready:
+            request = self._requests[place]
+            assert request is not None
+            touch_root(group.trees[place], request, self.config)
+            group.pauses[place] = self._chunk
+            group.statuses[place] = READY
+        self._to_touch -= {place for place in self._to_touch if group.statuses[place] != WAITING}
+        return bool(ready)
+
+    def _evaluate(self) -> None:
+        leaves, owners = self.group.waiting(with_states=self._sees_states)
+        try:
+            answer = self._ask(leaves, len(owners))
+        except EvaluatorError as error:
+            answer = self._ask_each(leaves, owners, error)
+        except BaseException as reason:  # Ctrl-C among others: nobody will answer
+            for place in np.flatnonzero(self.group.statuses == WAITING):
+                self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
+            self.clear()
+            raise
+        self.group.absorb(*answer)
+
+    def _ask(self, leaves: Leaves, count: int) -> Answer:
+        """The evaluator's answer; it gets arrays of its own, and all batches of a forest have one shape."""
+        size = len(leaves.observations) if self._pad and leaves.states is None else count
+        observations = np.zeros((size, leaves.observations.shape[1]), np.float32)
+        masks = np.zeros((size, leaves.legal_masks.shape[1]), np.bool_)
+        observations[:count], masks[:count] = leaves.observations[:count], leaves.legal_masks[:count]
+        return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
+
+    def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
+        """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""
+        logits = np.zeros(leaves.legal_masks.shape)
+        values = np.zeros((len(logits), self._players))
+        for owner in np.unique(owners):
+            rows = np.flatnonzero(owners == owner)
+            order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
+            states = None if leaves.states is None else [leaves.states[row] for row in rows]
+            alone = Leaves(leaves.observations[order], leaves.legal_masks[order], states)
+            try:
+                if len(rows) == len(owners):
+                    raise error
+                answer = self._ask(alone, len(rows))
+            except EvaluatorError as own:
+                self.group.fail(int(owner), own)
+            else:
+                logits[rows], values[rows] = (part[: len(rows)] for part in answer)
+        return logits, values
+
+    def ended(self) -> list[int]:
+        """The trees that have ended or failed, and wait to be read."""
+        statuses = self.group.statuses
+        over = (statuses == DONE) | (statuses == FULL) | (statuses == EVALUATIONS_SPENT) | (statuses == FAILED)
+        return [int(place) for place in np.flatnonzero(over)]
+
+    def read(self, place: int, stopped: str | None = None) -> SearchResult:
+        """What a tree has found; raises where it failed. The place is free then."""
+        status = int(self.group.statuses[place])
+        request = self._requests[place]
+        assert request is not None
+        self.group.statuses[place] = IDLE
+        if status == FAILED:
+            raise self.group.error(place)
+        return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
+
+    def settle(self) -> None:
+        """Take in what was answered, and go no further."""
+        self.group.pauses[:] = 0
+        self.group.advance()
+        self._touch_roots()
+
+    def clear(self) -> None:
+        """Forget every tree."""
+        self.group.clear()
+        self._to_touch.clear()
+
+
+def _make_group(game: Game, evaluator: Any, config: SearchConfig, backend: str, count: int, places: int) -> Group:
+    if backend not in ("auto", "compiled", "plain", "implicit"):
+        raise ConfigError(f"backend is {backend!r}, expected auto, compiled, plain or implicit")
+    if backend in ("auto", "compiled") and isinstance(game, KernelGame):
+        from aleazero.search.compiled import CompiledGroup
+
+        return CompiledGroup(game, evaluator, config, count, places)
+    if backend == "compiled":
+        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+    from aleazero.search.plain_group import PlainGroup
+
+    return PlainGroup(game, evaluator, config, count, places, implicit=backend == "implicit")
