@@ -18,7 +18,7 @@ from aleazero.games.luck import stream_key
 from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_tree import CompiledTree
-from aleazero.search.compiled_view import CompiledView
+from aleazero.search.compiled_view import CompiledView, Read
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
 from aleazero.search.engine import ANSWERED, FAILED, IDLE, MAX_CHANCE_RUN, PLANTED, WAITING, Leaves
 from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions
@@ -96,6 +96,7 @@ class CompiledGroup:
         self._arrays = arrays
         self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
         self.totals, self.counters = arrays.totals, arrays.counters
+        self.read = Read(self.nodes, self.edges, arrays.states, self.totals, self.counters)
 
     def tree_at(self, place: int) -> Tree:
         """The arrays of one tree."""
@@ -133,8 +134,9 @@ class CompiledGroup:
             if not growth:
                 break
             self._grow(growth)
-        for place in np.flatnonzero(self.statuses >= BAD_PROBABILITIES):
-            self.fail(int(place), self._explain(int(self.statuses[place])))
+        if self.statuses.max() >= BAD_PROBABILITIES:
+            for place in np.flatnonzero(self.statuses >= BAD_PROBABILITIES):
+                self.fail(int(place), self._explain(int(self.statuses[place])))
 
     def _grow(self, growth: int) -> None:
         if growth & GROW_MORE_NODES:

@@ -61,10 +61,10 @@ class CompiledTree:
     def root_edges(self) -> tuple[Any, Any, Any, Any]:
         """Actions, visits, totals and priors at the root, by action."""
         edges = self._root_slots()
-        weight = 1.0
-        if not self._group.closed:
-            weight = running_sum(edges["prior"]) or 1.0
-            edges = edges[np.argsort(edges["action"], kind="stable")]
+        if self._group.closed:
+            return edges["action"], edges["visits"], edges["total"], edges["prior"]
+        weight = running_sum(edges["prior"]) or 1.0
+        edges = edges[np.argsort(edges["action"], kind="stable")]
         return edges["action"], edges["visits"], edges["total"], edges["prior"] / weight
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
@@ -94,4 +94,4 @@ class CompiledTree:
         return view
 
     def _make_view(self) -> CompiledView:
-        return CompiledView(self._group.game, self.arrays, self._group.closed)
+        return CompiledView(self._group.game, self._group.read, self._place, self._group.closed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,33 +25,50 @@ from aleazero.search.tree import (
     TALLIES,
     TALLY,
     TRANSIENT,
-    Tree,
     tree_bytes,
 )
+
+
+class Read(NamedTuple):
+    """What a view reads of a tree's arrays; of a whole group's, as long as the tree stands there."""
+
+    nodes: Any
+    edges: Any
+    states: Any
+    totals: Any
+    counters: Any
 
 
 class CompiledView:
     """A tree of arrays, to be read by people."""
 
-    def __init__(self, game: KernelGame, tree: Tree, closed: bool) -> None:
-        self.game, self._tree, self.closed = game, tree, closed
+    def __init__(self, game: KernelGame, group: Read, place: int, closed: bool) -> None:
+        self.game, self.closed = game, closed
+        self._group, self._place = group, place
+        self._copy: Read | None = None
 
     def detach(self) -> None:
         """Keep a copy of the tree: its arrays are about to be used anew."""
-        tree = self._tree
-        nodes, edges = int(tree.counters[NODES]), int(tree.counters[EDGES])
-        self._tree = tree._replace(
-            nodes=tree.nodes[:nodes].copy(),
-            edges=tree.edges[:edges].copy(),
-            states=tree.states[:nodes].copy(),
-            totals=tree.totals[:nodes].copy(),
-            counters=tree.counters.copy(),
+        group, place = self._group, self._place
+        counters = group.counters[place].copy()
+        nodes, edges = int(counters[NODES]), int(counters[EDGES])
+        self._copy = Read(
+            group.nodes[place, :nodes].copy(),
+            group.edges[place, :edges].copy(),
+            group.states[place, :nodes].copy(),
+            group.totals[place, :nodes].copy(),
+            counters,
         )
+
+    @property
+    def _tree(self) -> Read:
+        return self._copy or Read(*(array[self._place] for array in self._group))
 
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
-        counters = self._tree.counters
-        nodes = self._tree.nodes[: counters[NODES]]
+        tree = self._tree
+        counters = tree.counters
+        nodes = tree.nodes[: counters[NODES]]
         chance = nodes[nodes["kind"] == CHANCE]
         children = chance["num_children"].astype(np.int64)
         if counters[TALLIES]:
@@ -71,16 +88,17 @@ class CompiledView:
             transient=int(counters[TRANSIENT]),
             blocked=int(counters[BLOCKED]),
             exact_expansions=int(counters[EXACT_EXPANSIONS]),
-            tree_bytes=tree_bytes(self._tree),
+            tree_bytes=tree_bytes(tree.states, tree.totals, counters),
         )
 
     def children(self, n: int) -> list[int]:
         """The children of a node that are found by hash, in order of appearance."""
+        nodes = self._tree.nodes
         found = []
-        child = int(self._tree.nodes[n]["first_child"])
+        child = int(nodes[n]["first_child"])
         while child != NO_NODE:
             found.append(child)
-            child = int(self._tree.nodes[child]["next_child"])
+            child = int(nodes[child]["next_child"])
         return found[::-1]
 
     def root(self) -> TreeNode:

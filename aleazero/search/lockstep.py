@@ -41,6 +41,7 @@ CHUNK_SECONDS = 0.05
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
 """Why a search ends."""
+ENDED = {*STOPPED, FAILED}
 
 
 class Lockstep:
@@ -139,9 +140,7 @@ class Lockstep:
 
     def ended(self) -> list[int]:
         """The trees that have ended or failed, and wait to be read."""
-        statuses = self.group.statuses
-        over = (statuses == DONE) | (statuses == FULL) | (statuses == EVALUATIONS_SPENT) | (statuses == FAILED)
-        return [int(place) for place in np.flatnonzero(over)]
+        return [place for place, status in enumerate(self.group.statuses.tolist()) if status in ENDED]
 
     def read(self, place: int, stopped: str | None = None) -> SearchResult:
         """What a tree has found; raises where it failed. The place is free then."""

@@ -84,15 +84,15 @@ def touch_root(tree: GrownTree, request: Request, config: SearchConfig) -> None:
 
 def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:
     """What a tree has found."""
-    actions, visits, totals, priors = (np.asarray(column) for column in tree.root_edges())
-    visits = visits.astype(np.int64)
-    q = np.full(len(visits), np.nan)
-    np.divide(totals, visits, out=q, where=visits > 0)
+    actions, visits, totals, priors = tree.root_edges()
+    visited = np.array(visits, np.int64)
+    q = np.full(len(visited), np.nan)
+    np.divide(totals, visited, out=q, where=visited > 0)
     return SearchResult(
-        actions=actions.astype(np.int64),
-        visits=visits,
+        actions=np.array(actions, np.int64),
+        visits=visited,
         q=q,
-        priors=priors.astype(np.float64),
+        priors=np.array(priors, np.float64),
         value=tree.root_value(),
         outcomes=_outcomes(request.state, tree) if tree.kind() == CHANCE else [],
         stopped=stopped,

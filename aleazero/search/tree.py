@@ -323,12 +323,11 @@ def _longer(array: Any, length: int) -> Any:
     return longer
 
 
-def tree_bytes(tree: Tree) -> int:
-    """Bytes in use: nodes with their states and values, edges, and the hash table's entries."""
-    nodes, edges = int(tree.counters[NODES]), int(tree.counters[EDGES])
-    a_node: int = sum(array.itemsize * array.shape[1] for array in (tree.states, tree.totals, tree.own)) + NODE.itemsize
-    an_entry: int = tree.keys.itemsize + tree.places.itemsize
-    total: int = nodes * a_node + edges * EDGE.itemsize + int(tree.counters[HASHED]) * an_entry
+def tree_bytes(states: Any, totals: Any, counters: Any) -> int:
+    """Bytes in use of one tree: nodes with their states and values, edges, and the hash table's entries."""
+    a_node = NODE.itemsize + states.itemsize * states.shape[1] + 2 * totals.itemsize * totals.shape[1]
+    an_entry = np.dtype(np.int64).itemsize + np.dtype(np.int32).itemsize
+    total: int = int(counters[NODES]) * a_node + int(counters[EDGES]) * EDGE.itemsize + int(counters[HASHED]) * an_entry
     return total
 
 

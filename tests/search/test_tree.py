@@ -67,5 +67,7 @@ def test_growing_keeps_everything() -> None:
 def test_bytes_in_use_are_counted() -> None:
     tree = tree_at(make_trees(1, 100, 100, 5, "int16", 2), 0)
     tree.counters[NODES], tree.counters[EDGES] = 10, 20
-    assert tree_bytes(tree) == 10 * (NODE.itemsize + 5 * 2 + 4 * 8) + 20 * EDGE.itemsize
+    assert (
+        tree_bytes(tree.states, tree.totals, tree.counters) == 10 * (NODE.itemsize + 5 * 2 + 4 * 8) + 20 * EDGE.itemsize
+    )
     assert (NODE.itemsize, EDGE.itemsize) == (48, 32)
