@@ -70,7 +70,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="cores to use")
     parser.add_argument("--batch", type=int, default=256, help="trees searched at once")
     parser.add_argument("--sims", type=int, default=64, help="simulations a tree")
-    parser.add_argument("--repetitions", type=int, default=10, help="searches timed, of which the best counts")
+    parser.add_argument("--repetitions", type=int, default=20, help="searches timed, of which the best counts")
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS)
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     return parser.parse_args()
