@@ -33,7 +33,7 @@ test: lint  ## Lint, types and all tests but the slow proofs
 test-long: lint  ## The slow proofs too
 	$(BIN)/pytest -n 2
 
-bench: setup  ## Measure the search beside OpenSpiel's, and chance settings against exact values; writes bench.json and chance.json
+bench: setup  ## Measure speed beside OpenSpiel's, and chance settings beside exact values
 	$(BIN)/aleazero bench search --json bench.json
 	$(BIN)/aleazero bench chance --json chance.json
 

@@ -133,13 +133,24 @@ def _show(data: dict[str, Any], console: Console) -> None:
             f"{1000 * row['seconds']:.2f}", f"{1000 * reached[best]:.2f} ms, {best}" if best else "more than measured",
         )  # fmt: skip
     console.print(table)
+    if data["beside_sampling"]:
+        table = quiet_table(("times sampling's", "left"), ("evaluator", "left"), ("error", "right"), ("luck", "right"),
+                            ("regret", "right"), ("time", "right"))  # fmt: skip
+        for row in data["beside_sampling"]:
+            table.add_row(
+                row["setting"], row["evaluator"], with_error(row, "value_rmse"), with_error(row, "value_deviation"),
+                with_error(row, "regret"), f"{row['seconds']:.2f}",
+            )  # fmt: skip
+        console.print(table)
     console.print("Errors are root mean squares ± a standard error. Regret, nodes and times are of the last budget.",
                   style="dim")  # fmt: skip
 
 
 def with_error(row: dict[str, Any], name: str) -> str:
-    """A figure with its standard error, to the digits that it allows."""
+    """A figure with its standard error; a dash where there is none."""
     value, error = row[name], row[f"{name}_se"]
+    if value is None:
+        return "-"
     digits = 3 if abs(value) < 1 else 2
     return f"{value:.{digits}f}±{error:.{digits}f}"
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.cli.chance_cases import CASES, SETTINGS, make_evaluator
+from aleazero.cli.chance_summary import beside_sampling
 from aleazero.cli.searching import prepare
 from aleazero.cli.specs import read_plan
 from aleazero.games.base import State
@@ -25,10 +26,10 @@ from aleazero.search.search import Search
 
 Vector = NDArray[np.float64]
 
-MOST_EVALUATIONS = {"rollout": 2**18, "network": 2**13}
+MOST_EVALUATIONS = {"rollout": 2**17, "network": 2**12}
 """Evaluations that one position may take over all seeds of a row. Networks are asked leaf by leaf, from Python."""
-FEWEST_SEEDS = 10
-LARGEST_BUDGET = {"rollout": 2**31 - 2, "network": 2048}
+FEWEST_SEEDS = 12
+LARGEST_BUDGET = {"rollout": 2**31 - 2, "network": 512}
 
 PLANS = 20
 """Most seeds of a plan."""
@@ -205,7 +206,7 @@ def measure_all(
     c: float | None,
     say: Callable[[str], Any],
 ) -> dict[str, Any]:
-    """All rows of the search, of the planner, and where they cross."""
+    """All rows of the search, of the planner, where they cross, and what the rows say together."""
     search, planner = [], []
     for name in names:
         say(f"{name}, solving it exactly")
@@ -221,4 +222,10 @@ def measure_all(
                 say(f"{name}, {evaluator}, planner, {plan}")
                 planner.append(measure_planner(name, evaluator, plan, seeds))
     exact = {name: {p.state.to_text(): p.value for p in CASES[name].positions} for name in names}
-    return {"exact": exact, "search": search, "planner": planner, "crossings": crossings(search, planner)}
+    return {
+        "exact": exact,
+        "search": search,
+        "planner": planner,
+        "crossings": crossings(search, planner),
+        "beside_sampling": beside_sampling(search),
+    }

@@ -8,6 +8,7 @@ import pytest
 
 from aleazero.cli import bench_chance, chance_cases, measure_chance
 from aleazero.cli.chance_cases import CASES, SETTINGS, NetworkLike, Position
+from aleazero.cli.chance_summary import beside_sampling
 from aleazero.cli.measure_chance import crossings, measure_search, time_to_reach
 from aleazero.search.config import ChanceConfig
 
@@ -28,6 +29,9 @@ def test_rows_and_their_shape(run_json):
         assert min(row["nodes"], row["seconds"], row["tree_bytes"]) > 0
     assert [row["plan"] for row in data["planner"]] == ["1", "2", "4", "game"] * 2
     assert [row["value_rmse"] for row in data["planner"] if row["plan"] == "game"] == pytest.approx([0, 0], abs=1e-9)
+    assert [(row["evaluator"], row["setting"]) for row in data["beside_sampling"]] == [
+        ("rollout", "full"), ("network", "full"),
+    ]  # fmt: skip
     assert [set(row["seconds"]) for row in data["crossings"]] == [{"sampling", "full"}] * 8
 
 
@@ -95,6 +99,33 @@ def test_what_one_player_gains_the_other_loses():
     assert values[0, 0] != position.value
 
 
+def row(setting, budget, error, regret):
+    figures = {"value_rmse": error, "value_deviation": error, "best_q_rmse": error, "regret": regret}
+    errors = {f"{name}_se": value / 10 for name, value in figures.items()}
+    place = {"game": "pig", "evaluator": "rollout", "setting": setting, "budget": budget, "seconds": 1.0}
+    return {**place, **figures, **errors}
+
+
+def test_a_setting_stands_beside_sampling():
+    rows = [
+        row("sampling", 8, 2.0, 0.0),
+        row("sampling", 32, 1.0, 3.0),
+        row("open", 8, 1.0, 1.0),
+        row("open", 32, 4.0, 5.0),
+    ]
+    (summary,) = beside_sampling(rows)
+    assert summary["value_rmse"] == pytest.approx(math.sqrt(2))  # of 1/2 and 4
+    assert summary["value_rmse_se"] == pytest.approx(math.sqrt(2) * math.sqrt(4) * 0.1 / 2)
+    assert summary["regret"] == pytest.approx(2)  # 3 a budget beside 1.5
+    assert summary["seconds"] == 1
+    assert beside_sampling(rows[2:]) == []
+
+
+def test_no_regret_is_no_ratio():
+    (summary,) = beside_sampling([row("sampling", 8, 2.0, 0.0), row("open", 8, 1.0, 0.0)])
+    assert summary["regret"] is None
+
+
 @pytest.mark.parametrize(
     ("error", "seconds"),
     [(20.0, 1.0), (10.0, 1.0), (math.sqrt(10), 2.0), (1.0, 4.0), (0.5, None)],
@@ -145,3 +176,4 @@ def test_bad_input_is_one_line(refused, words, said):
 def test_a_figure_has_its_error_beside_it():
     assert bench_chance.with_error({"a": 0.1234, "a_se": 0.0123}, "a") == "0.123±0.012"
     assert bench_chance.with_error({"a": 12.34, "a_se": 0.123}, "a") == "12.34±0.12"
+    assert bench_chance.with_error({"a": None, "a_se": None}, "a") == "-"
