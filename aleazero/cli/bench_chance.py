@@ -113,14 +113,14 @@ def _show(data: dict[str, Any], console: Console) -> None:
         rows = [row for row in data["search"] if (row["game"], row["evaluator"]) == (game, evaluator)]
         budgets = list(dict.fromkeys(row["budget"] for row in rows))
         table = quiet_table(
-            ("error of the value", "left"), *((f"{budget:,}", "right") for budget in budgets), ("regret", "right"),
-            ("nodes", "right"), ("µs/eval", "right"), title=f"{CASES[game].title}, {evaluator}",
+            ("error", "left"), *((f"{budget:,}", "right") for budget in budgets), ("regret", "right"),
+            ("nodes", "right"), ("ms", "right"), title=f"{CASES[game].title}, {evaluator}",
         )  # fmt: skip
         for setting in dict.fromkeys(row["setting"] for row in rows):
             line = [row for row in rows if row["setting"] == setting]
             table.add_row(
                 setting, *(with_error(row, "value_rmse") for row in line), f"{line[-1]['regret']:.3g}",
-                f"{line[-1]['nodes']:,.0f}", f"{microseconds(line[-1]):.1f}",
+                f"{line[-1]['nodes']:,.0f}", f"{1000 * line[-1]['seconds']:.2f}",
             )  # fmt: skip
         console.print(table)
     table = quiet_table(("planner", "left"), ("evaluator", "left"), ("looks", "left"), ("error", "right"),
@@ -153,8 +153,3 @@ def with_error(row: dict[str, Any], name: str) -> str:
         return "-"
     digits = 3 if abs(value) < 1 else 2
     return f"{value:.{digits}f}±{error:.{digits}f}"
-
-
-def microseconds(row: dict[str, Any]) -> float:
-    """CPU time an evaluation."""
-    return 1e6 * float(row["seconds"]) / max(1.0, float(row["evaluations"]))

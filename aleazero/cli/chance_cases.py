@@ -103,7 +103,7 @@ CASES = {
         texts=("0-0 turn 30", "10-16 turn 28", "8-12 turn 10", "30-40 turn 8"), plans=("1", "2", "3", "turn"),
     ),
     "2048": Case(
-        title="2048, four moves, up to 30 outcomes", spec=str(EXAMPLES / "short_2048.py"), noise=4.0, whole=False,
+        title="2048, four moves, up to 18 outcomes", spec=str(EXAMPLES / "short_2048.py"), noise=4.0, whole=False,
         texts=(
             "8 4 2 ./16 2 4 ./32 8 2 2/64 16 4 . score 0 moves 4",
             "64 32 16 2/2 8 4 8/4 2 16 4/2 . . . score 0 moves 4",

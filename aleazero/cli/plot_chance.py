@@ -103,6 +103,7 @@ def _planner(plt: Any, data: dict[str, Any], file: Path) -> Path:
                               xytext=(5, -10), textcoords="offset points", fontsize=7.5)  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.margins(0.12, 0.15)
         _plain_numbers(axes.xaxis)
         _plain_numbers(axes.yaxis)
         axes.set_xlabel("CPU time, ms")
