@@ -100,7 +100,7 @@ def _planner(plt: Any, data: dict[str, Any], file: Path) -> Path:
             else:
                 axes.plot(1000 * plan["seconds"], plan["value_rmse"], "*", color=INK, markersize=9, zorder=5)
                 axes.annotate(name.replace("1 plies", "1 ply"), (1000 * plan["seconds"], plan["value_rmse"]),
-                              xytext=(5, -10), textcoords="offset points", fontsize=7.5)  # fmt: skip
+                              xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5)  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.margins(0.12, 0.15)
