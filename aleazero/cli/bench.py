@@ -1,41 +1,26 @@
-"""``aleazero bench``: the speeds that the README promises, measured here and now."""
+"""``aleazero bench``: the speeds that the README promises, measured here and now; and the ways to treat chance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.cli import bench_chance
+from aleazero.cli.json_file import STDOUT, FileAfterJson, pick, read_file, write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PARTS = ("speed", "starts", "openspiel")
-STDOUT = "-"
 
-app = typer.Typer(no_args_is_help=True, help="Measure speed, side by side with OpenSpiel where it is installed.")
-
-
-class FileAfterJson(TyperCommand):
-    """A command whose ``--json`` may have a file behind it, or nothing: then it means stdout."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name that stands for stdout where none is given."""
-        filled: list[str] = []
-        for i, word in enumerate(args):
-            filled.append(word)
-            if word == "--json" and (i + 1 == len(args) or args[i + 1].startswith("--")):
-                filled.append(STDOUT)
-        return super().parse_args(ctx, filled)
+app = typer.Typer(no_args_is_help=True, help="Measure speed, and how well chance is treated.")
+app.command("chance", cls=FileAfterJson)(bench_chance.chance)
 
 
 @app.callback()
 def bench() -> None:
-    """Measure speed, side by side with OpenSpiel where it is installed."""
+    """Measure speed, and how well chance is treated."""
 
 
 @app.command("search", cls=FileAfterJson)
@@ -71,11 +56,9 @@ def search(
     from aleazero.cli.measure import OPENINGS, machine
     from aleazero.cli.show import make_console, print_json
 
-    names = _pick("--games", games, list(OPENINGS))
-    chosen = _pick("--parts", parts, PARTS)
-    file = None if json in (None, STDOUT) else Path(str(json))
-    if file is not None and not file.resolve().parent.is_dir():
-        raise ConfigError(f"--json is {json!r}, expected a file in a folder that exists")
+    names = pick("--games", games, list(OPENINGS))
+    chosen = pick("--parts", parts, PARTS)
+    file = read_file(json)
     console = make_console()
     data: dict[str, Any] = {"machine": machine(), "sims": sims}
     with make_console(stderr=True).status("measuring") as status:
@@ -87,18 +70,8 @@ def search(
         return
     _show(data, console)
     if file is not None:
-        _write(file, data)
+        write_json(file, data)
         console.print(f"written to {file}", markup=False, soft_wrap=True)
-
-
-def _pick(option: str, words: str | None, known: Sequence[str]) -> list[str]:
-    chosen = list(known) if words is None else [word.strip() for word in words.split(",") if word.strip()]
-    for word in chosen:
-        if word not in known:
-            raise ConfigError(f"{option} has {word!r}, {nearest(word, known)}")
-    if not chosen:
-        raise ConfigError(f"{option} is empty, expected some of {', '.join(known)}")
-    return chosen
 
 
 def _measure_speed(names: list[str], sims: int, seconds: float, say: Any) -> list[dict[str, Any]]:
@@ -227,12 +200,3 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
     console.print(table)
     for note in notes:
         console.print(note, style="dim", markup=False)
-
-
-def _write(file: Path, data: dict[str, Any]) -> None:
-    import json
-
-    try:
-        file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error

@@ -105,15 +105,20 @@ class Solution:
 def solve(
     game: Game,
     *,
+    start: State | None = None,
     tolerance: float = 1e-12,
     max_states: int = 2_000_000,
     progress: Progress | None = None,
 ) -> Solution:
     """Solve a game by value iteration over all its states; each mover maximises their own return.
 
+    With ``start`` only what can follow that state is solved: a large game may be small towards its end.
+
     Ties, within ``tolerance``, go to the lowest action id. Done when no value moves by more in a sweep.
     """
-    graph = list_states(game, max_states, progress)
+    if start is not None and start.game is not game and repr(start.game) != repr(game):
+        raise PositionError(f"the start is of {start.game!r}, expected one of {game!r}")
+    graph = list_states(game, max_states, progress, start)
     values = graph.returns.copy()
     sweep = _compiled_sweep()
     for sweeps in range(1, MAX_SWEEPS + 1):
@@ -125,10 +130,10 @@ def solve(
     raise GameError(f"{game.name}: values still move by {change:.3g} after {MAX_SWEEPS} sweeps, expected {tolerance}")
 
 
-def list_states(game: Game, max_states: int, progress: Progress | None = None) -> Graph:
+def list_states(game: Game, max_states: int, progress: Progress | None = None, start: State | None = None) -> Graph:
     """Every state that play can reach, numbered so that successors come first wherever there is no cycle."""
     expand = _kernel_expander(game) if isinstance(game, KernelGame) else _object_expander(game)
-    start = game.new_initial_state()
+    start = game.new_initial_state() if start is None else start
     names: dict[bytes, int] = {start.key(): 0}  # in order of discovery
     nodes = [expand(start.vector if isinstance(start, KernelState) else start)]
     children: list[list[int]] = [[]]

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import FENCE, PAGES, ROOT, blocks, name_of
 
 import aleazero
+from aleazero.cli.measure_chance import measure_search
 from aleazero.errors import AleaZeroError
 from aleazero.search.config import ChanceConfig, SearchConfig
 
@@ -71,11 +72,15 @@ def test_every_error_is_explained() -> None:
     assert all(issubclass(getattr(aleazero, name), AleaZeroError) for name in errors)
 
 
+def load_script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
 def load_figures():
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "docs" / "figures.py")
-    figures = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(figures)
-    return figures
+    return load_script("figures")
 
 
 def test_the_tables_of_loops_are_those_of_the_figures() -> None:
@@ -99,3 +104,19 @@ def test_the_figures_numbers_come_out_again(loop: str) -> None:
 def test_the_game_of_loops_is_the_one_that_was_measured() -> None:
     game = next(block for block in blocks(ROOT / "docs" / "loops.md") if block.text.startswith("# file: reroll.py"))
     assert game.text.partition("\n")[2] == (ROOT / "docs" / "reroll.py").read_text(encoding="utf-8")
+
+
+def test_the_tables_of_answers_are_those_that_were_measured() -> None:
+    answers = load_script("answers")
+    page = answers.PAGE.read_text(encoding="utf-8")
+    assert {name for _, name, _ in answers.BLOCK.findall(page)} == set(answers.TABLES)
+    assert answers.filled(page, json.loads(answers.KEPT.read_text(encoding="utf-8"))) == page
+
+
+@pytest.mark.parametrize(("game", "setting"), [("dice_game", "stratified"), ("five_dice", "full")])
+def test_the_answers_come_out_again(game: str, setting: str) -> None:
+    kept = json.loads((ROOT / "docs" / "answers.json").read_text(encoding="utf-8"))
+    row = next(row for row in kept["search"] if (row["game"], row["setting"], row["budget"]) == (game, setting, 128))
+    again = measure_search(game, "rollout", setting, 128, row["seeds"])
+    for name in ("value_rmse", "value_variance", "best_q_bias", "regret", "simulations", "nodes"):
+        assert again[name] == pytest.approx(row[name], rel=1e-6, abs=1e-9), name

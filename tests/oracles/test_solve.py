@@ -212,3 +212,16 @@ def test_progress_is_told():
     solve(load_game("pig", target=20), progress=lambda what, count: told.append((what, count)))
     assert ("states", 10_000) in told
     assert ("sweeps", 1) in told
+
+
+def test_a_start_limits_what_is_solved(pig20):
+    game, _ = pig20
+    dice = load_game("dice_game")
+    state = dice.state_from_text("15")
+    late = solve(dice, start=state)
+    assert late.value(state) == solve(dice).value(state)
+    assert late.num_states < solve(dice).num_states
+    with pytest.raises(PositionError, match="was not solved"):
+        late.value(dice.state_from_text("14"))
+    with pytest.raises(PositionError, match="the start is of dice_game"):
+        solve(game, start=state)
