@@ -46,8 +46,14 @@ _CODES = (HISTOGRAMS.astype(np.int64) * 6 ** np.arange(FACES)).sum(axis=1)
 _NUMBER = np.full(6**FACES, -1, np.int16)
 _NUMBER[_CODES] = np.arange(len(_CODES))
 
-ADD = _NUMBER[_CODES[:HANDS, None] + 6 ** np.arange(FACES)]
+ADD = _NUMBER[_CODES[:HANDS, None] + 6 ** np.arange(FACES)].astype(np.uint16)
 """(210, 6) the multiset with one more die of a face."""
+
+DROP = np.zeros((len(HISTOGRAMS), DICE), np.uint16)
+"""(462, 5) the multisets with one die less, one for each face that is there; the first again in the places left."""
+for _number, _code in enumerate(_CODES.tolist()):
+    _less = [int(_NUMBER[_code - 6**face]) for face in np.flatnonzero(HISTOGRAMS[_number]).tolist()]
+    DROP[_number] = _less + (_less[:1] or [0]) * (DICE - len(_less))
 
 ROLLS_FROM = np.concatenate([[0], np.cumsum([FIRST[DICE - k + 1] - FIRST[DICE - k] for k in SIZES])]).astype(np.int32)
 """(463,) where a kept multiset's hands begin in ``HAND_AFTER``."""

@@ -2,13 +2,13 @@
 
 The Scandinavian rules, for one to four players; alone, the return is the score. Every roll is a chance node of its own,
 the first of a turn included. Keeping is decided twice a turn, also where all dice are kept: such a roll draws nothing
-and has one outcome. Scores and positions are in ``yatzy_card``, words in ``yatzy_text``.
+and has one outcome. Scores and positions: ``yatzy_card``, words: ``yatzy_text``, turns: ``yatzy_turn``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,3 +326,10 @@ def from_position(
 
     vector = vector_of(boards, dice, rerolls_left, player, rolling)
     return cast("KernelGame", load_game("yatzy", players=len(boards))).state_from_vector(vector)
+
+
+def turn_solver(game: KernelGame) -> Any:
+    """Yatzy's own solver of turns, for the planner."""
+    from aleazero.games.yatzy_solver import YatzyTurns
+
+    return YatzyTurns(game)
