@@ -1,13 +1,18 @@
 """Yatzy against an independent scorer and rules written over lists of dice, and its positions in words."""
 
 import random
-from collections import Counter
+import sys
 from itertools import combinations_with_replacement
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for tests/yatzy_by_hand.py
+
+from yatzy_by_hand import slow_score
 
 from aleazero.errors import GameError, IllegalActionError, PositionError
 from aleazero.games import yatzy
@@ -18,31 +23,6 @@ from aleazero.games.registry import load_game
 from aleazero.games.yatzy_card import CATEGORIES, SCORES, Board
 
 FULL = 0x7FFF
-
-
-def slow_score(hand, name):
-    """A second opinion: from the written rules, over the list of dice."""
-    tally = Counter(hand)
-    faces = {"ones": 1, "twos": 2, "threes": 3, "fours": 4, "fives": 5, "sixes": 6}
-    if name in faces:
-        return sum(die for die in hand if die == faces[name])
-    kinds = {"pair": 2, "three_kind": 3, "four_kind": 4}
-    if name in kinds:
-        enough = [face for face, n in tally.items() if n >= kinds[name]]
-        return max(enough) * kinds[name] if enough else 0
-    if name == "two_pairs":
-        pairs = [face for face, n in tally.items() if n >= 2]
-        return sum(pairs) * 2 if len(pairs) >= 2 else 0
-    if name == "small_straight":
-        return 15 if set(hand) == {1, 2, 3, 4, 5} else 0
-    if name == "large_straight":
-        return 20 if set(hand) == {2, 3, 4, 5, 6} else 0
-    if name == "house":
-        return sum(hand) if sorted(tally.values()) == [2, 3] else 0
-    if name == "chance":
-        return sum(hand)
-    assert name == "yatzy"
-    return 50 if len(tally) == 1 else 0
 
 
 class SlowGame:
