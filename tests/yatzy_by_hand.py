@@ -1,4 +1,4 @@
-"""Yatzy a second time, from the written rules and without tables: a scorer over lists of dice, and a slow exact solver."""
+"""Yatzy a second time, from the written rules and without tables: a scorer over lists of dice, and a slow solver."""
 
 from __future__ import annotations
 
