@@ -89,8 +89,8 @@ KEEPS = np.argsort(np.arange(32) != CANONICAL, axis=1, kind="stable").astype(np.
 
 def histogram_of_dice(dice: Sequence[int]) -> Histogram:
     """How often each face is there, in up to five dice of any order."""
-    faces = [int(die) for die in dice]
-    if len(faces) > DICE or any(not 1 <= face <= FACES for face in faces):
+    faces = list(dice)
+    if len(faces) > DICE or any(face not in range(1, FACES + 1) for face in faces):
         raise PositionError(f"got the dice {list(dice)}, expected at most {DICE} faces from 1 to {FACES}")
     return tuple(faces.count(face) for face in range(1, FACES + 1))
 

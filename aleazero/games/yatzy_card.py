@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
-from operator import or_
-from typing import Final, NamedTuple
+from operator import index, or_
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +114,17 @@ def possible_totals(avail_mask: int) -> dict[int, int]:
     return totals
 
 
+def whole(what: str, number: Any) -> int:
+    """A whole number as an int; anything else is refused."""
+    try:
+        return index(number)
+    except TypeError:
+        raise PositionError(f"yatzy: got {what} {number!r}, expected a whole number") from None
+
+
 def check_upper(avail_mask: int, upper_total: int) -> dict[int, int]:
     """Refuse open categories and an upper total that do not go together; what ``possible_totals`` says of them."""
+    avail_mask, upper_total = whole("the open categories", avail_mask), whole("the upper total", upper_total)
     if not 0 <= avail_mask <= ALL_OPEN:
         raise PositionError(f"yatzy: got the open categories {avail_mask}, expected a mask from 0 to {ALL_OPEN}")
     totals = possible_totals(avail_mask)
@@ -171,8 +180,10 @@ def vector_of(
     rolling: bool,
 ) -> Vector:
     """The state vector of a position; see ``yatzy.from_position``."""
-    if not 1 <= len(boards) <= 4:
-        raise PositionError(f"yatzy: got {len(boards)} boards, expected 1 to 4")
+    if not 1 <= len(boards) <= 4 or any(not 2 <= len(board) <= 3 for board in boards):
+        raise PositionError(
+            f"yatzy: got the boards {list(boards)}, expected 1 to 4 of (avail_mask, upper_total, total)"
+        )
     if dice is None and (rerolls_left != 2 or rolling):
         raise PositionError(f"yatzy: got no dice and {rerolls_left} rerolls left, expected 2 before the first roll")
     if dice is not None and not rolling and len(dice) != DICE:
@@ -183,10 +194,10 @@ def vector_of(
     if over and dice is not None:
         raise PositionError(f"yatzy: got the dice {list(dice)} on full boards, expected none")
     kind = TERMINAL if over else CHANCE if dice is None or rolling else DECISION
-    numbers = [multiset(dice or ()), rerolls_left, player, kind]
+    numbers = [multiset(dice or ()), whole("rerolls left", rerolls_left), whole("player", player), kind]
     for avail, upper, total in (Board(*board) for board in boards):
         lowest = _bits(check_upper(avail, upper)[upper])[0] if total is None else total
-        numbers += [avail, upper, lowest]
+        numbers += [avail, upper, whole("the total", lowest)]
     vector = np.array(numbers, np.int64)
     check(vector)
     return vector

@@ -117,11 +117,18 @@ def test_whole_games_agree_with_rules_written_over_lists(players):
         assert state.returns() == (totals if players == 1 else pytest.approx([share if b else lost for b in best]))
 
 
-@pytest.mark.parametrize("players", [1, 2, 3, 4])
-def test_keeps_the_laws(players):
-    report = check_game(load_game("yatzy", players=players), episodes=1, max_states=120)
+@pytest.mark.parametrize(("players", "compiled"), [(1, True), (3, False), (4, False)])
+def test_keeps_the_laws(players, compiled):
+    # With two players among all games that ship, in test_contract.py.
+    report = check_game(load_game("yatzy", players=players), episodes=1, max_states=120, compiled=compiled)
     assert report.max_length == 90 * players  # every decision has its roll
     assert report.max_outcomes == 252
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", [1, 2, 3, 4])
+def test_keeps_the_laws_in_many_games(players):
+    assert check_game(load_game("yatzy", players=players)).states > 800
 
 
 def test_every_roll_is_a_chance_node_of_its_own():
@@ -283,6 +290,13 @@ def test_bad_texts_are_refused_in_one_line(text):
     [
         ([], {}),
         ([(FULL, 0)] * 5, {}),
+        ([(FULL,)], {}),
+        ([(FULL, 0.5)], {}),
+        ([("all", 0)], {}),
+        ([(FULL & ~(1 << 13), 4, 4.5)], {}),
+        ([(FULL, 0)], {"dice": [1, 2, 3, 4, 5.5]}),
+        ([(FULL, 0)], {"dice": [1, 2, 3, 4, 5], "rerolls_left": 1.5}),
+        ([(FULL, 0)], {"player": "0"}),
         ([(FULL + 1, 0)], {}),
         ([(-1, 0)], {}),
         ([(FULL, 1)], {}),

@@ -50,7 +50,8 @@ def planners():
     made = {}
     for players in (1, 2, 3):
         game, evaluator = load_game("yatzy", players=players), Arbitrary(players, seed=players)
-        made[players] = tuple(Planner(game, evaluator, solver=solver) for solver in ("auto", "generic"))
+        backend = "plain" if players == 3 else "auto"  # a compile takes longer than a few plain plans
+        made[players] = tuple(Planner(game, evaluator, solver=s, backend=backend) for s in ("auto", "generic"))
     return made
 
 
@@ -81,7 +82,7 @@ def walk(draw, state):
     yield state
 
 
-@pytest.mark.parametrize(("players", "turns"), [(1, 60), (2, 60), (3, 10)])
+@pytest.mark.parametrize(("players", "turns"), [(1, 48), (2, 48), (3, 4)])
 def test_equals_the_generic_planner(planners, players, turns):
     draw = random.Random(players)
     stages, positions = set(), 0
@@ -96,8 +97,8 @@ def test_equals_the_generic_planner(planners, players, turns):
                 if state.kind() == DECISION:
                     same_values(first, second, state)
                     positions += 1
-    assert len(stages) == 6 or turns < 60  # three rolls, two keeps, the mark
-    assert positions >= (500 if turns == 60 else 50)
+    assert len(stages) == 6 or turns < 48  # three rolls, two keeps, the mark
+    assert positions >= (500 if turns == 48 else 30)
 
 
 def test_a_plan_knows_its_own_turn_only(planners):
