@@ -37,7 +37,8 @@ CHANCE_REQUIRED = ("outcomes", "apply_outcome")
 OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn")
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
 read at decisions and chance nodes. Without it, a turn lasts until another player decides."""
-TEXT = ("text", "parse", "render", "action_text", "outcome_text", "played_outcome")
+TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome")
+"""``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside."""
 
 
 class Kernels:
@@ -190,7 +191,10 @@ class KernelGame(Game):
             raise PositionError(
                 f"{self.name}: cannot read state {text!r}, expected {self._stamp()}: and {self.info.state_size} numbers"
             ) from None
-        return self.state_from_vector(vector)
+        state = self.state_from_vector(vector)
+        if "check" in self.kernels.words:
+            self.kernels.words["check"](state.vector)
+        return state
 
     def _stamp(self) -> str:
         return f"{self!r}@{self.info.version}"

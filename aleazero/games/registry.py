@@ -20,6 +20,7 @@ _SHIPPED = {
     "dice_game": "aleazero.games.dice_game",
     "pig": "aleazero.games.pig",
     "tic_tac_toe": "aleazero.games.tic_tac_toe",
+    "yatzy": "aleazero.games.yatzy",
 }
 _registered: dict[str, Any] = {}
 

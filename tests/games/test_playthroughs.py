@@ -16,6 +16,7 @@ from aleazero.games.registry import load_game
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 2048
 MOST_STEPS = 60
+MOST_OUTCOMES = 40
 
 
 def record(name):
@@ -41,6 +42,8 @@ def record(name):
             break
         if state.is_chance_node():
             outcomes = [f"{state.action_to_string(o)} ({o}) {p:.6f}" for o, p in state.chance_outcomes()]
+            if len(outcomes) > MOST_OUTCOMES:
+                outcomes[MOST_OUTCOMES // 2 : -MOST_OUTCOMES // 2] = [f"… ({len(outcomes)} in all)"]
             lines.append(f"outcomes {', '.join(outcomes)}")
             action = played_outcome(state, SEED, chances)
             chances += 1

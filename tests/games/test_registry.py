@@ -63,7 +63,7 @@ def clean_registry(monkeypatch):
 
 
 def test_what_ships():
-    assert game_names() == ["2048", "dice_game", "pig", "tic_tac_toe"]
+    assert game_names() == ["2048", "dice_game", "pig", "tic_tac_toe", "yatzy"]
     for name in game_names():
         assert load_game(name).name == name
 

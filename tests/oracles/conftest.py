@@ -1,0 +1,17 @@
+"""The Yatzy oracle, built once however many workers run the tests."""
+
+import fcntl
+
+import pytest
+
+from aleazero.oracles.yatzy import load_or_build
+from aleazero.oracles.yatzy_table import table_path
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    folder = table_path().parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return load_or_build()

@@ -1,0 +1,30 @@
+"""Building the oracle's table: the same bits on any number of threads, and progress on the way."""
+
+import numpy as np
+import pytest
+
+from aleazero.games.yatzy_card import possible_totals
+from aleazero.oracles.yatzy_build import build_values
+
+
+def test_late_positions_are_built_alike_on_any_number_of_threads_and_as_stored(oracle):
+    told = []
+    alone = build_values(lambda done, of: told.append((done, of)), threads=1, most_open=4)
+    together = build_values(threads=3, most_open=4)
+    np.testing.assert_array_equal(alone, together)
+    solved = 15 + 105 + 455 + 1365
+    assert told[-1] == (solved, solved)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    few = np.array([mask.bit_count() <= 4 for mask in range(2**15)])
+    np.testing.assert_array_equal(alone[few], oracle.values[few])
+    assert np.isnan(alone[~few]).all()
+
+
+def test_only_what_play_can_reach_has_a_value(oracle):
+    for avail in (0, 1, 0x7FFF, 0x1FF, 0x5555, 0x3FFF):
+        assert np.flatnonzero(np.isfinite(oracle.values[avail])).tolist() == sorted(possible_totals(avail))
+
+
+@pytest.mark.long
+def test_the_whole_table_is_built_as_stored(oracle):
+    np.testing.assert_array_equal(build_values(threads=2), oracle.values)
