@@ -33,8 +33,9 @@ test: lint  ## Lint, types and all tests but the slow proofs
 test-long: lint  ## The slow proofs too
 	$(BIN)/pytest -n 2
 
-bench: setup  ## Measure speed beside OpenSpiel's, and chance settings beside exact values
+bench: setup  ## Measure speed beside OpenSpiel's and mctx's, and chance settings beside exact values
 	$(BIN)/aleazero bench search --json bench.json
+	$(BIN)/aleazero bench forest --json forest.json
 	$(BIN)/aleazero bench chance --json chance.json
 
 clean:  ## Remove what was built

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli import bench_chance
+from aleazero.cli import bench_chance, bench_forest
 from aleazero.cli.json_file import STDOUT, FileAfterJson, pick, read_file, write_json
+from aleazero.cli.targets import show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,7 @@ PARTS = ("speed", "starts", "openspiel")
 
 app = typer.Typer(no_args_is_help=True, help="Measure speed, and how well chance is treated.")
 app.command("chance", cls=FileAfterJson)(bench_chance.chance)
+app.command("forest", cls=FileAfterJson)(bench_forest.forest)
 
 
 @app.callback()
@@ -112,25 +114,18 @@ MEASURES = {"speed": _measure_speed, "starts": _measure_starts, "openspiel": _me
 
 def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
     """The project's targets beside what was measured; those not measured are left out."""
-    found: list[dict[str, Any]] = []
-
-    def add(what: str, measured: float | None, target: float, unit: str, at_least: bool) -> None:
-        if measured is not None:
-            met = measured >= target if at_least else measured <= target
-            bound = "at least" if at_least else "at most"
-            found.append(
-                {"what": what, "measured": measured, "bound": bound, "target": target, "unit": unit, "met": met}
-            )
-
     ratios = {(r["game"], r["evaluator"]): r["ratio"] for r in data.get("openspiel", {}).get("rows", []) if r["rival"]}
     speeds = {(r["game"], r["evaluator"], r["chance"]): r["per_second"] for r in data.get("speed", [])}
     starts = data.get("starts", {})
-    add("pig, rollouts, beside the C++ bot", ratios.get(("pig", "rollout")), 5, "×", True)
-    add("pig, uniform, beside Python MCTS", ratios.get(("pig", "uniform")), 40, "×", True)
-    add("2048, uniform, explicit chance", speeds.get(("2048", "uniform", "closed")), 700_000, "/s", True)
-    add("warm start to a first result", starts.get("warm_start_seconds"), 1.5, "s", False)
-    add("aleazero --help", starts.get("help_seconds"), 0.5, "s", False)
-    return found
+    return [
+        *target("pig, rollouts, beside the C++ bot", ratios.get(("pig", "rollout")), 5, "×", at_least=True),
+        *target("pig, uniform, beside Python MCTS", ratios.get(("pig", "uniform")), 40, "×", at_least=True),
+        *target(
+            "2048, uniform, explicit chance", speeds.get(("2048", "uniform", "closed")), 700_000, "/s", at_least=True
+        ),
+        *target("warm start to a first result", starts.get("warm_start_seconds"), 1.5, "s", at_least=False),
+        *target("aleazero --help", starts.get("help_seconds"), 0.5, "s", at_least=False),
+    ]
 
 
 def _show(data: dict[str, Any], console: Console) -> None:
@@ -156,19 +151,7 @@ def _show(data: dict[str, Any], console: Console) -> None:
         console.print(facts)
     if "openspiel" in data:
         _show_openspiel(data["openspiel"], console)
-    if data["targets"]:
-        table = quiet_table(("target", "left"), ("measured", "right"), ("wanted", "right"), ("", "left"))
-        for row in data["targets"]:
-            unit = row["unit"]
-            table.add_row(
-                row["what"], _amount(row["measured"], unit), f"{row['bound']} {_amount(row['target'], unit)}",
-                "[green]met[/green]" if row["met"] else "[bold red]missed[/bold red]",
-            )  # fmt: skip
-        console.print(table)
-
-
-def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f}{unit}" if unit == "/s" else f"{value:,.1f}{unit}" if unit == "×" else f"{value:.2f} {unit}"
+    show_targets(data["targets"], console)
 
 
 def _show_openspiel(data: dict[str, Any], console: Console) -> None:

@@ -13,18 +13,26 @@ import sys
 import threading
 import time
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aleazero.games.base import State
 
 TREES, BATCH, SIMULATIONS = 512, 256, 64
 WIDTH = 128
-ROUNDS = 7
 ONE_CORE_PRODUCTS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def measure_forest(name: str, network: str = "mlp") -> dict[str, Any]:
-    """Leaves a second with one and two threads, and microseconds a leaf of trees and of network, with one."""
-    command = [sys.executable, "-m", "aleazero.cli.measure_forest", name, network]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ONE_CORE_PRODUCTS})
+def measure_forest(request: dict[str, Any]) -> dict[str, Any]:
+    """Leaves a second with one and two threads, and microseconds a leaf of trees and of network, with one.
+
+    The request names the game, and may name: network (mlp, constant), boards (of 2048, by exponents), trees, threads
+    (a list), searches a run, and rounds of which the best counts.
+    """
+    command = [sys.executable, "-m", "aleazero.cli.measure_forest"]
+    done = subprocess.run(
+        command, input=json.dumps(request), capture_output=True, text=True, env={**os.environ, **ONE_CORE_PRODUCTS}
+    )
     if done.returncode:
         raise RuntimeError(f"the forest could not be measured: {done.stderr[-500:]}")
     row: dict[str, Any] = json.loads(done.stdout)
@@ -60,49 +68,63 @@ class Network:
         return out[:, : self.actions], out[:, self.actions :]
 
 
-def main(name: str, kind: str) -> None:
-    """Measure in this process, and print JSON."""
-    from aleazero.cli.measure import opening
+def main(request: dict[str, Any]) -> dict[str, Any]:
+    """Measure in this process."""
     from aleazero.games.kernel import KernelGame
-    from aleazero.search.config import SearchConfig
+    from aleazero.search.config import ChanceConfig, SearchConfig
     from aleazero.search.forest import Forest
 
-    state = opening(name)
-    game = state.game
+    name, kind = request["game"], request.get("network", "mlp")
+    trees, searches = request.get("trees", TREES), request.get("searches", 2 * TREES)
+    states = _states(name, request.get("boards"), searches)
+    game = states[0].game
     assert isinstance(game, KernelGame)
     network = Network(game.observation_size, game.num_actions, game.num_players, kind)
-    config = SearchConfig(num_simulations=SIMULATIONS)
+    config = SearchConfig(num_simulations=SIMULATIONS, chance=ChanceConfig())
     forests = {
-        threads: Forest(game, network, config, trees=TREES, batch_size=BATCH, threads=threads) for threads in (1, 2)
+        threads: Forest(game, network, config, trees=trees, batch_size=BATCH, threads=threads)
+        for threads in request.get("threads", [1, 2])
     }
-    states, seeds = [state] * 2 * TREES, range(2 * TREES)
-    leaves = len(states) * (SIMULATIONS + 1)
-    best = dict.fromkeys(("wall_1", "wall_2", "trees", "network"), float("inf"))
-    for _ in range(1 + ROUNDS):  # the first warms up
+    leaves = searches * (SIMULATIONS + 1)
+    clocks: dict[int, float] = {}
+    best_trees = best_network = float("inf")
+    for _ in range(1 + request.get("rounds", 7)):  # the first warms up
         for threads, forest in forests.items():
             network.seconds = 0.0
             clock, work = time.perf_counter(), time.process_time()
-            forest.run(states, seeds=seeds)
+            forest.run(states, seeds=range(searches))
             clock, work = time.perf_counter() - clock, time.process_time() - work
-            best[f"wall_{threads}"] = min(best[f"wall_{threads}"], clock)
+            clocks[threads] = min(clocks.get(threads, clock), clock)
             if threads == 1:
-                best["trees"] = min(best["trees"], work - network.seconds)
-                best["network"] = min(best["network"], network.seconds)
-    row = {
+                best_trees = min(best_trees, work - network.seconds)
+                best_network = min(best_network, network.seconds)
+    row: dict[str, Any] = {
         "game": name,
         "network": kind,
-        "trees": TREES,
+        "trees": trees,
         "batch": BATCH,
         "simulations": SIMULATIONS,
-        "per_second": leaves / best["wall_1"],
-        "per_second_2_threads": leaves / best["wall_2"],
-        "per_cpu_second": leaves / (best["trees"] + best["network"]),
-        "tree_microseconds": best["trees"] / leaves * 1e6,
-        "network_microseconds": best["network"] / leaves * 1e6,
-        "speedup": best["wall_1"] / best["wall_2"],
+        "per_second": leaves / clocks[1],
+        "per_cpu_second": leaves / (best_trees + best_network),
+        "tree_microseconds": best_trees / leaves * 1e6,
+        "network_microseconds": best_network / leaves * 1e6,
     }
-    print(json.dumps(row))  # noqa: T201 -- this process is asked for it
+    if 2 in clocks:
+        row.update(per_second_2_threads=leaves / clocks[2], speedup=clocks[1] / clocks[2])
+    return row
+
+
+def _states(name: str, boards: list[list[int]] | None, searches: int) -> list[State]:
+    from aleazero.cli.measure import opening
+    from aleazero.games.registry import load_game
+
+    if boards is None:
+        return [opening(name)] * searches
+    game = load_game(name)
+    tiles = [[str(2**exponent if exponent else 0) for exponent in board] for board in boards]
+    texts = ["/".join(" ".join(row[i : i + 4]) for i in range(0, 16, 4)) for row in tiles]
+    return [game.state_from_text(texts[i % len(texts)]) for i in range(searches)]
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    print(json.dumps(main(json.load(sys.stdin))))  # noqa: T201 -- this process is asked for it

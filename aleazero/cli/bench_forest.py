@@ -1,0 +1,149 @@
+"""``aleazero bench forest``: many trees beside the network they share, and beside mctx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aleazero.cli.json_file import STDOUT, pick, read_file, write_json
+from aleazero.cli.targets import show_targets, target
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+GAMES = ("2048", "pig")
+PARTS = ("forest", "mctx")
+
+
+def forest(
+    games: Annotated[str | None, typer.Option("--games", metavar="A,B", help="Only these, of `2048`, `pig`.")] = None,
+    parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Some of `forest`, `mctx`.")] = ",".join(PARTS),
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Runs for each figure.", min=1)] = 7,
+    searches: Annotated[int, typer.Option("--searches", metavar="N", help="Searches in each run.", min=1)] = 1024,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
+    ] = None,
+) -> None:
+    """Measure the forest: what trees cost beside a network in numpy, what a second thread gives, and mctx beside it.
+
+    The network is 128 wide with two hidden layers. mctx searches the same 2048 boards with the same kind of network,
+    with pgx as its exact model; jax is installed for it in an environment of its own, the first time. Both are measured
+    on one core, by CPU time. Takes some minutes, most of them mctx's compiling.
+
+    **Examples**
+
+    - `aleazero bench forest`
+
+    - `aleazero bench forest --parts forest --games pig`
+    """
+    from aleazero.cli.measure import machine
+    from aleazero.cli.show import make_console, print_json
+
+    names = pick("--games", games, GAMES)
+    chosen = pick("--parts", parts, PARTS)
+    file = read_file(json)
+    console = make_console()
+    data: dict[str, Any] = {"machine": machine()}
+    with make_console(stderr=True).status("measuring") as status:
+        if "forest" in chosen:
+            data["forest"] = _measure_forests(names, rounds, searches, status.update)
+        if "mctx" in chosen:
+            data["mctx"] = _measure_mctx(rounds, searches, status.update)
+    data["targets"] = forest_targets(data)
+    if json == STDOUT:
+        print_json(data)
+        return
+    _show(data, console)
+    if file is not None:
+        write_json(file, data)
+        console.print(f"written to {file}", markup=False, soft_wrap=True)
+
+
+def _measure_forests(names: list[str], rounds: int, searches: int, say: Any) -> list[dict[str, Any]]:
+    from aleazero.cli.measure_forest import measure_forest
+
+    rows = []
+    for name in names:
+        say(f"{name}, a forest on one and two threads")
+        rows.append(measure_forest({"game": name, "rounds": rounds, "searches": searches}))
+    return rows
+
+
+def _measure_mctx(rounds: int, searches: int, say: Any) -> dict[str, Any]:
+    """mctx's best figures, and ours on the boards that it searched."""
+    from aleazero.cli.measure_forest import measure_forest
+    from aleazero.cli.rivals_mctx import compare_mctx
+
+    theirs = compare_mctx(say)
+    if not theirs["installed"]:
+        return theirs
+    rows = []
+    for best in theirs["best"]:
+        if best["network"] == "mlp_lookup":
+            continue
+        say(f"2048, {best['network']}, the boards of mctx")
+        boards = theirs["roots"][best["roots"]]
+        request = {"game": "2048", "network": best["network"], "boards": boards, "trees": len(boards)}
+        ours = measure_forest({**request, "rounds": rounds, "searches": max(searches, len(boards)), "threads": [1]})
+        speed = ours["per_cpu_second"]
+        rows.append(
+            {
+                "network": best["network"],
+                "roots": best["roots"],
+                "ours_per_second": speed,
+                "explicit": {**best["explicit"], "ratio": speed / best["explicit"]["per_second"]},
+                "any": {**best["any"], "ratio": speed / best["any"]["per_second"]},
+            }
+        )
+    return {**theirs, "beside": rows}
+
+
+def forest_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The project's targets beside what was measured."""
+    found: list[dict[str, Any]] = []
+    for row in data.get("forest", []):
+        found += target(f"{row['game']}, trees, a leaf", row["tree_microseconds"], 2.0, "µs", at_least=False)
+        found += target(f"{row['game']}, two threads beside one", row["speedup"], 1.7, "×", at_least=True)
+    for row in data.get("mctx", {}).get("beside", []):
+        if row["network"] == "mlp":
+            what = f"2048, {row['roots']}, beside mctx"
+            found += target(what, row["explicit"]["ratio"], 5.0, "×", at_least=True)
+    return found
+
+
+def _show(data: dict[str, Any], console: Console) -> None:
+    from aleazero.cli.show import quiet_table
+
+    about = data["machine"]
+    console.print(f"{about['processor']}, Python {about['python']}, numba {about['numba']}", markup=False)
+    if "forest" in data:
+        table = quiet_table(("game", "left"), ("leaves/s", "right"), ("2 threads", "right"), ("ratio", "right"),
+                            ("trees, µs", "right"), ("network, µs", "right"), title="Forest")  # fmt: skip
+        for row in data["forest"]:
+            table.add_row(
+                row["game"], f"{row['per_second']:,.0f}", f"{row['per_second_2_threads']:,.0f}",
+                f"{row['speedup']:.2f}×", f"{row['tree_microseconds']:.2f}", f"{row['network_microseconds']:.2f}",
+            )  # fmt: skip
+        console.print(table)
+    if "mctx" in data:
+        _show_mctx(data["mctx"], console)
+    show_targets(data["targets"], console)
+
+
+def _show_mctx(data: dict[str, Any], console: Console) -> None:
+    from aleazero.cli.show import quiet_table
+
+    if not data["installed"]:
+        console.print(f"mctx was not measured: {data['why']}", style="bold yellow", markup=False)
+        return
+    table = quiet_table(("2048 from", "left"), ("network", "left"), ("ours/s", "right"), ("mctx/s", "right"),
+                        ("ratio", "right"), ("hidden chance/s", "right"), ("ratio", "right"),
+                        title="Beside mctx, one core")  # fmt: skip
+    for row in data["beside"]:
+        table.add_row(
+            row["roots"], row["network"], f"{row['ours_per_second']:,.0f}", f"{row['explicit']['per_second']:,.0f}",
+            f"{row['explicit']['ratio']:.1f}×", f"{row['any']['per_second']:,.0f}", f"{row['any']['ratio']:.1f}×",
+        )  # fmt: skip
+    console.print(table)

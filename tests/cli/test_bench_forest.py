@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aleazero.cli import bench_forest, rivals_mctx
+
+TINY = ("bench", "forest", "--rounds", "1", "--searches", "40")
+
+
+def test_a_forest_beside_its_network(run_json):
+    data = run_json(*TINY, "--parts", "forest", "--games", "pig")
+    (row,) = data["forest"]
+    assert (row["game"], row["batch"], row["simulations"]) == ("pig", 256, 64)
+    assert min(row[k] for k in ("tree_microseconds", "network_microseconds", "speedup", "per_second_2_threads")) > 0
+    assert [target["what"] for target in data["targets"]] == ["pig, trees, a leaf", "pig, two threads beside one"]
+
+
+def test_tables_and_the_file(run, tmp_path):
+    file = tmp_path / "forest.json"
+    result = run(*TINY, "--parts", "forest", "--games", "pig", "--json", str(file))
+    assert result.exit_code == 0, result.output
+    assert "trees, µs" in result.stdout
+    assert json.loads(file.read_text(encoding="utf-8"))["forest"][0]["game"] == "pig"
+    assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
+
+
+def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
+    """mctx's own run takes minutes; here its figures are given, and ours on its boards are measured."""
+    best = {"variant": "stochastic_tuned", "per_second": 10.0}
+    hidden = {"variant": "gumbel", "per_second": 20.0}
+    boards = [[1, 0, 0, 0, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0]]
+    row = {"network": "mlp", "roots": "opening", "explicit": best, "any": hidden}
+    monkeypatch.setattr(
+        rivals_mctx, "compare_mctx", lambda say: {"installed": True, "best": [row], "roots": {"opening": boards}}
+    )
+    data = run_json(*TINY, "--parts", "mctx")
+    (beside,) = data["mctx"]["beside"]
+    assert beside["explicit"]["ratio"] == pytest.approx(beside["ours_per_second"] / 10)
+    assert beside["any"]["ratio"] == pytest.approx(beside["ours_per_second"] / 20)
+    assert data["targets"][0]["met"]
+    assert "Beside mctx" in run(*TINY, "--parts", "mctx").stdout
+
+
+def test_without_mctx_it_says_why(monkeypatch, run):
+    monkeypatch.setattr(rivals_mctx, "compare_mctx", lambda say: {"installed": False, "why": "pip cannot install"})
+    result = run(*TINY, "--parts", "mctx")
+    assert result.exit_code == 0
+    assert "mctx was not measured: pip cannot install" in result.stdout
+
+
+def test_no_figures_no_targets():
+    assert bench_forest.forest_targets({}) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--games", "chess"), "--games has 'chess'"),
+        (("--parts", "speed"), "--parts has 'speed'"),
+        (("--json", "nowhere/f.json"), "expected a file in a folder that exists"),
+    ],
+)
+def test_bad_input(refused, words, said):
+    assert said in refused("bench", "forest", *words)
