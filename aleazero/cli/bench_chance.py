@@ -15,21 +15,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BUDGETS = (32, 128, 512)
+PRESETS = "sampling,stratified,progressive,full,open"
 LARGEST = 2**24
 
 
 def chance(
     games: Annotated[str | None, typer.Option("--games", metavar="A,B", help="Only these, e.g. `pig,2048`.")] = None,
     settings: Annotated[
-        str | None, typer.Option("--settings", metavar="A,B", help="Only these, e.g. `sampling,stratified`.")
-    ] = None,
+        str, typer.Option("--settings", metavar="A,B", help="These; `all` has single knobs besides the presets.")
+    ] = PRESETS,
     evaluators: Annotated[
         str | None, typer.Option("--evaluators", metavar="A,B", help="Only `rollout`, or only `network`.")
     ] = None,
     budgets: Annotated[
         str, typer.Option("--budgets", metavar="N,N", help="Evaluations a search, ascending.")
     ] = ",".join(map(str, BUDGETS)),
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds for each figure.", min=2)] = 40,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds for each figure.", min=2)] = 20,
     c: ExplorationOption = None,
     json: Annotated[
         str | None,
@@ -59,7 +60,7 @@ def chance(
     from aleazero.cli.specs import read_config
 
     names = pick("--games", games, known_cases())
-    chosen = pick("--settings", settings, list(SETTINGS))
+    chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = _read_budgets(budgets)
     read_config("sampling", sims=1, otherwise=1, c=c)  # refuses a wrong weight before anything is measured

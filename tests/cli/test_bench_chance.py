@@ -10,7 +10,7 @@ from aleazero.cli import bench_chance, chance_cases, measure_chance
 from aleazero.cli.chance_cases import CASES, SETTINGS, NetworkLike, Position
 from aleazero.cli.chance_summary import beside_sampling
 from aleazero.cli.measure_chance import crossings, measure_search, time_to_reach
-from aleazero.search.config import ChanceConfig
+from aleazero.search.config import PRESETS, ChanceConfig
 
 TINY = ("bench", "chance", "--games", "dice_game", "--settings", "sampling,full", "--budgets", "4,16", "--seeds", "3")
 
@@ -63,6 +63,15 @@ def test_the_same_seeds_give_the_same_errors():
 
 def test_every_setting_is_one():
     assert all(ChanceConfig(**values) for values in SETTINGS.values())
+    assert bench_chance.PRESETS.split(",") == list(PRESETS)
+
+
+def test_all_settings(run_json):
+    data = run_json(
+        "bench", "chance", "--games", "dice_game", "--settings", "all", "--budgets", "4", "--seeds", "2",
+        "--evaluators", "rollout",
+    )  # fmt: skip
+    assert [row["setting"] for row in data["search"]] == list(SETTINGS)
 
 
 def test_errors_are_those_of_the_definition():
