@@ -171,8 +171,8 @@ def check(state: Vector) -> None:
         fits = HANDS <= in_hand < FIRST[DICE + 1]
     if not fits:
         raise PositionError(
-            f"yatzy: got dice {in_hand}, {rerolls} rerolls left, player {player} and kind {kind}, expected five dice at "
-            f"a decision, and none before a turn's first roll and at the end"
+            f"yatzy: got dice {in_hand}, {rerolls} rerolls left, player {player} and kind {kind}, expected five dice "
+            f"at a decision, and none before a turn's first roll and at the end"
         )
 
 
