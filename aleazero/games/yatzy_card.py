@@ -163,12 +163,16 @@ def check(state: Vector) -> None:
         raise PositionError(
             f"yatzy: got a state of kind {kind} with {filled} filled categories, expected 2 when all are"
         )
-    sizes = [FIRST[0], FIRST[DICE + 1]] if kind == CHANCE else [HANDS, FIRST[DICE + 1]]
-    if over or (kind == CHANCE and rerolls == 2):
-        sizes = [0, 1]
-    if not sizes[0] <= in_hand < sizes[1] or (over and (player, rerolls) != (0, 2)):
+    if over:
+        fits = (in_hand, rerolls, player) == (0, 2, 0)
+    elif kind == CHANCE:
+        fits = 0 <= in_hand < FIRST[DICE + 1] and (in_hand == 0 or rerolls < 2)
+    else:
+        fits = HANDS <= in_hand < FIRST[DICE + 1]
+    if not fits:
         raise PositionError(
-            f"yatzy: got dice {in_hand}, {rerolls} rerolls left and kind {kind}, which do not go together"
+            f"yatzy: got dice {in_hand}, {rerolls} rerolls left, player {player} and kind {kind}, expected five dice "
+            f"at a decision, and none before a turn's first roll and at the end"
         )
 
 

@@ -323,7 +323,7 @@ def test_bad_texts_are_refused_in_one_line(text):
     ],
 )
 def test_impossible_positions_are_refused_in_one_line(boards, more):
-    with pytest.raises(PositionError) as error:
+    with pytest.raises(PositionError, match="expected") as error:
         yatzy.from_position(boards, **more)
     assert "\n" not in str(error.value)
 
@@ -333,7 +333,7 @@ def test_impossible_positions_are_refused_in_one_line(boards, more):
     ["500,2,0,0,32767,0,0", "-3,1,0,1,32767,0,0", "0,1,0,0,32767,0,0", "0,2,0,2,32767,0,0", "210,2,0,1,32767,0,0"],
 )
 def test_numbers_that_are_no_state_are_refused(numbers):
-    with pytest.raises(PositionError):
+    with pytest.raises(PositionError, match="expected"):
         load_game("yatzy", players=1).deserialize(numbers)
 
 
