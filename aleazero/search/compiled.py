@@ -61,7 +61,7 @@ class CompiledGroup:
 
     def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig, count: int, places: int) -> None:
         self.game, self.config = game, config
-        self.chance = chance_of(config, game)
+        self.chance = chance_of(config, game, evaluator)
         self.closed = self.chance.loop == "closed"
         self._advance = loop_of(game)
         self._settings = _settings(game, evaluator, config, self.chance)

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.games.base import Game
+from aleazero.search.evaluator import Rollout, Uniform
 
 
 class Settings(BaseModel):
@@ -116,9 +117,10 @@ class SearchConfig(Settings):
     num_simulations: int = Field(256, ge=1, le=2**31 - 2, description="Descents from the root.")
     seed: int = Field(0, ge=0, lt=2**64, description="Seed of the search's own luck; never that of the played game.")
     chance: ChanceConfig | None = Field(
-        default_factory=ChanceConfig,
-        description="How chance is treated: settings, or the name of a preset. None leaves it to the game: stratified "
-        "where it lists its outcomes, else progressive.",
+        None,
+        description="How chance is treated: settings, or the name of a preset. None, what was measured to be best: "
+        "with uniform and rollout sampling; with any other evaluator stratified where the game lists its outcomes, "
+        "else progressive.",
     )
     selection: Literal["puct", "uct"] = Field(
         "puct", description="puct follows the evaluator's priors; uct ignores them and counts visits."
@@ -154,10 +156,12 @@ class SearchConfig(Settings):
         return ChanceConfig.preset(value) if isinstance(value, str) else value
 
 
-def chance_of(config: SearchConfig, game: Game) -> ChanceConfig:
-    """The chance settings of a search: those configured, or the default for the game."""
+def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:
+    """The chance settings of a search: those configured, or the default for the game and the evaluator."""
     if config.chance is not None:
         return config.chance
+    if isinstance(evaluator, Uniform | Rollout):
+        return ChanceConfig()
     return ChanceConfig.preset("stratified" if game.info.lists_outcomes else "progressive")
 
 

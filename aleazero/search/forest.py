@@ -80,7 +80,7 @@ class Forest:
     def _divide(self, batch_size: int | None) -> tuple[int, list[int]]:
         """The batch's rows, and the sizes of the groups that fill such a batch."""
         in_flight = self.config.in_flight
-        leaves = largest_visit(chance_of(self.config, self.game), self.game)
+        leaves = largest_visit(chance_of(self.config, self.game, self.evaluator), self.game)
         least = in_flight * leaves
         if batch_size is None:
             batch_size = max(least, -(-self.trees // 2) * in_flight)

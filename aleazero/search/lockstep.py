@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, EvaluatorError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.search.config import SearchConfig
+from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import (
     DONE,
     EVALUATIONS_SPENT,
@@ -50,6 +50,8 @@ class Lockstep:
     def __init__(
         self, game: Game, evaluator: Any, config: SearchConfig, backend: Backend, count: int, places: int, *, pad: bool
     ) -> None:
+        chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
+        config = config.model_copy(update={"chance": chance})  # results tell what was used
         self.evaluator, self.config = evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players

@@ -47,7 +47,7 @@ class PlainTree:
         self.game, self.evaluator, self.config = game, evaluator, config
         self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
         self.implicit = implicit
-        self.chance = chance_of(config, game)
+        self.chance = chance_of(config, game, evaluator)
         if implicit and (self.chance != ChanceConfig() or self.at_chance is not NONE):
             raise ConfigError("the implicit baseline has no chance nodes: expected chance=sampling, afterstates=NONE")
         self.closed = self.chance.loop == "closed"

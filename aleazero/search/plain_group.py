@@ -25,7 +25,7 @@ class PlainGroup:
         self.statuses = np.full(count, IDLE, np.int64)
         self.pauses = np.zeros(count, np.int64)
         self._places = places
-        self._most = config.in_flight * largest_visit(chance_of(config, game), game)
+        self._most = config.in_flight * largest_visit(chance_of(config, game, evaluator), game)
         self._asked: list[tuple[int, State]] = []
         self._errors: dict[int, Exception] = {}
         self._first = 0

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from aleazero.search.borrow import borrow
+from aleazero.search.tree import SLACK
 
 EMPTY: Final = -1
 """An unused place of the hash table."""
@@ -67,8 +68,8 @@ class PlanScratch(NamedTuple):
 
     walk: Any  # (s,)
     actions: Any  # (a,) int64
-    ids: Any  # (outcomes,) int64
-    probabilities: Any  # (outcomes,) float64
+    ids: Any  # (outcomes + SLACK,) int64
+    probabilities: Any  # (outcomes + SLACK,) float64
     value: Any  # (p,) float64
 
 
@@ -133,8 +134,8 @@ def make_plan_scratch(state_size: int, dtype: Any, actions: int, outcomes: int, 
     return PlanScratch(
         np.zeros(state_size, dtype),
         np.zeros(actions, np.int64),
-        np.zeros(max(1, outcomes), np.int64),
-        np.zeros(max(1, outcomes)),
+        np.zeros(outcomes + SLACK, np.int64),
+        np.zeros(outcomes + SLACK),
         np.zeros(players),
     )
 

@@ -39,7 +39,7 @@ class Search:
         self.game = game
         self.evaluator = resolve_evaluator(evaluator)
         self.config = config or SearchConfig()
-        rows = self.config.in_flight * largest_visit(chance_of(self.config, game), game)
+        rows = self.config.in_flight * largest_visit(chance_of(self.config, game, self.evaluator), game)
         self._lockstep = Lockstep(game, self.evaluator, self.config, backend, count=1, places=rows, pad=False)
         self._lock = threading.Lock()
         self._running_in: int | None = None

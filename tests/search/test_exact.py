@@ -55,7 +55,9 @@ def test_an_exact_table_of_decisions_alone_averages_over_outcomes(backend: str) 
             return solution(states)
 
     state = game.state_from_text("14")
-    result = Search(game, DecisionsOnly(), SearchConfig(num_simulations=500), backend=backend).run(state)
+    result = Search(game, DecisionsOnly(), SearchConfig(num_simulations=500, chance="sampling"), backend=backend).run(
+        state
+    )
     roll = next(child for child in result.tree(2).root["children"] if child["text"] == "roll")
     drawn = sum(child["visits"] * solution.value(state.child(0).child(child["label"]))[0] for child in roll["children"])
     assert result.q[0] == pytest.approx(drawn / roll["visits"], abs=1e-9)

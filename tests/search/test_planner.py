@@ -814,3 +814,16 @@ def test_these_tests_pass_without_the_compiler() -> None:
         capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_rollouts_of_a_game_that_draws_from_its_list() -> None:
+    """A game without a ``sample`` of its own is played out by its list of outcomes, in both planners."""
+    game = aleazero.load_game("examples/race.py")
+    assert game.kernels.sample is None
+    values = [
+        Planner(game, aleazero.Rollout(playouts=3), plies=1, backend=backend, seed=5)
+        .run(game.new_initial_state())
+        .value
+        for backend in ("compiled", "plain")
+    ]
+    np.testing.assert_allclose(*values, rtol=0, atol=1e-12)

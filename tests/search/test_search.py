@@ -156,7 +156,7 @@ def test_logits_of_illegal_actions_do_not_matter(pig, backend: str) -> None:
 
 def test_a_callable_that_says_what_uniform_says_searches_the_same(pig, backend: str) -> None:
     for in_flight in (1, 5):
-        config = SearchConfig(num_simulations=300, in_flight=in_flight)
+        config = SearchConfig(num_simulations=300, in_flight=in_flight, chance="sampling")
         state = pig.state_from_text("0-0 turn 5")
         inside = Search(pig, "uniform", config, backend=backend).run(state)
         outside = Search(pig, zeros, config, backend=backend).run(state)
