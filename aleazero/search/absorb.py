@@ -144,7 +144,7 @@ def make_begin(kernels: Kernels) -> Begin:
         visit.blocked = 0
         row = add_leaf(batch, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
         if settings.evaluator == EXTERNAL:
-            show(tree, batch, tray, scratch, row)
+            batch.rows[row].slot = show(batch.states[row], tree.counters[PLACE], tray, scratch.actions)
         tree.counters[IN_BATCH] = 1
         tree.counters[ROWS] = 1
         tree.counters[ASKED] = 1
@@ -173,7 +173,7 @@ def make_begin(kernels: Kernels) -> Begin:
             if not know(tree, batch, settings, row):
                 asked += 1
                 if settings.evaluator == EXTERNAL:
-                    show(tree, batch, tray, scratch, row)
+                    batch.rows[row].slot = show(batch.states[row], tree.counters[PLACE], tray, scratch.actions)
         if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
             tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
             if settings.evaluator == EXTERNAL:

@@ -88,33 +88,37 @@ UNLISTED: Final = -2
 NO_EDGES_LEFT: Final = -3
 
 
-@seldom
 def pick_from_table(tree: Tree, settings: Settings, n: Any, u: Any) -> Any:
     """The outcome that a visit meets, as a place in the table."""
     node = tree.nodes[n]
     if node.exact or settings.stratified:
-        return largest_deficit(tree, settings, n)
-    below = 0.0
-    for slot in range(node.num_edges):
-        below += tree.edges[node.first_edge + slot].prior
-        if u < below:
-            return np.int64(slot)
-    return np.int64(node.num_edges - 1)
+        key = extend_key_bits(tree.luck[TIES_KEY], np.uint64(n))
+        return largest_deficit(tree.edges, node.first_edge, node.num_edges, key)
+    return by_share(tree.edges, node.first_edge, node.num_edges, u)
 
 
 @seldom
-def largest_deficit(tree: Tree, settings: Settings, n: Any) -> Any:
+def by_share(edges: Any, first: Any, count: Any, u: Any) -> Any:
+    """The outcome whose share of [0, 1) holds u."""
+    below = 0.0
+    for slot in range(count):
+        below += edges[first + slot].prior
+        if u < below:
+            return np.int64(slot)
+    return np.int64(count - 1)
+
+
+@seldom
+def largest_deficit(edges: Any, first: Any, count: Any, key: Any) -> Any:
     """The outcome whose picks fall furthest behind its probability; ties go by an order of the node's own."""
-    node = tree.nodes[n]
-    key = extend_key_bits(tree.luck[TIES_KEY], np.uint64(n))
     picks = 1
-    for e in range(node.first_edge, node.first_edge + node.num_edges):
-        picks += tree.edges[e].visits + tree.edges[e].in_flight
+    for e in range(first, first + count):
+        picks += edges[e].visits + edges[e].in_flight
     best = 0
     best_deficit = -math.inf
     best_rank = np.uint64(0)
-    for slot in range(node.num_edges):
-        edge = tree.edges[node.first_edge + slot]
+    for slot in range(count):
+        edge = edges[first + slot]
         deficit = edge.prior * picks - (edge.visits + edge.in_flight)
         if deficit < best_deficit:
             continue

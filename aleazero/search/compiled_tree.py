@@ -31,7 +31,7 @@ class CompiledTree:
 
     def kind(self) -> int:
         """The root's kind."""
-        return int(self._root()["kind"])
+        return int(self._group.nodes["kind"][self._place, 0])
 
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
@@ -50,13 +50,9 @@ class CompiledTree:
         priors = self._root_slots()["prior"]
         priors[:] = (1.0 - share) * priors + share * noise * (1.0 if self._group.closed else float(len(noise)))
 
-    def _root(self) -> Any:
-        return self._group.nodes[self._place, 0]
-
     def _root_slots(self) -> Any:
-        root = self._root()
-        first, count = int(root["first_edge"]), int(root["num_edges"])
-        return self._group.edges[self._place, first : first + (max(0, count) if root["kind"] == DECISION else 0)]
+        first, count = (int(self._group.nodes[field][self._place, 0]) for field in ("first_edge", "num_edges"))
+        return self._group.edges[self._place, first : first + (max(0, count) if self.kind() == DECISION else 0)]
 
     def root_edges(self) -> tuple[Any, Any, Any, Any]:
         """Actions, visits, totals and priors at the root, by action."""
@@ -78,7 +74,9 @@ class CompiledTree:
 
     def root_value(self) -> NDArray[np.float64]:
         """The root's mean by player."""
-        mean: NDArray[np.float64] = self._group.totals[self._place, 0] / max(1, int(self._root()["visits"]))
+        mean: NDArray[np.float64] = self._group.totals[self._place, 0] / max(
+            1, self._group.nodes["visits"][self._place, 0]
+        )
         return mean
 
     def in_flight(self) -> int:

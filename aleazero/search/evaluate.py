@@ -12,7 +12,7 @@ from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.streams import extend_key_bits, unit_at
-from aleazero.search.tree import IN_BATCH, PLACE, ROLLOUT_KEY, UNIFORM, Batch, Scratch, Settings, Tray, Tree
+from aleazero.search.tree import IN_BATCH, ROLLOUT_KEY, UNIFORM, Batch, Scratch, Settings, Tray, Tree
 
 
 def sound_actions(scratch: Scratch, count: Any) -> bool:
@@ -25,31 +25,33 @@ def sound_actions(scratch: Scratch, count: Any) -> bool:
     return True
 
 
-def make_show(kernels: Kernels) -> Callable[..., None]:
-    """What one game's leaves look like to an evaluator: ``show(tree, batch, tray, scratch, row)``."""
+def make_show(kernels: Kernels) -> Callable[..., Any]:
+    """What one game's leaves look like to an evaluator: ``show(state, tree's place, tray, actions) -> its place``."""
     kind_of = kernels.kind
     legal = kernels.legal
     viewer_of = kernels.viewer
     observe = kernels.observe
 
     @seldom
-    def show(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, row: Any) -> None:
-        """Put on the tray what an evaluator outside the loop wants to know of a leaf."""
-        state = batch.states[row]
+    def show(state: Any, owner: Any, tray: Tray, actions: Any) -> Any:
+        """Put on the tray what an evaluator outside the loop wants to know of a leaf; where it is there.
+
+        It is given few arrays, and not whole trees, because every leaf of a network comes by.
+        """
         slot = tray.taken[0]
         tray.taken[0] += 1
-        tray.owners[slot] = tree.counters[PLACE]
-        batch.rows[row].slot = slot
+        tray.owners[slot] = owner
         for i in range(len(state)):
             tray.states[slot, i] = state[i]
         observe(state, np.int64(viewer_of(state)), tray.observations[slot])
         for action in range(tray.masks.shape[1]):
             tray.masks[slot, action] = False
         if kind_of(state) == DECISION:
-            count = legal(state, scratch.actions)
-            if sound_actions(scratch, count):  # else expanding the leaf will tell
-                for i in range(count):
-                    tray.masks[slot, scratch.actions[i]] = True
+            count = legal(state, actions)
+            for i in range(min(count, len(actions))):  # rules that list what is not there are found out later
+                if 0 <= actions[i] < tray.masks.shape[1]:
+                    tray.masks[slot, actions[i]] = True
+        return slot
 
     return show
 

@@ -16,6 +16,7 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import (
+    ANSWERED,
     DONE,
     EVALUATIONS_SPENT,
     FAILED,
@@ -41,7 +42,9 @@ CHUNK_SECONDS = 0.05
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
 """Why a search ends."""
-ENDED = {*STOPPED, FAILED}
+ENDED = np.zeros(ANSWERED + 1, np.bool_)
+"""Whether a tree has ended, by status."""
+ENDED[[*STOPPED, FAILED]] = True
 
 
 class Lockstep:
@@ -75,17 +78,23 @@ class Lockstep:
         """Every tree goes on until it waits, ends or pauses; then the evaluator is asked, once, and answers."""
         before = time.monotonic()
         group = self.group
-        for place in np.flatnonzero(group.statuses == PAUSED):
-            group.pauses[place] = group.trees[int(place)].simulations + self._chunk
-            group.statuses[place] = READY
+        self._go_on()
         group.advance()
         if self._to_touch and self._touch_roots():
             group.advance()
-        if (group.statuses == PAUSED).any():
+        if PAUSED in group.statuses:
             quick = time.monotonic() - before < CHUNK_SECONDS
             self._chunk = min(2**30, max(1, self._chunk * 2 if quick else self._chunk // 2))
-        if (group.statuses == WAITING).any():
+        if WAITING in group.statuses:
             self._evaluate()
+
+    def _go_on(self) -> None:
+        """Let paused trees go on for another while."""
+        group = self.group
+        if PAUSED in group.statuses:
+            for place in np.flatnonzero(group.statuses == PAUSED).tolist():
+                group.pauses[place] = group.trees[place].simulations + self._chunk
+                group.statuses[place] = READY
 
     def _touch_roots(self) -> bool:
         """Narrow and disturb the roots that are evaluated; whether there were any."""
@@ -116,9 +125,9 @@ class Lockstep:
     def _ask(self, leaves: Leaves, count: int) -> Answer:
         """The evaluator's answer; it gets arrays of its own, and all batches of a forest have one shape."""
         size = len(leaves.observations) if self._pad and leaves.states is None else count
-        observations = np.zeros((size, leaves.observations.shape[1]), np.float32)
-        masks = np.zeros((size, leaves.legal_masks.shape[1]), np.bool_)
-        observations[:count], masks[:count] = leaves.observations[:count], leaves.legal_masks[:count]
+        observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
+        if size > count:
+            observations[count:], masks[count:] = 0, False
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
 
     def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
@@ -142,7 +151,8 @@ class Lockstep:
 
     def ended(self) -> list[int]:
         """The trees that have ended or failed, and wait to be read."""
-        return [place for place, status in enumerate(self.group.statuses.tolist()) if status in ENDED]
+        places: list[int] = np.flatnonzero(ENDED[self.group.statuses]).tolist()
+        return places
 
     def read(self, place: int, stopped: str | None = None) -> SearchResult:
         """What a tree has found; raises where it failed. The place is free then."""
