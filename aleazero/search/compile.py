@@ -31,9 +31,10 @@ from numba.extending import intrinsic
 from aleazero.errors import GameError
 from aleazero.games.twins import gist
 from aleazero.search.borrow import borrow
+from aleazero.search.compile_parts import PartCompiler
 from aleazero.search.fingerprint import fingerprint, names_used, plain_function
 
-FORMAT = 1
+FORMAT = 2
 """Version of the cache files."""
 
 MOST_FILES = 256
@@ -100,9 +101,11 @@ def _specialise(
             return value
         if done.get(id(plain)) is None:
             copy = _specialise(plain, stamp, done, (*inside, function.__name__))
-            # Our functions take whole trees by value: calls that stay calls cost as much as the work they do.
-            inline = plain.__module__.startswith("aleazero.search.") and not hasattr(plain, "seldom")
-            done[id(plain)] = njit(**OPTIONS, **_INNER, forceinline=inline)(copy)
+            ours = plain.__module__.startswith("aleazero.search.")
+            # Ours take whole trees by value: calls that stay calls cost as much as the work they do. And their arrays
+            # have no owners, so no references need be counted.
+            own = {"forceinline": not hasattr(plain, "seldom"), "_nrt": False} if ours else {}
+            done[id(plain)] = njit(**OPTIONS, **_INNER, **own, pipeline_class=PartCompiler)(copy)
         return done[id(plain)]
 
     names = names_used(function)
