@@ -15,13 +15,14 @@ from aleazero.search.borrow import seldom
 from aleazero.search.evaluate import make_show, sound_actions
 from aleazero.search.leaves import add_leaf
 from aleazero.search.status import ASK_EXACT, ASK_NEVER
-from aleazero.search.streams import ROOT_EVALUATION
+from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES, extend_key_bits
 from aleazero.search.tree import (
     ASKED,
     BLOCKED,
     BROKEN,
     COLLIDED,
     DEPTH,
+    DESCENT_KEY,
     EDGES,
     EMPTY,
     EVALUATIONS,
@@ -33,9 +34,12 @@ from aleazero.search.tree import (
     NO_NODE,
     OUT_OF_BUDGET,
     PLACE,
+    ROLLOUT_KEY,
     ROWS,
+    SEED,
     SIMULATIONS,
     STARTED,
+    TIES_KEY,
     TRANSIENT,
     UNEXPANDED,
     Batch,
@@ -48,6 +52,7 @@ from aleazero.search.tree import (
 )
 
 _ROOT = np.uint64(ROOT_EVALUATION)
+_ZERO, _DESCENT, _ROLLOUT, _TIES = (np.uint64(number) for number in (0, DESCENT, ROLLOUT, TIES))
 
 
 def bar(tree: Tree, batch: Batch, v: Any, pending: Any) -> None:
@@ -114,6 +119,15 @@ def make_begin(kernels: Kernels) -> Begin:
     returns = kernels.returns
     show = make_show(kernels)
 
+    def present(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, row: Any) -> None:
+        """Put a leaf on the tray."""
+        slot = tray.taken[0]
+        tray.taken[0] += 1
+        tray.owners[slot] = tree.counters[PLACE]
+        batch.rows[row].slot = slot
+        if not show(batch.states[row], slot, tray, scratch.actions):
+            tree.counters[BROKEN] = 1
+
     @seldom
     def plant(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
         """Begin a tree at the state that stands in its first place; its own evaluation waits first."""
@@ -124,6 +138,10 @@ def make_begin(kernels: Kernels) -> Begin:
         for i in range(len(tree.counters)):
             tree.counters[i] = 0
         tree.counters[PLACE] = place
+        seed = tree.luck[SEED]
+        tree.luck[DESCENT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _DESCENT), seed)
+        tree.luck[ROLLOUT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _ROLLOUT), seed)
+        tree.luck[TIES_KEY] = extend_key_bits(extend_key_bits(_ZERO, _TIES), seed)
         for p in range(len(tree.low)):
             tree.low[p] = settings.low
             tree.high[p] = settings.high
@@ -144,7 +162,7 @@ def make_begin(kernels: Kernels) -> Begin:
         visit.blocked = 0
         row = add_leaf(batch, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
         if settings.evaluator == EXTERNAL:
-            batch.rows[row].slot = show(batch.states[row], tree.counters[PLACE], tray, scratch.actions)
+            present(tree, batch, tray, scratch, row)
         tree.counters[IN_BATCH] = 1
         tree.counters[ROWS] = 1
         tree.counters[ASKED] = 1
@@ -173,7 +191,7 @@ def make_begin(kernels: Kernels) -> Begin:
             if not know(tree, batch, settings, row):
                 asked += 1
                 if settings.evaluator == EXTERNAL:
-                    batch.rows[row].slot = show(batch.states[row], tree.counters[PLACE], tray, scratch.actions)
+                    present(tree, batch, tray, scratch, row)
         if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
             tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
             if settings.evaluator == EXTERNAL:
@@ -201,8 +219,16 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
 
     def expand(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, row: Any, n: Any) -> None:
         """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
-        count = legal(batch.states[row], scratch.actions)
         node = tree.nodes[n]
+        slot = batch.rows[row].slot
+        if settings.evaluator == EXTERNAL:
+            count = 0
+            for action in range(tray.masks.shape[1]):  # as they were shown
+                if tray.masks[slot, action]:
+                    scratch.actions[count] = action
+                    count += 1
+        else:
+            count = legal(batch.states[row], scratch.actions)
         if not sound_actions(scratch, count):
             tree.counters[BROKEN] = 1
             return
@@ -213,7 +239,6 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         tree.counters[EXPANSIONS] += 1
         total = 0.0
         highest = -math.inf
-        slot = batch.rows[row].slot
         if settings.evaluator == EXTERNAL:
             for i in range(count):
                 highest = max(highest, tray.logits[slot, scratch.actions[i]])

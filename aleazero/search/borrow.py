@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from aleazero.search.tree import Batch, Scratch, Tray, Tree
+from aleazero.search.tree import Batch, Roots, Scratch, Tray, Tree
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -61,6 +61,11 @@ def borrow_tray(t: Tray) -> Tray:
         borrow(t.logits),
         borrow(t.values),
     )
+
+
+def borrow_roots(r: Roots) -> Roots:
+    """The arrays of the roots, borrowed."""
+    return Roots(borrow(r.counts), borrow(r.actions), borrow(r.visits), borrow(r.q), borrow(r.priors), borrow(r.values))
 
 
 def borrow_scratch(s: Scratch) -> Scratch:

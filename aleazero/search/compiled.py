@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, ContractError, GameError, PositionError
 from aleazero.games.base import State
 from aleazero.games.kernel import KernelGame, KernelState
-from aleazero.games.luck import stream_key
 from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_tree import CompiledTree
@@ -30,7 +29,7 @@ from aleazero.search.status import (
     GAME_OVER,
     UNLISTED_OUTCOMES,
 )
-from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES
+from aleazero.search.streams import ROOT_EVALUATION
 from aleazero.search.tree import (
     ASKED,
     COLLIDED,
@@ -38,6 +37,7 @@ from aleazero.search.tree import (
     IN_BATCH,
     NO_NODE,
     ROWS,
+    SEED,
     STARTED,
     UNIFORM,
     Settings,
@@ -46,6 +46,7 @@ from aleazero.search.tree import (
     grow_edges,
     grow_nodes,
     make_batch,
+    make_roots,
     make_scratch,
     make_tray,
     make_trees,
@@ -82,6 +83,7 @@ class CompiledGroup:
             info.num_actions if external else 0,
             info.num_players,
         )
+        self.roots = make_roots(count, info.num_actions, info.num_players)
         self._scratch = make_scratch(*state, info.num_actions, info.max_outcomes, info.num_players)
         self._views: list[Callable[[], CompiledView | None]] = [_no_view] * count
         self._errors: dict[int, Exception] = {}
@@ -114,7 +116,7 @@ class CompiledGroup:
             view.detach()
             self._views[place] = _no_view
         self._arrays.states[place, 0] = state.vector
-        self._arrays.luck[place] = [stream_key(use, seed) for use in (DESCENT, ROLLOUT, TIES)]
+        self._arrays.luck[place, SEED] = seed
         self.statuses[place] = PLANTED
 
     def advance(self) -> None:
@@ -125,6 +127,7 @@ class CompiledGroup:
                     self._arrays,
                     self._batches,
                     self._tray,
+                    self.roots,
                     self._scratch,
                     self._settings,
                     self.pauses,
@@ -186,6 +189,10 @@ class CompiledGroup:
         self._tray.taken[0] = 0
         self.statuses[self.statuses == WAITING] = ANSWERED
         self._first = (self._first + 1) % len(self.statuses)
+
+    def renew_observations(self) -> None:
+        """Write further observations into another array."""
+        self._tray = self._tray._replace(observations=np.zeros_like(self._tray.observations))
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

@@ -54,14 +54,11 @@ class CompiledTree:
         first, count = (int(self._group.nodes[field][self._place, 0]) for field in ("first_edge", "num_edges"))
         return self._group.edges[self._place, first : first + (max(0, count) if self.kind() == DECISION else 0)]
 
-    def root_edges(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, totals and priors at the root, by action."""
-        edges = self._root_slots()
-        if self._group.closed:
-            return edges["action"], edges["visits"], edges["total"], edges["prior"]
-        weight = running_sum(edges["prior"]) or 1.0
-        edges = edges[np.argsort(edges["action"], kind="stable")]
-        return edges["action"], edges["visits"], edges["total"], edges["prior"] / weight
+    def root_actions(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, q and priors at the root, by action, when the tree last stopped."""
+        roots, place = self._group.roots, self._place
+        here = place, slice(roots.counts[place])
+        return roots.actions[here].copy(), roots.visits[here].copy(), roots.q[here].copy(), roots.priors[here].copy()
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
         """Visits and total by outcome of a chance root."""
@@ -73,11 +70,9 @@ class CompiledTree:
         }
 
     def root_value(self) -> NDArray[np.float64]:
-        """The root's mean by player."""
-        mean: NDArray[np.float64] = self._group.totals[self._place, 0] / max(
-            1, self._group.nodes["visits"][self._place, 0]
-        )
-        return mean
+        """The root's mean by player, when the tree last stopped."""
+        value: NDArray[np.float64] = self._group.roots.values[self._place].copy()
+        return value
 
     def in_flight(self) -> int:
         """Visits still counted as in flight in the whole tree: 0 between batches."""

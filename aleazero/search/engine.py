@@ -54,8 +54,8 @@ class GrownTree(Protocol):
     def mix_noise(self, noise: NDArray[np.float64]) -> None:
         """Blend noise into the root's priors."""
 
-    def root_edges(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, totals and priors at the root, by action."""
+    def root_actions(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
         """Visits and total by outcome of a chance root."""
@@ -93,6 +93,9 @@ class Group(Protocol):
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Answer the leaves of the trees that still wait, row by row."""
+
+    def renew_observations(self) -> None:
+        """Write further observations into another array."""
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

@@ -25,33 +25,34 @@ def sound_actions(scratch: Scratch, count: Any) -> bool:
     return True
 
 
-def make_show(kernels: Kernels) -> Callable[..., Any]:
-    """What one game's leaves look like to an evaluator: ``show(state, tree's place, tray, actions) -> its place``."""
+def make_show(kernels: Kernels) -> Callable[..., bool]:
+    """What one game's leaves look like to an evaluator: ``show(state, slot, tray, actions) -> whether rules hold``."""
     kind_of = kernels.kind
     legal = kernels.legal
     viewer_of = kernels.viewer
     observe = kernels.observe
 
     @seldom
-    def show(state: Any, owner: Any, tray: Tray, actions: Any) -> Any:
-        """Put on the tray what an evaluator outside the loop wants to know of a leaf; where it is there.
+    def show(state: Any, slot: Any, tray: Tray, actions: Any) -> bool:
+        """Put on the tray what an evaluator outside the loop wants to know of a leaf.
 
         It is given few arrays, and not whole trees, because every leaf of a network comes by.
         """
-        slot = tray.taken[0]
-        tray.taken[0] += 1
-        tray.owners[slot] = owner
         for i in range(len(state)):
             tray.states[slot, i] = state[i]
         observe(state, np.int64(viewer_of(state)), tray.observations[slot])
         for action in range(tray.masks.shape[1]):
             tray.masks[slot, action] = False
-        if kind_of(state) == DECISION:
-            count = legal(state, actions)
-            for i in range(min(count, len(actions))):  # rules that list what is not there are found out later
-                if 0 <= actions[i] < tray.masks.shape[1]:
-                    tray.masks[slot, actions[i]] = True
-        return slot
+        if kind_of(state) != DECISION:
+            return True
+        count = legal(state, actions)
+        if count < 1 or count > tray.masks.shape[1]:
+            return False
+        for i in range(count):
+            if actions[i] < 0 or actions[i] >= tray.masks.shape[1]:
+                return False
+            tray.masks[slot, actions[i]] = True
+        return True
 
     return show
 

@@ -5,6 +5,7 @@ A search alone is one tree; a forest drives several groups of them.
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any, Literal
 
@@ -31,6 +32,9 @@ from aleazero.search.engine import (
 from aleazero.search.evaluator import evaluate_batch
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, read_result, touch_root, touches_root
+
+OUR_REFERENCES = 4
+"""To a forest's observations when the evaluator has answered: the group's, the leaves', a name, and the count's."""
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Logits and values, by row."""
@@ -123,12 +127,16 @@ class Lockstep:
         self.group.absorb(*answer)
 
     def _ask(self, leaves: Leaves, count: int) -> Answer:
-        """The evaluator's answer; it gets arrays of its own, and all batches of a forest have one shape."""
-        size = len(leaves.observations) if self._pad and leaves.states is None else count
-        observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
-        if size > count:
-            observations[count:], masks[count:] = 0, False
-        return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
+        """The evaluator's answer. A search alone shows it copies; all batches of a forest are one array, one shape."""
+        if not self._pad or leaves.states is not None:
+            observations, masks = leaves.observations[:count].copy(), leaves.legal_masks[:count]
+            return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players)
+        observations, masks = leaves.observations, leaves.legal_masks
+        observations[count:], masks[count:] = 0, False
+        answer = evaluate_batch(self.evaluator, observations, masks, None, self._players, count)
+        if sys.getrefcount(observations) > OUR_REFERENCES:
+            self.group.renew_observations()  # the evaluator has kept them: they are its own now
+        return answer
 
     def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
         """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""
@@ -168,7 +176,9 @@ class Lockstep:
         """Take in what was answered, and go no further."""
         self.group.pauses[:] = 0
         self.group.advance()
-        self._touch_roots()
+        if self._touch_roots():
+            self.group.pauses[:] = 0
+            self.group.advance()
 
     def clear(self) -> None:
         """Forget every tree."""

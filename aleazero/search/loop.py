@@ -15,10 +15,11 @@ from aleazero.games.base import TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.absorb import make_absorb, make_begin
 from aleazero.search.backup import release
-from aleazero.search.borrow import borrow_batch, borrow_scratch, borrow_tray, borrow_tree
+from aleazero.search.borrow import borrow_batch, borrow_roots, borrow_scratch, borrow_tray, borrow_tree
 from aleazero.search.descend import make_descend
 from aleazero.search.engine import ANSWERED, DONE, EVALUATIONS_SPENT, FULL, PAUSED, PLANTED, READY, WAITING
 from aleazero.search.evaluate import make_evaluate
+from aleazero.search.report import report
 from aleazero.search.status import (
     BAD_PROBABILITIES,
     BROKEN_RULES,
@@ -44,6 +45,7 @@ from aleazero.search.tree import (
     SIMULATIONS,
     STARTED,
     Batch,
+    Roots,
     Scratch,
     Settings,
     Tray,
@@ -70,7 +72,7 @@ def may_start(tree: Tree, settings: Settings) -> Any:
 
 
 def make_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``advance(trees, batches, tray, scratch, settings, pauses, statuses, first) -> growth``."""
+    """The loop of one game: ``advance(trees, batches, tray, roots, scratch, settings, pauses, statuses, first)``."""
     descend = make_descend(kernels)
     plant, begin = make_begin(kernels)
     evaluate_all = make_evaluate(kernels)
@@ -122,18 +124,14 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             absorb(tree, batch, tray, scratch, settings)
             counters[COLLIDED] = 0
 
-    def advance(trees_: Tree, batches_: Batch, tray_: Tray, scratch_: Scratch, settings: Settings, pauses: Any,
-                statuses: Any, first: int) -> int:  # fmt: skip
+    def advance(trees_: Tree, batches_: Batch, tray_: Tray, roots_: Roots, scratch_: Scratch, settings: Settings,
+                pauses: Any, statuses: Any, first: int) -> int:  # fmt: skip
         """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow.
 
         A tree that needs more room is READY again, and a tree that finds the tray full stays so.
         """
-        trees, batches, tray, scratch = (
-            borrow_tree(trees_),
-            borrow_batch(batches_),
-            borrow_tray(tray_),
-            borrow_scratch(scratch_),
-        )
+        trees, batches, tray = borrow_tree(trees_), borrow_batch(batches_), borrow_tray(tray_)
+        roots, scratch = borrow_roots(roots_), borrow_scratch(scratch_)
         growth = 0
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
@@ -155,6 +153,8 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             elif status == GROW_EDGES:
                 growth |= GROW_MORE_EDGES
                 status = READY
+            elif status != WAITING and status != READY:
+                report(tree, roots, settings, b)
             statuses[b] = status
         return growth
 

@@ -469,15 +469,15 @@ class PlainTree:
         """The root's kind."""
         return self.root.kind
 
-    def root_edges(self) -> tuple[list[int], list[int], list[float], list[float]]:
-        """Actions, visits, totals and priors at the root, by action."""
+    def root_actions(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
         edges = sorted(self.root.edges or [], key=lambda edge: edge.action) if self.root.kind == DECISION else []
-        weight = 1.0 if self.closed else sum_priors(edges) or 1.0
+        weight = 1.0 if self.closed else sum_priors(self.root.edges or []) or 1.0
         return (
-            [edge.action for edge in edges],
-            [edge.visits for edge in edges],
-            [edge.total for edge in edges],
-            [edge.prior / weight for edge in edges],
+            np.array([edge.action for edge in edges], np.int64),
+            np.array([edge.visits for edge in edges], np.int64),
+            np.array([edge.total / edge.visits if edge.visits else math.nan for edge in edges], np.float64),
+            np.array([edge.prior / weight for edge in edges], np.float64),
         )
 
     def restrict(self, actions: list[int]) -> None:

@@ -81,6 +81,9 @@ class PlainGroup:
                 self.fail(int(place), error)
         self._first = (self._first + 1) % len(self.trees)
 
+    def renew_observations(self) -> None:
+        """Nothing to do: every batch has its own."""
+
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
         if self.statuses[place] in (WAITING, READY, PAUSED):

@@ -77,22 +77,19 @@ def touch_root(tree: GrownTree, request: Request, config: SearchConfig) -> None:
         tree.restrict(request.actions)
     if config.noise_alpha > 0 and tree.kind() == DECISION:
         key = stream_key(NOISE, request.seed, request.position)
-        considered = len(tree.root_edges()[0])
+        considered = len(tree.root_actions()[0] if request.actions is None else request.actions)
         noise = np.random.Generator(np.random.Philox(key=key)).dirichlet(np.full(considered, config.noise_alpha))
         tree.mix_noise(noise)
 
 
 def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:
     """What a tree has found."""
-    actions, visits, totals, priors = tree.root_edges()
-    visited = np.array(visits, np.int64)
-    q = np.full(len(visited), np.nan)
-    np.divide(totals, visited, out=q, where=visited > 0)
+    actions, visits, q, priors = tree.root_actions()
     return SearchResult(
-        actions=np.array(actions, np.int64),
-        visits=visited,
+        actions=actions,
+        visits=visits,
         q=q,
-        priors=np.array(priors, np.float64),
+        priors=priors,
         value=tree.root_value(),
         outcomes=_outcomes(request.state, tree) if tree.kind() == CHANCE else [],
         stopped=stopped,

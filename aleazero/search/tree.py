@@ -72,11 +72,11 @@ class Tree(NamedTuple):
     places: Any  # the node at each key
     low: Any  # (p,) float64: range by which values are scaled
     high: Any
-    luck: Any  # (3,) uint64: keys of the streams, by the names below
+    luck: Any  # (4,) uint64: keys of the streams, and the seed they come from, by the names below
     counters: Any  # int64, by the names below
 
 
-DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, NUM_KEYS = range(4)
+DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
 
 
 (
@@ -150,6 +150,17 @@ class Tray(NamedTuple):
     masks: Any  # (c, a) bool
     logits: Any  # (c, a) float64
     values: Any  # (c, p) float64, by seat relative to the viewer
+
+
+class Roots(NamedTuple):
+    """What the trees of a group have found at their roots, when they last stopped. b trees."""
+
+    counts: Any  # (b,) int64: actions
+    actions: Any  # (b, a) int64, ascending
+    visits: Any  # (b, a) int64
+    q: Any  # (b, a) float64: the mover's mean; NaN where an action was not tried
+    priors: Any  # (b, a) float64
+    values: Any  # (b, p) float64: means by player
 
 
 class Scratch(NamedTuple):
@@ -266,6 +277,18 @@ def make_tray(places: int, state_size: int, state_dtype: str, observation: int, 
         masks=np.zeros((places, actions), np.bool_),
         logits=np.zeros((places, actions)),
         values=np.zeros((places, players)),
+    )
+
+
+def make_roots(count: int, actions: int, players: int) -> Roots:
+    """Room for what so many trees find."""
+    return Roots(
+        counts=np.zeros(count, np.int64),
+        actions=np.zeros((count, actions), np.int64),
+        visits=np.zeros((count, actions), np.int64),
+        q=np.zeros((count, actions)),
+        priors=np.zeros((count, actions)),
+        values=np.zeros((count, players)),
     )
 
 

@@ -100,6 +100,35 @@ def test_a_network_is_asked_in_batches_of_one_shape() -> None:
     assert net.shapes == {(24, game.observation_size)}
 
 
+@pytest.mark.parametrize("keep", [lambda batch: batch, lambda batch: batch[3:5]])
+def test_an_evaluator_may_keep_what_it_was_shown(keep) -> None:
+    """Batches are written into one array as long as nobody holds it, or a part of it."""
+    game, states, seeds = positions("pig", 20)
+    kept, copies = [], []
+
+    def records(observations, legal_masks):
+        kept.append(keep(observations))
+        copies.append(keep(observations).copy())
+        return RowByRow(game)(observations, legal_masks)
+
+    Forest(game, records, SearchConfig(num_simulations=12), trees=8, batch_size=8).run(states, seeds=seeds)
+    assert len(kept) > 10
+    for batch, copy in zip(kept, copies, strict=True):
+        np.testing.assert_array_equal(batch, copy)
+
+
+def test_batches_that_nobody_keeps_are_one_array() -> None:
+    game, states, seeds = positions("pig", 20)
+    places = set()
+
+    def watches(observations, legal_masks):
+        places.add(observations.ctypes.data)
+        return RowByRow(game)(observations, legal_masks)
+
+    Forest(game, watches, SearchConfig(num_simulations=12), trees=8, batch_size=8).run(states, seeds=seeds)
+    assert len(places) == 1
+
+
 def test_a_network_of_matrix_products_is_not_moved_by_its_neighbours() -> None:
     """Bits of a product depend on the batch's shape: a search alone that pads to the same shape is the same search.
 
