@@ -221,14 +221,7 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
         node = tree.nodes[n]
         slot = batch.rows[row].slot
-        if settings.evaluator == EXTERNAL:
-            count = 0
-            for action in range(tray.masks.shape[1]):  # as they were shown
-                if tray.masks[slot, action]:
-                    scratch.actions[count] = action
-                    count += 1
-        else:
-            count = legal(batch.states[row], scratch.actions)
+        count = legal(batch.states[row], scratch.actions)  # the tray's masks are the next leaves' by now
         if not sound_actions(scratch, count):
             tree.counters[BROKEN] = 1
             return

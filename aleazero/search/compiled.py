@@ -21,6 +21,7 @@ from aleazero.search.compiled_view import CompiledView, Read
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
 from aleazero.search.engine import ANSWERED, FAILED, IDLE, MAX_CHANCE_RUN, PLANTED, WAITING, Leaves
 from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.intake import is_answer, take_in
 from aleazero.search.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
 from aleazero.search.status import (
     BAD_PROBABILITIES,
@@ -186,6 +187,19 @@ class CompiledGroup:
         count = int(self._tray.taken[0])
         self._tray.logits[:count] = logits[:count]
         self._tray.values[:count] = values[:count]
+        self._answered()
+
+    def take_in(self, answer: Any) -> bool:
+        """Absorb an answer at once, if it has the right form and can be used; whether that is so."""
+        tray = self._tray
+        if not is_answer(answer, tray.logits.shape, tray.values.shape):
+            return False
+        if not take_in(*answer, tray.masks, int(tray.taken[0]), tray.logits, tray.values):
+            return False
+        self._answered()
+        return True
+
+    def _answered(self) -> None:
         self._tray.taken[0] = 0
         self.statuses[self.statuses == WAITING] = ANSWERED
         self._first = (self._first + 1) % len(self.statuses)

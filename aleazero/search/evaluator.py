@@ -113,14 +113,27 @@ def evaluate_batch(
 
     Only the first ``rows`` count; what lies behind them fills the batch up to its shape.
     """
+    return check_answer(call_evaluator(evaluator, observations, legal_masks, states), legal_masks, num_players, rows)
+
+
+def call_evaluator(evaluator: Any, observations: Any, legal_masks: Any, states: Sequence[State] | None = None) -> Any:
+    """What a batch callable answers, whatever it is; its errors become an EvaluatorError."""
     try:
-        answer = evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
+        return evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
+    except Exception as error:
+        raise _raised(error) from error
+
+
+def check_answer(
+    answer: Any, legal_masks: NDArray[np.bool_], num_players: int, rows: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """An answer as logits and values that can be used."""
+    try:
         logits, values = answer
         logits = np.asarray(logits, np.float64)
         values = np.asarray(values, np.float64)
     except Exception as error:
-        said = (str(error).splitlines() or [""])[0]
-        raise EvaluatorError(f"the evaluator raised {type(error).__name__}: {said}") from error
+        raise _raised(error) from error
     size, num_actions = legal_masks.shape
     if logits.shape != (size, num_actions):
         raise EvaluatorError(f"the evaluator gave logits of shape {logits.shape}, expected {(size, num_actions)}")
@@ -128,6 +141,11 @@ def evaluate_batch(
         raise EvaluatorError(f"the evaluator gave values of shape {values.shape}, expected {(size, num_players)}")
     _require_usable(logits[:rows], values[:rows], legal_masks[:rows])
     return logits, values
+
+
+def _raised(error: Exception) -> EvaluatorError:
+    said = (str(error).splitlines() or [""])[0]
+    return EvaluatorError(f"the evaluator raised {type(error).__name__}: {said}")
 
 
 def _require_usable(logits: NDArray[np.float64], values: NDArray[np.float64], legal_masks: NDArray[np.bool_]) -> None:

@@ -29,7 +29,7 @@ from aleazero.search.engine import (
     Group,
     Leaves,
 )
-from aleazero.search.evaluator import evaluate_batch
+from aleazero.search.evaluator import call_evaluator, check_answer, evaluate_batch
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, read_result, touch_root, touches_root
 
@@ -116,27 +116,35 @@ class Lockstep:
     def _evaluate(self) -> None:
         leaves, owners = self.group.waiting(with_states=self._sees_states)
         try:
-            answer = self._ask(leaves, len(owners))
+            if self._pad and leaves.states is None:
+                self._ask_together(leaves, len(owners))
+            else:
+                self.group.absorb(*self._ask(leaves, len(owners)))
         except EvaluatorError as error:
-            answer = self._ask_each(leaves, owners, error)
+            self.group.absorb(*self._ask_each(leaves, owners, error))
         except BaseException as reason:  # Ctrl-C among others: nobody will answer
             for place in np.flatnonzero(self.group.statuses == WAITING):
                 self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
             self.clear()
             raise
-        self.group.absorb(*answer)
 
     def _ask(self, leaves: Leaves, count: int) -> Answer:
-        """The evaluator's answer. A search alone shows it copies; all batches of a forest are one array, one shape."""
-        if not self._pad or leaves.states is not None:
-            observations, masks = leaves.observations[:count].copy(), leaves.legal_masks[:count]
-            return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players)
-        observations, masks = leaves.observations, leaves.legal_masks
+        """The evaluator's answer to so many leaves; where batches are padded, with zeros behind them."""
+        size = len(leaves.observations) if self._pad and leaves.states is None else count
+        observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
         observations[count:], masks[count:] = 0, False
-        answer = evaluate_batch(self.evaluator, observations, masks, None, self._players, count)
+        return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
+
+    def _ask_together(self, leaves: Leaves, count: int) -> None:
+        """Ask about the leaves of all trees, in arrays that are used again, and take the answer in."""
+        observations, masks = leaves.observations, leaves.legal_masks
+        if count < len(masks):
+            observations[count:], masks[count:] = 0, False
+        answer = call_evaluator(self.evaluator, observations, masks)
         if sys.getrefcount(observations) > OUR_REFERENCES:
             self.group.renew_observations()  # the evaluator has kept them: they are its own now
-        return answer
+        if not self.group.take_in(answer):
+            self.group.absorb(*check_answer(answer, masks, self._players, count))
 
     def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
         """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""

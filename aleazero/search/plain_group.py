@@ -81,6 +81,10 @@ class PlainGroup:
                 self.fail(int(place), error)
         self._first = (self._first + 1) % len(self.trees)
 
+    def take_in(self, answer: Any) -> bool:
+        """Never: answers are checked first, in Python."""
+        return False
+
     def renew_observations(self) -> None:
         """Nothing to do: every batch has its own."""
 
