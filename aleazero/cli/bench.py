@@ -1,4 +1,4 @@
-"""``aleazero bench``: the speeds that the README promises, measured here and now; and the ways to treat chance."""
+"""``aleazero bench``: the speeds that the README promises, measured here and now; the ways to treat chance; Yatzy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli import bench_chance
+from aleazero.cli import bench_chance, bench_yatzy
 from aleazero.cli.json_file import STDOUT, FileAfterJson, pick, read_file, write_json
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ PARTS = ("speed", "starts", "openspiel")
 
 app = typer.Typer(no_args_is_help=True, help="Measure speed, and how well chance is treated.")
 app.command("chance", cls=FileAfterJson)(bench_chance.chance)
+app.command("yatzy", cls=FileAfterJson)(bench_yatzy.yatzy)
 
 
 @app.callback()
