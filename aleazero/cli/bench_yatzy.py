@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,7 +79,7 @@ def _measure(
     from aleazero.cli import measure_yatzy as measure
     from aleazero.cli.measure_trees import measure_trees
 
-    measures = {
+    measures: dict[str, Callable[[], Any]] = {
         "nodes": lambda: measure_trees(budgets, say),
         "variance": lambda: measure.measure_all_luck(budgets, seeds, say),
         "regret": lambda: measure.measure_regret(budgets, positions, say),

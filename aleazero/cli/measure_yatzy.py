@@ -117,7 +117,8 @@ def measure_regret(budgets: Sequence[int], positions: int, say: Say) -> dict[str
     """Regret by setting and budget on the same positions; and of the largest budget beside the smallest."""
     states = cases.positions(positions)
     kinds = np.array([cases.rerolls_left(state) for state in states])
-    rows, ratios = [], []
+    rows: list[Row] = []
+    ratios: list[Row] = []
     for setting in REGRET_SETTINGS:
         found = []
         for budget in budgets:
@@ -132,19 +133,22 @@ def measure_regret(budgets: Sequence[int], positions: int, say: Say) -> dict[str
                 "optimal_share": float((regrets < 1e-9).mean()), "seconds": seconds,
             })  # fmt: skip
         if len(budgets) > 1:
-            ratios.append(_beside_the_smallest(setting, found[0], found[-1], rows[-len(budgets)], rows[-1]))
+            first, last = rows[-len(budgets)], rows[-1]
+            ratios.append({
+                "setting": setting, "from": first["budget"], "to": last["budget"],
+                **ratio_of("ratio", found[-1], found[0]),
+                **ratio_of("keep_ratio", found[-1][kinds > 0], found[0][kinds > 0]),
+                "intervals_apart": last["regret_high"] < first["regret_low"],
+            })  # fmt: skip
     return {"rows": rows, "ratios": ratios}
 
 
-def _beside_the_smallest(setting: str, few: Vector, many: Vector, first: Row, last: Row) -> Row:
-    """The ratio of two mean regrets on the same positions (its interval by Fieller's linear form), and if they meet."""
-    ratio = float(many.mean() / few.mean())
-    error = float((many - ratio * few).std(ddof=1) / np.sqrt(len(few)) / few.mean())
-    return {
-        "setting": setting, "from": first["budget"], "to": last["budget"], "ratio": ratio, "ratio_se": error,
-        "ratio_low": ratio - NORMAL_95 * error, "ratio_high": ratio + NORMAL_95 * error,
-        "intervals_apart": last["regret_high"] < first["regret_low"],
-    }  # fmt: skip
+def ratio_of(name: str, above: Vector, below: Vector) -> dict[str, float]:
+    """The ratio of two means over the same positions, its standard error (linearised), and an interval of 95 %."""
+    ratio = float(above.mean() / below.mean())
+    error = float((above - ratio * below).std(ddof=1) / np.sqrt(len(below)) / below.mean())
+    margin = NORMAL_95 * error
+    return {name: ratio, f"{name}_se": error, f"{name}_low": ratio - margin, f"{name}_high": ratio + margin}
 
 
 # -- the fresh roll --------------------------------------------------------------------------------------------
