@@ -1,4 +1,4 @@
-"""``aleazero bench``: the speeds that the README promises, measured here and now; and the ways to treat chance."""
+"""``aleazero bench``: the speeds that the README promises, measured here and now; the ways to treat chance; Yatzy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli import bench_chance, bench_forest
+from aleazero.cli import bench_chance, bench_forest, bench_yatzy
 from aleazero.cli.json_file import STDOUT, FileAfterJson, pick, read_file, write_json
 from aleazero.cli.targets import show_targets, target
 
@@ -18,6 +18,7 @@ PARTS = ("speed", "starts", "openspiel")
 app = typer.Typer(no_args_is_help=True, help="Measure speed, and how well chance is treated.")
 app.command("chance", cls=FileAfterJson)(bench_chance.chance)
 app.command("forest", cls=FileAfterJson)(bench_forest.forest)
+app.command("yatzy", cls=FileAfterJson)(bench_yatzy.yatzy)
 
 
 @app.callback()

@@ -62,10 +62,10 @@ def chance(
     names = pick("--games", games, known_cases())
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
     asked = pick("--evaluators", evaluators, EVALUATORS)
-    amounts = _read_budgets(budgets)
+    amounts = read_budgets(budgets)
     read_config("sampling", sims=1, otherwise=1, c=c)  # refuses a wrong weight before anything is measured
     file = read_file(json)
-    folder = _read_folder(plots)
+    folder = read_folder(plots)
     console = make_console()
     with make_console(stderr=True).status("measuring") as status:
         measured = measure_all(names, asked, chosen, amounts, seeds, c, status.update)
@@ -83,7 +83,8 @@ def chance(
         console.print(f"written to {file}", markup=False, soft_wrap=True)
 
 
-def _read_budgets(words: str) -> list[int]:
+def read_budgets(words: str) -> list[int]:
+    """The numbers of ``--budgets``, ascending."""
     amounts = [word.strip() for word in words.split(",") if word.strip()]
     for word in amounts:
         if not word.isdecimal() or not 2 <= int(word) <= LARGEST:
@@ -93,7 +94,8 @@ def _read_budgets(words: str) -> list[int]:
     return sorted({int(word) for word in amounts})
 
 
-def _read_folder(plots: str | None) -> Path | None:
+def read_folder(plots: str | None) -> Path | None:
+    """The folder of ``--plots``, checked before anything is measured; None for no figures."""
     if plots is None:
         return None
     folder = Path(plots)

@@ -79,9 +79,9 @@ def measure_search(
         "setting": setting,
         "budget": budget,
         "seeds": seeds,
-        **_about_errors("value", values),
-        **_about_errors("best_q", qs),
-        **_mean_of("regret", regrets.mean(axis=1)),
+        **about_errors("value", values),
+        **about_errors("best_q", qs),
+        **mean_of("regret", regrets.mean(axis=1)),
         "simulations": float(simulations),
         "evaluations": float(evaluations),
         "nodes": float(nodes),
@@ -102,28 +102,28 @@ def _best_q(result: SearchResult, mover: int) -> float:
     return float(result.q[list(result.actions).index(_chosen(result))])
 
 
-def _about_errors(of: str, errors: Vector) -> dict[str, float]:
+def about_errors(of: str, errors: Vector) -> dict[str, float]:
     """Mean absolute and root mean square error, bias, and variance, of errors (seeds, positions)."""
     seeds = len(errors)
     lucky = errors - errors.mean(axis=0)
     return {
-        **_mean_of(f"{of}_absolute_error", np.abs(errors).mean(axis=1)),
-        **_root_of(f"{of}_rmse", (errors**2).mean(axis=1)),
-        **_mean_of(f"{of}_bias", errors.mean(axis=1)),
-        **_mean_of(f"{of}_variance", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
-        **_root_of(f"{of}_deviation", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
+        **mean_of(f"{of}_absolute_error", np.abs(errors).mean(axis=1)),
+        **root_of(f"{of}_rmse", (errors**2).mean(axis=1)),
+        **mean_of(f"{of}_bias", errors.mean(axis=1)),
+        **mean_of(f"{of}_variance", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
+        **root_of(f"{of}_deviation", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
     }
 
 
-def _mean_of(name: str, by_seed: Vector) -> dict[str, float]:
+def mean_of(name: str, by_seed: Vector) -> dict[str, float]:
     """A mean over seeds and its standard error."""
     error = by_seed.std(ddof=1) / np.sqrt(len(by_seed)) if len(by_seed) > 1 else 0.0
     return {name: float(by_seed.mean()), f"{name}_se": float(error)}
 
 
-def _root_of(name: str, squares: Vector) -> dict[str, float]:
+def root_of(name: str, squares: Vector) -> dict[str, float]:
     """The root of a mean over seeds; its standard error follows from the mean's."""
-    mean = _mean_of(name, squares)
+    mean = mean_of(name, squares)
     root = float(np.sqrt(mean[name]))
     return {name: root, f"{name}_se": mean[f"{name}_se"] / (2 * root) if root > 0 else 0.0}
 
@@ -151,9 +151,9 @@ def measure_planner(name: str, evaluator: str, plan: str, seeds: int) -> dict[st
         "evaluator": evaluator,
         "plan": plan,
         "seeds": seeds,
-        **_mean_of("value_absolute_error", np.abs(errors).mean(axis=1)),
-        **_root_of("value_rmse", (errors**2).mean(axis=1)),
-        **_mean_of("regret", regrets.mean(axis=1)),
+        **mean_of("value_absolute_error", np.abs(errors).mean(axis=1)),
+        **root_of("value_rmse", (errors**2).mean(axis=1)),
+        **mean_of("regret", regrets.mean(axis=1)),
         "nodes": float(nodes),
         "evaluations": float(evaluations),
         "seconds": float(seconds),

@@ -14,6 +14,12 @@ COLOURS = {
     "stratified-pick": "#b3395b", "expectation": "#1565c0", "samples-4": "#6f42c1", "exact-21": "#2e9d63",
 }  # fmt: skip
 MARKERS = {"sampling": "o", "stratified": "s", "progressive": "v", "full": "D", "open": "^"}
+LOOK: dict[Any, Any] = {
+    "savefig.dpi": 130, "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,
+    "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "text.color": INK,
+    "axes.grid": True, "grid.color": FAINT, "grid.linewidth": 0.6, "axes.axisbelow": True, "legend.frameon": False,
+}  # fmt: skip
+"""Of all figures, as matplotlib has it."""
 EVALUATORS = {"rollout": "random playouts", "network": "network-like"}
 
 Rows = list[dict[str, Any]]
@@ -26,11 +32,7 @@ def draw_all(data: dict[str, Any], folder: Path) -> list[Path]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    with plt.rc_context({
-        "savefig.dpi": 130, "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,
-        "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "text.color": INK,
-        "axes.grid": True, "grid.color": FAINT, "grid.linewidth": 0.6, "axes.axisbelow": True, "legend.frameon": False,
-    }):  # fmt: skip
+    with plt.rc_context(LOOK):
         files = [
             _by_budget(plt, data, folder / "answers_error.png", "value_rmse", "error of the root's value (RMSE)"),
             _by_budget(plt, data, folder / "answers_luck.png", "value_deviation", "standard deviation of the value"),
@@ -74,7 +76,7 @@ def _by_budget(plt: Any, data: dict[str, Any], file: Path, what: str, label: str
             axes.set_ylim(bottom=0)
         else:
             axes.set_yscale("log")
-            _plain_numbers(axes.yaxis)
+            plain_numbers(axes.yaxis)
         axes.set_xlabel("evaluations")
     _finish(figure, panels, label)
     figure.savefig(file)
@@ -104,8 +106,8 @@ def _planner(plt: Any, data: dict[str, Any], file: Path) -> Path:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.margins(0.12, 0.15)
-        _plain_numbers(axes.xaxis)
-        _plain_numbers(axes.yaxis)
+        plain_numbers(axes.xaxis)
+        plain_numbers(axes.yaxis)
         axes.set_xlabel("CPU time, ms")
     _finish(figure, panels, "error of the root's value (RMSE)")
     figure.savefig(file)
@@ -126,7 +128,7 @@ def _look(setting: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _plain_numbers(axis: Any) -> None:
+def plain_numbers(axis: Any) -> None:
     """0.02 instead of 2 × 10⁻², at a few places of a logarithmic axis."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 

@@ -76,7 +76,7 @@ def test_all_settings(run_json):
 
 def test_errors_are_those_of_the_definition():
     errors = np.array([[1.0, -3.0], [3.0, -1.0]])  # (seeds, positions)
-    about = measure_chance._about_errors("value", errors)
+    about = measure_chance.about_errors("value", errors)
     assert about["value_absolute_error"] == 2
     assert about["value_rmse"] == pytest.approx(math.sqrt(5))
     assert about["value_bias"] == 0

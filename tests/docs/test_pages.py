@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import FENCE, PAGES, ROOT, blocks, name_of
 
 import aleazero
+from aleazero.cli import measure_trees, measure_yatzy, yatzy_cases
 from aleazero.cli.measure_chance import measure_search
 from aleazero.errors import AleaZeroError
 from aleazero.search.config import ChanceConfig, SearchConfig
@@ -111,6 +112,25 @@ def test_the_tables_of_answers_are_those_that_were_measured() -> None:
     page = answers.PAGE.read_text(encoding="utf-8")
     assert {name for _, name, _ in answers.BLOCK.findall(page)} == set(answers.TABLES)
     assert answers.filled(page, json.loads(answers.KEPT.read_text(encoding="utf-8"))) == page
+
+
+def test_the_tables_of_explicit_chance_are_those_that_were_measured() -> None:
+    script = load_script("explicit_chance")
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert {name for _, name, _ in script.BLOCK.findall(page)} == set(script.TABLES)
+    assert script.filled(page, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
+
+
+def test_explicit_chance_comes_out_again() -> None:
+    kept = json.loads((ROOT / "docs" / "explicit-chance.json").read_text(encoding="utf-8"))
+    states = yatzy_cases.positions(measure_trees.HEAVY, yatzy_cases.is_reroll_heavy)
+    for setting in ("sampling", "narrow"):
+        again = measure_trees.measure_nodes("rollout", setting, 500, states)
+        assert again in kept["nodes"]["rows"], setting
+    rolls = yatzy_cases.best_rolls(1, measure_yatzy.LUCK_POSITIONS)
+    row = next(row for row in kept["variance"] if (row["setting"], row["budget"]) == ("exact-21", 50))
+    again = measure_yatzy.measure_luck(1, "rollout", "exact-21", 50, row["seeds"], rolls)
+    assert again["variance"] == pytest.approx(row["variance"], rel=1e-6)
 
 
 @pytest.mark.parametrize(("game", "setting"), [("dice_game", "stratified"), ("five_dice", "full")])

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from aleazero.cli import measure_trees, measure_yatzy, yatzy_cases
+from aleazero.cli.measure_trees import Stored, allowed, duplicates, stored_nodes
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.search.config import SearchConfig, Widening
+from aleazero.search.search import Search
+
+TINY = ("--budgets", "8,24", "--seeds", "2", "--positions", "45", "--seconds", "0")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(measure_trees, "HEAVY", 2)
+    monkeypatch.setattr(measure_yatzy, "LUCK_POSITIONS", 1)
+    monkeypatch.setattr(measure_yatzy, "FEWEST_SEEDS", 2)
+    monkeypatch.setattr(measure_yatzy, "FRESH_POSITIONS", 1)
+
+
+def test_rows_and_their_shape(run_json):
+    data = run_json("bench", "yatzy", "--parts", "nodes,variance,regret,fresh", *TINY)
+    assert data["budgets"] == [8, 24]
+    assert len(data["nodes"]["rows"]) == 2 * 2 * len(measure_trees.SETTINGS)
+    for row in data["nodes"]["rows"]:
+        assert row["evaluations"] == row["budget"]
+        assert 0 <= row["duplicates"] <= row["nodes"]
+        if row["setting"] == "implicit":
+            assert (row["chance_nodes"], row["nodes"]) == (0, row["budget"])  # a node an evaluation, and no other
+        else:
+            assert 0 < row["chance_nodes"] < row["nodes"]
+    assert [game["beyond"] for game in data["nodes"]["games"]] == [0, 0]
+    assert all(0 < game["fullest"] <= game["fullest_allowed"] for game in data["nodes"]["games"])
+    assert [row["budget"] for row in data["variance"] if row["setting"] == "sampling"] == [6, 8, 24] * 2 + [
+        8,
+        21,
+        24,
+    ] * 2
+    exact = [row for row in data["variance"] if (row["evaluator"], row["setting"]) == ("network", "exact-21")]
+    assert [row["variance"] for row in exact if row["budget"] in (6, 21)] == pytest.approx([0, 0], abs=1e-18)
+    assert len(data["regret"]["rows"]) == 2 * len(measure_yatzy.REGRET_SETTINGS)
+    for row in data["regret"]["rows"]:
+        assert row["regret_low"] <= row["regret"] <= row["regret_high"]
+        assert row["regret"] == pytest.approx(np.mean([row[f"regret_{kind}"] for kind in measure_yatzy.KINDS]))
+    assert [row["setting"] for row in data["regret"]["ratios"]] == list(measure_yatzy.REGRET_SETTINGS)
+    ways = [(row["way"], row["setting"]) for row in data["fresh"]]
+    assert ways == ([(way, s) for way in ("roll", "estimate") for s in measure_yatzy.FRESH_SETTINGS]
+                    + [("stop", "sampling")]) * 2  # fmt: skip
+    for row in data["fresh"]:
+        if row["way"] == "stop":
+            assert row["variance"] == 0
+            assert row["nodes"] == row["evaluations"] <= 16
+
+
+def test_tables_file_and_figures(run, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(measure_yatzy, "REGRET_SETTINGS", ("sampling", "narrow"))
+    file = tmp_path / "yatzy.json"
+    result = run("bench", "yatzy", *TINY, "--parts", "nodes,variance,regret,fresh", "--json", str(file),
+                 "--plots", str(tmp_path))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for words in ("Stored nodes", "A roll of 1 die, network", "45 decisions", "behind a mark"):
+        assert words in result.stdout
+    assert json.loads(file.read_text(encoding="utf-8"))["seeds"] == 2
+    assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        "yatzy_fresh.png", "yatzy_nodes.png", "yatzy_regret.png", "yatzy_variance.png",
+    ]  # fmt: skip
+
+
+def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
+    # One player, whose search other tests compile too.
+    monkeypatch.setattr(measure_yatzy, "load_game", lambda name: yatzy_cases.solitaire())
+    monkeypatch.setattr(yatzy_cases, "DUEL", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
+    monkeypatch.setattr(measure_yatzy, "SPEED_SETTINGS", ("sampling", "full"))
+    monkeypatch.setattr(measure_yatzy, "SPEED_SIMULATIONS", 100)
+    (sampling, full) = run_json("bench", "yatzy", "--parts", "speed", "--seconds", "0")["speed"]
+    assert (sampling["simulations"], sampling["evaluations"]) == (99, 100)
+    assert full["simulations"] < full["evaluations"] <= 100
+    assert min(sampling["per_second"], sampling["per_second_again"]) > 0
+    assert "at least 200,000" in run("bench", "yatzy", "--parts", "speed", "--seconds", "0").stdout
+
+
+def test_every_turn_and_kind_comes_as_often_as_the_others():
+    states = yatzy_cases.positions(90)
+    kinds = [(yatzy_cases.open_categories(state), yatzy_cases.rerolls_left(state)) for state in states]
+    assert sorted(kinds) == sorted([(turn, left) for turn in range(1, 16) for left in range(3)] * 2)
+    assert [state.to_text() for state in states] == [state.to_text() for state in yatzy_cases.positions(90)]
+
+
+def test_rolls_have_the_dice_asked_for():
+    for dice, outcomes in measure_yatzy.OUTCOMES.items():
+        (state,) = yatzy_cases.best_rolls(dice, 1)
+        assert len(state.chance_outcomes()) == outcomes
+
+
+@pytest.mark.parametrize("setting", ["implicit", "sampling"])
+def test_all_nodes_are_found_with_their_states(setting):
+    (state,) = yatzy_cases.positions(1, yatzy_cases.is_reroll_heavy)
+    backend = "implicit" if setting == "implicit" else "auto"
+    result = Search(state.game, "rollout", SearchConfig(num_simulations=60), backend).run(state)
+    nodes = stored_nodes(result)
+    assert len(nodes) == result.stats.nodes
+    assert sum(node.kind == CHANCE for node in nodes) == result.stats.chance_nodes
+    assert len({node.vector for node in nodes}) + 1 <= len(nodes) <= len({n.vector for n in nodes}) + duplicates(nodes)
+
+
+def test_duplicates_are_all_nodes_that_share_a_state():
+    nodes = [Stored(DECISION, vector, 1, 0) for vector in (b"a", b"b", b"a", b"c", b"a", b"b")]
+    assert duplicates(nodes) == 5
+    assert duplicates(nodes[:2]) == 0
+
+
+@pytest.mark.parametrize(("visits", "most"), [(1, 2), (10, 8), (100, 32), (10_000, 64)])
+def test_the_schedule_is_that_of_widening(visits, most):
+    assert allowed(Stored(CHANCE, b"", visits, 0), Widening()) == most
+
+
+def test_a_network_errs_by_what_it_is_given_and_never_changes_its_mind():
+    states = yatzy_cases.positions(90)
+    errors = []
+    for seed in range(20):
+        network = yatzy_cases.YatzyNetwork(seed)
+        logits, values = network(states)
+        again = network(states[::-1])
+        assert (again[1][::-1] == values).all()
+        assert (again[0][::-1] == logits).all()
+        errors += [value[0] - yatzy_cases.oracle().value(s) for value, s in zip(values, states, strict=True)]
+    size = yatzy_cases.NETWORK_ERROR
+    assert np.mean(errors) == pytest.approx(0, abs=4 * size / len(errors) ** 0.5)
+    assert np.std(errors) == pytest.approx(size, rel=4 / (2 * len(errors)) ** 0.5)
+
+
+def test_a_ratio_of_regrets_and_its_error():
+    few, many = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
+    assert measure_yatzy.ratio_of("r", many, few) == {"r": 0.5, "r_se": 0, "r_low": 0.5, "r_high": 0.5}
+    ratio = measure_yatzy.ratio_of("r", many[::-1], few)
+    assert ratio["r_se"] == pytest.approx(np.std([2, 0, -2], ddof=1) / 3**0.5 / 4)
+    assert ratio["r_high"] - ratio["r"] == pytest.approx(1.96 * ratio["r_se"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--parts", "node"), "--parts has 'node', did you mean nodes"),
+        (("--parts", ","), "--parts is empty"),
+        (("--budgets", "50,many"), "--budgets has 'many', expected whole numbers from 2"),
+        (("--json", "nowhere/yatzy.json"), "expected a file in a folder that exists"),
+        (("--plots", "nowhere"), "--plots is 'nowhere', expected a folder that exists"),
+    ],
+)
+def test_bad_input_is_one_line(refused, words, said):
+    assert said in refused("bench", "yatzy", *words)
