@@ -104,7 +104,8 @@ def _specialise(
             ours = plain.__module__.startswith("aleazero.search.")
             # Ours take whole trees by value: calls that stay calls cost as much as the work they do. And their arrays
             # have no owners, so no references need be counted.
-            own = {"forceinline": not hasattr(plain, "seldom"), "_nrt": False} if ours else {}
+            # A game's own functions may allocate; they say so themselves, or they would inherit what callers say.
+            own = {"forceinline": not hasattr(plain, "seldom"), "_nrt": False} if ours else {"_nrt": True}
             done[id(plain)] = njit(**OPTIONS, **_INNER, **own, pipeline_class=PartCompiler)(copy)
         return done[id(plain)]
 
