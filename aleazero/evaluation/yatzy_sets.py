@@ -112,7 +112,12 @@ def _read_row(row: Any, where: str) -> Position:
     if not isinstance(row, dict) or sorted(row) != sorted(Position._fields):
         raise PositionError(f"{where}: got {_short(row)}, expected {', '.join(Position._fields)}")
     dice = row["dice_sorted"]
-    numbers = [row["avail_mask"], row["upper_total_cap"], row["rerolls_left"], *(dice if isinstance(dice, list) else ())]
+    numbers = [
+        row["avail_mask"],
+        row["upper_total_cap"],
+        row["rerolls_left"],
+        *(dice if isinstance(dice, list) else ()),
+    ]
     if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
         raise PositionError(f"{where}: got {_short(row)}, expected whole numbers")
     if not isinstance(dice, list) or len(dice) != DICE or dice != sorted(dice) or not 1 <= dice[0] <= dice[-1] <= FACES:

@@ -61,7 +61,9 @@ def judge_of(game: Game) -> Judge:
     """The judge of a game: Yatzy's oracle, or the game solved whole where it has at most a million states."""
     if game.name == "yatzy":
         if game.num_players != 1:
-            raise ConfigError(f"{game!r} has no oracle, expected players=1: only alone is the best score all that counts")
+            raise ConfigError(
+                f"{game!r} has no oracle, expected players=1: only alone is the best score all that counts"
+            )
         return YatzyJudge(load_or_build())
     if not game.info.lists_outcomes or game.info.utility is None:
         raise ConfigError(f"{game!r} has no oracle, expected yatzy(players=1) or a game small enough to be solved")

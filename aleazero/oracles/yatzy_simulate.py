@@ -45,7 +45,9 @@ def simulate(
     starts = range(0, len(all_seeds), CHUNK)
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         jobs = [
-            pool.submit(play, all_seeds[at : at + CHUNK], oracle.values, totals[at : at + CHUNK], uppers[at : at + CHUNK])
+            pool.submit(
+                play, all_seeds[at : at + CHUNK], oracle.values, totals[at : at + CHUNK], uppers[at : at + CHUNK]
+            )
             for at in starts
         ]
         for number, job in enumerate(jobs, start=1):
