@@ -12,7 +12,9 @@ from aleazero.players.words import read_chance, read_evaluator
 
 SIMULATIONS: Final = 200
 ENDLESS: Final = 2**31 - 2
-"""The most simulations there can be: what a budget in evaluations cuts short."""
+"""The most simulations there can be."""
+SIMULATIONS_AN_EVALUATION: Final = 10
+"""Where only evaluations are limited: near the end of a game most simulations need none, and would go on for ever."""
 FIELDS: Final = {"sims": "num_simulations", "evaluations": "max_evaluations", "c": "c", "selection": "selection"}
 """What the settings of ``search`` are called in ``SearchConfig``."""
 
@@ -56,7 +58,9 @@ def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
     evaluator = read_evaluator(settings.pop("evaluator", "rollout"), game)
     chance = settings.pop("chance", None)
-    settings.setdefault("sims", ENDLESS if "evaluations" in settings else SIMULATIONS)
+    if "sims" not in settings:
+        allowed = SIMULATIONS_AN_EVALUATION * settings.get("evaluations", 0)
+        settings["sims"] = max(1, min(ENDLESS, allowed)) if "evaluations" in settings else SIMULATIONS
     given = {FIELDS[key]: value for key, value in settings.items()}
     config = SearchConfig(chance=None if chance is None else read_chance(chance), **given)
     return SearchPlayer(game, evaluator, config, threads)
