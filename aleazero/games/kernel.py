@@ -39,7 +39,8 @@ OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical"
 read at decisions and chance nodes. Without it, a turn lasts until another player decides."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 """``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
-``points(state, out)`` tells the points on the board by player, where returns count wins only."""
+``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
+only: for the greedy player."""
 
 
 class Kernels:

@@ -114,9 +114,9 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def points(state: Vector, out: NDArray[np.float64]) -> None:
-    """What is banked."""
-    out[0] = state[SCORE]
-    out[1] = state[SCORE + 1]
+    """What is banked, as a share of the target."""
+    out[0] = state[SCORE] / TARGET
+    out[1] = state[SCORE + 1] / TARGET
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:

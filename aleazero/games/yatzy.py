@@ -240,9 +240,9 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def points(state: Vector, out: NDArray[np.float64]) -> None:
-    """The totals; alone they are the return already."""
+    """The totals, as a share of the highest there is; alone they are the return already."""
     for player in range(PLAYERS):
-        out[player] = state[BOARDS + BOARD * player + TOTAL] if PLAYERS > 1 else 0.0
+        out[player] = state[BOARDS + BOARD * player + TOTAL] / HIGHEST_TOTAL if PLAYERS > 1 else 0.0
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from aleazero.games.luck import unit
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.planning import PlanPlayer
 from aleazero.players.player import Thinker, own_seed
-
-POINT: Final = 1e-4
-"""What a point is worth beside a win, in games that are won or lost."""
 
 
 class RandomPlayer(Thinker):
@@ -48,7 +45,7 @@ def greedy_player(game: Game) -> PlanPlayer:
 
 
 class Points:
-    """Values a state by the return so far, and a little by the points on the board where the game counts them apart."""
+    """Values a state by the return so far, and by the points on the board where returns count wins only."""
 
     sees_states = True
     afterstates = 1
@@ -62,10 +59,10 @@ class Points:
 
 
 def worth(state: State) -> NDArray[np.float64]:
-    """The return so far, by player, and a ten-thousandth of what the game's own ``points`` say."""
+    """The return so far, by player, and what the game's own ``points`` say."""
     returns = np.array(state.returns())
     if isinstance(state, KernelState) and "points" in state.game.kernels.words:
         points = np.zeros(len(returns))
         state.game.kernels.words["points"](state.vector, points)
-        returns += POINT * points
+        returns += points
     return returns

@@ -16,7 +16,7 @@ from aleazero.players.make import make_player
 from aleazero.players.player import Thinker
 
 MATCHES = {
-    "pig": ({"target": 40}, ("search:sims=30", "plan:horizon=turn,evaluator=rollout")),
+    "pig": ({}, ("search:sims=30", "plan:horizon=turn,evaluator=rollout")),
     "yatzy": ({"players": 2}, ("greedy", "random")),
 }
 
@@ -26,7 +26,7 @@ from aleazero.evaluation.match import game_seeds, play_match
 name, params, specs, threads = json.loads(sys.argv[1])
 game = aleazero.load_game(name, **params)
 players = [aleazero.make_player(spec, game, threads=threads) for spec in specs]
-sys.stdout.write(json.dumps([g.to_dict() for g in play_match(game, players, game_seeds(4, 5))]))
+sys.stdout.write(json.dumps([g.to_dict() for g in play_match(game, players, game_seeds(4, 3))]))
 """
 
 
@@ -34,7 +34,7 @@ def record(name, threads=1, **settings):
     params, specs = MATCHES[name]
     game = aleazero.load_game(name, **params)
     players = [make_player(spec, game, threads=threads) for spec in specs]
-    return json.dumps([g.to_dict() for g in play_match(game, players, game_seeds(4, 5), **settings)])
+    return json.dumps([g.to_dict() for g in play_match(game, players, game_seeds(4, 3), **settings)])
 
 
 def in_another_process(name, threads):
@@ -68,7 +68,7 @@ def test_who_plays_beside_a_game_does_not_change_it(monkeypatch):
 
 
 def test_the_record_replays_with_the_played_luck():
-    pig = aleazero.load_game("pig", target=40)
+    pig = aleazero.load_game("pig")
     (game,) = play_match(pig, [make_player("random", pig)] * 2, [77])
     state, counts = pig.new_initial_state(), {0: 0, 1: 0}
     for player, action in game.steps:
@@ -142,11 +142,11 @@ def test_searches_are_not_given_the_played_seed(monkeypatch):
         "run",
         lambda self, states, seeds: searched.append(seeds) or original(self, states, seeds=seeds),
     )
-    pig = aleazero.load_game("pig", target=40)
+    pig = aleazero.load_game("pig")
     firsts = []
     for dice in (1, 2):
         searched.clear()
-        start = pig.state_from_text("30-30 turn 5")
+        start = pig.state_from_text("90-90 turn 5")
         monkeypatch.setattr(type(pig), "new_initial_state", lambda self, start=start: start.clone())
         play_match(pig, [make_player("search:sims=5", pig)] * 2, game_seeds(dice, 4))
         firsts.append(searched[0])

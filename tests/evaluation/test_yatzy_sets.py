@@ -15,7 +15,6 @@ GOOD = {"avail_mask": 0x7FFF, "upper_total_cap": 0, "dice_sorted": [1, 2, 3, 4, 
 def test_the_sets_that_ship():
     assert set_names() == ["small", "standard"]
     assert {name: len(load_set(name)) for name in set_names()} == {"small": 153, "standard": 1530}
-    assert not set(load_set("small")) & set(load_set("standard"))
 
 
 @pytest.mark.parametrize("name", ["small", "standard"])

@@ -64,6 +64,7 @@ def test_greed_in_2048_takes_the_largest_merge():
     assert state.action_to_string(greedy_player(game).select(state, 0)) in ("up", "down")
 
 
-def test_points_are_worth_less_than_a_win():
-    pig = aleazero.load_game("pig")
-    assert worth(pig.state_from_text("99-98 turn 0")).tolist() == pytest.approx([0.0099, 0.0098])
+def test_points_count_where_returns_do_not():
+    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.6, 0.25]
+    alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
+    assert worth(alone).tolist() == [22.0]
