@@ -61,15 +61,17 @@ def test_regret_by_hand(judge):
 
 
 def test_ties_are_optimal(judge):
-    state = solitaire().state_from_text("open yatzy upper 40 / player 0 dice 66666 rerolls 1")
-    best = judge.action_values(state)
-    state = solitaire().state_from_text("open small_straight yatzy upper 40 / player 0 dice 22446 rerolls 0")
-    values = judge.action_values(state)
-    assert len(best) > 1
-    assert len(values) == 2
-    tied = solitaire().state_from_text("open large_straight upper 40 / player 0 dice 11111 rerolls 1")
-    report = measure_regret(Worst(judge), [tied], judge)
-    assert report.overall.tied == (len(report.decisions[0].best) > 1)
+    state = solitaire().state_from_text("open ones yatzy upper 63 / player 0 dice 22345 rerolls 0")
+
+    class Even:
+        """A judge to whom all actions are the same."""
+
+        def action_values(self, state):
+            return dict.fromkeys(state.legal_actions(), 1.5)
+
+    report = measure_regret(Worst(judge), [state], Even())
+    assert (report.overall.optimal, report.overall.tied, report.overall.regret.mean) == (1.0, 1, 0.0)
+    assert report.decisions[0].best == ("ones", "yatzy")
 
 
 def test_groups_add_up(states, judge):
