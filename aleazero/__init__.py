@@ -18,6 +18,14 @@ if TYPE_CHECKING:
         PositionError,
         UnknownGameError,
     )
+    from aleazero.evaluation.match import (
+        PlayedGame,
+        play_match,
+    )
+    from aleazero.evaluation.regret import (
+        RegretReport,
+        measure_regret,
+    )
     from aleazero.games.base import (
         CHANCE,
         DECISION,
@@ -41,6 +49,12 @@ if TYPE_CHECKING:
         game_names,
         load_game,
         register_game,
+    )
+    from aleazero.players.make import (
+        make_player,
+    )
+    from aleazero.players.player import (
+        Player,
     )
     from aleazero.search.config import (
         ChanceConfig,
@@ -121,6 +135,12 @@ _HOMES = {
     "SearchStats": "aleazero.search.result",
     "Step": "aleazero.search.result",
     "Search": "aleazero.search.search",
+    "Player": "aleazero.players.player",
+    "make_player": "aleazero.players.make",
+    "PlayedGame": "aleazero.evaluation.match",
+    "play_match": "aleazero.evaluation.match",
+    "RegretReport": "aleazero.evaluation.regret",
+    "measure_regret": "aleazero.evaluation.regret",
 }
 
 __all__ = [
@@ -147,7 +167,10 @@ __all__ = [
     "OutcomeStats",
     "Plan",
     "Planner",
+    "PlayedGame",
+    "Player",
     "PositionError",
+    "RegretReport",
     "Rollout",
     "Search",
     "SearchConfig",
@@ -164,6 +187,9 @@ __all__ = [
     "from_openspiel",
     "game_names",
     "load_game",
+    "make_player",
+    "measure_regret",
+    "play_match",
     "played_outcome",
     "register_game",
 ]

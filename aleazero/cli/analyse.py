@@ -90,7 +90,7 @@ def analyse(
     from aleazero.cli.specs import read_config, read_evaluator, read_game, read_plan, read_state
 
     _check_tree_file(tree)
-    leaf_evaluator = read_evaluator(evaluator)
+    read_evaluator(evaluator)
     planned = None if plan is None else {**read_plan(plan), "seed": seed}
     if planned is not None:
         _refuse_with_plan({"--sims": sims, "--seconds": seconds, "--evaluations": evaluations, "--c": c,
@@ -105,6 +105,7 @@ def analyse(
         the_game = read_game(game, param)
         state = read_state(the_game, position, moves)
         state.require_running()
+        leaf_evaluator = read_evaluator(evaluator, the_game)
         if planned is None:
             prepare(the_game, state)
             if not json:

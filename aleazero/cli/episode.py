@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from aleazero.games.base import State
+    from aleazero.games.luck import PlayedLuck
     from aleazero.search.result import SearchResult
 
 SEARCHES: Final = 0x7365617263686573  # "searches": the stream of the players' searches
@@ -26,12 +27,14 @@ class Episode:
     start: str = ""
     ply: int = 0
     """Decisions so far."""
-    chance_counts: dict[int, int] = field(default_factory=dict)
-    """Chance events so far, by viewer."""
+    luck: PlayedLuck = field(init=False)
     record: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        from aleazero.games.luck import PlayedLuck
+
         self.start = self.state.to_text()
+        self.luck = PlayedLuck(self.seed)
 
     def search_seed(self, stream: int) -> int:
         """The seed of a search at this ply."""
@@ -41,12 +44,9 @@ class Episode:
 
     def draw(self) -> str:
         """Let chance move; the outcome's name."""
-        from aleazero.games.luck import played_outcome
-
         viewer = self.state.viewer()
-        count = self.chance_counts.get(viewer, 0)
-        outcome = played_outcome(self.state, self.seed, count)
-        self.chance_counts[viewer] = count + 1
+        outcome = self.luck.draw(self.state)
+        count = self.luck.counts[viewer] - 1
         name = self.state.action_to_string(outcome)
         self.state.apply_action(outcome)
         self.record.append(

@@ -46,7 +46,9 @@ ChanceOption = Annotated[
 EvaluatorOption = Annotated[
     str,
     typer.Option(
-        "--evaluator", metavar="SPEC", help="What values a leaf: `uniform`, `rollout`, or `rollout:4` for 4 playouts."
+        "--evaluator",
+        metavar="SPEC",
+        help="What values a leaf: `uniform`, `rollout`, `rollout:4` (4 playouts), or `oracle` where there is one.",
     ),
 ]
 ExplorationOption = Annotated[
@@ -74,8 +76,8 @@ EngineOption = Annotated[
     typer.Option(
         "--engine",
         metavar="SPEC",
-        help="Who plays: `search`, or the exact planner as `plan:horizon=turn` or `plan:plies=2` (and `keep=3`, "
-        "`margin=0.1` to prune), valued by the evaluator.",
+        help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
+        "(and `keep=3`, `margin=0.1` to prune), `greedy`, `random`, or `oracle` where the game is solved.",
     ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -97,6 +97,24 @@ class PlanPlayer(SearchPlayer):
         return True
 
 
+class WordlessPlayer(SearchPlayer):
+    """A player with nothing to show for its moves: ``random``, ``greedy`` or ``oracle``."""
+
+    def __init__(self, game: Game, engine: str, config: SearchConfig) -> None:
+        from aleazero.players.make import make_player
+
+        super().__init__(game, None, config, 0.0)
+        self._engine, self._player = engine, make_player(engine, game)
+
+    def choose(self, episode: Episode) -> tuple[int, SearchResult | None]:
+        """The action to play."""
+        return self._player.select(episode.state, episode.search_seed(SEARCHES)), None
+
+    def search(self, episode: Episode, stream: int) -> SearchResult:
+        """There is none to show."""
+        raise ConfigError(f"{self._engine} has no search to show, expected --engine search or plan for a hint")
+
+
 def play(
     game: GameArgument,
     player: Annotated[int, typer.Option("--player", metavar="P", help="Your seat: 0 moves first.")] = 0,
@@ -137,17 +155,26 @@ def play(
 
     - `aleazero play pig --engine plan:horizon=turn --evaluator rollout:50`
 
+    - `aleazero play yatzy --engine greedy`
+
     - `aleazero play 2048 --watch --json > game.json`
     """
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_config, read_engine, read_evaluator, read_game, read_state
+    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+    from aleazero.players.spec import parse_spec
 
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
-    leaf_evaluator = read_evaluator(evaluator)
-    config = read_config(chance, sims=sims, otherwise=SIMULATIONS, c=c, selection=selection, max_seconds=seconds)
-    planned = read_engine(engine)
+    spec = parse_spec(engine, "--engine")
+    own = dict(spec.settings)  # what the engine's text sets goes before the options
+    evaluator, chance, sims = (own.pop(name, otherwise) for name, otherwise in
+                               (("evaluator", evaluator), ("chance", chance), ("sims", sims)))  # fmt: skip
+    read_evaluator(evaluator)
+    config = read_config(
+        chance, sims=sims, otherwise=SIMULATIONS, c=own.pop("c", c), selection=own.pop("selection", selection),
+        max_seconds=seconds, max_evaluations=own.pop("evaluations", None),
+    )  # fmt: skip
     seed = secrets.randbits(32) if seed is None else seed
     with rules_of(game):
         the_game = read_game(game, param)
@@ -155,11 +182,14 @@ def play(
             raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
-        if planned is None:
+        searcher: SearchPlayer
+        if spec.kind == "search":
             prepare(the_game, state)
-            searcher = SearchPlayer(the_game, leaf_evaluator, config, temperature)
+            searcher = SearchPlayer(the_game, read_evaluator(evaluator, the_game), config, temperature)
+        elif spec.kind == "plan":
+            searcher = PlanPlayer(the_game, read_evaluator(evaluator, the_game), config, own)
         else:
-            searcher = PlanPlayer(the_game, leaf_evaluator, config, planned)
+            searcher = WordlessPlayer(the_game, engine, config)
         episode = Episode(state, seed)
         table = Table(episode, searcher, None if watch else player, make_console(), silent=json)
         complete = table.play()
@@ -266,8 +296,10 @@ class Table:
                 raise Stopped
             if word in ("?", "help"):
                 self._say(HELP, "dim")
-                result, took = self._hint()
-                print_result(state, result, took, self.console)
+                try:
+                    print_result(state, *self._hint(), self.console)
+                except ConfigError as error:
+                    self._say(str(error), "yellow")
                 continue
             if not word and len(legal) == 1:
                 return legal[0]

@@ -6,24 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
-    from aleazero.search.config import ChanceConfig, SearchConfig
-    from aleazero.search.evaluator import Rollout, Uniform
+    from aleazero.search.config import SearchConfig
 
 OPENSPIEL = "openspiel:"
-
-CHANCE_SPECS = {
-    "closed": "sampling",
-    "sampling": "sampling",
-    "stratified": "stratified",
-    "progressive": "progressive",
-    "full": "full",
-    "open": "open",
-}
-"""The preset of ``ChanceConfig`` that each word of ``--chance`` stands for."""
 
 SETTING_OPTIONS = {
     "num_simulations": "--sims",
@@ -34,12 +23,6 @@ SETTING_OPTIONS = {
     "c": "--c",
     "selection": "--selection",
 }
-
-PLAN_SETTINGS: dict[str, type] = {"horizon": str, "plies": int, "keep": int, "margin": float}
-"""What ``--engine plan:…`` may set in ``Planner``."""
-
-ENDLESS = 2**31 - 2
-"""The most simulations there can be: what a budget in seconds or evaluations cuts short."""
 
 
 def read_params(pairs: Sequence[str] | None) -> dict[str, Any]:
@@ -75,27 +58,12 @@ def read_state(game: Game, position: str | None, moves: str | None) -> State:
     return state
 
 
-def read_chance(spec: str) -> ChanceConfig:
-    """How chance is treated, by one word."""
-    from aleazero.search.config import ChanceConfig
+def read_evaluator(spec: str, game: Game | None = None) -> Any:
+    """What values leaves; without a game the word is only checked, and there is None."""
+    from aleazero.players import words
 
-    if spec not in CHANCE_SPECS:
-        raise ConfigError(f"--chance is {spec!r}, {nearest(spec, CHANCE_SPECS)}")
-    return ChanceConfig.preset(CHANCE_SPECS[spec])
-
-
-def read_evaluator(spec: str) -> Uniform | Rollout:
-    """``uniform``, ``rollout``, or ``rollout:N`` for N playouts a leaf."""
-    from aleazero.search.evaluator import Rollout, Uniform
-
-    name, colon, number = spec.partition(":")
-    if name not in ("uniform", "rollout"):
-        raise ConfigError(f"--evaluator is {spec!r}, {nearest(name, ('uniform', 'rollout', 'rollout:N'))}")
-    if not colon:
-        return Uniform() if name == "uniform" else Rollout()
-    if name == "uniform" or not number.isdecimal() or int(number) < 1:
-        raise ConfigError(f"--evaluator is {spec!r}, expected uniform, rollout or rollout:N with N at least 1")
-    return Rollout(int(number))
+    words.check_evaluator(spec, "--evaluator")
+    return None if game is None else words.read_evaluator(spec, game, "--evaluator")
 
 
 def read_plan(spec: str) -> dict[str, Any]:
@@ -107,34 +75,17 @@ def read_plan(spec: str) -> dict[str, Any]:
     return {"plies": int(spec)}
 
 
-def read_engine(spec: str) -> dict[str, Any] | None:
-    """``search`` as None; ``plan:KEY=VALUE,…`` as settings of a Planner."""
-    name, _, rest = spec.partition(":")
-    if name not in ("search", "plan") or (name == "search" and rest):
-        raise ConfigError(f"--engine is {spec!r}, {nearest(name, ('search', 'plan:horizon=turn', 'plan:plies=2'))}")
-    if name == "search":
-        return None
-    settings: dict[str, Any] = {}
-    for pair in rest.split(",") if rest else ():
-        key, equals, value = pair.partition("=")
-        if key not in PLAN_SETTINGS or not equals:
-            raise ConfigError(f"--engine: no setting {pair!r} of a plan, {nearest(key, PLAN_SETTINGS)}")
-        try:
-            settings[key] = PLAN_SETTINGS[key](value)
-        except ValueError:
-            raise ConfigError(f"--engine: {key} is {value!r}, expected a number") from None
-    return settings
-
-
 def read_config(chance: str, *, sims: int | None, otherwise: int, **settings: Any) -> SearchConfig:
     """A search's settings. Those left as None keep their defaults; another budget alone lifts that of simulations."""
+    from aleazero.players.make import ENDLESS
+    from aleazero.players.words import read_chance
     from aleazero.search.config import SearchConfig
 
     given = {name: value for name, value in settings.items() if value is not None}
     if sims is None:
         sims = ENDLESS if {"max_seconds", "max_evaluations"} & given.keys() else otherwise
     try:
-        return SearchConfig(num_simulations=sims, chance=read_chance(chance), **given)
+        return SearchConfig(num_simulations=sims, chance=read_chance(chance, "--chance"), **given)
     except ConfigError as error:
         raise ConfigError(_in_words_of_the_command(str(error))) from None
 

@@ -37,8 +37,10 @@ CHANCE_REQUIRED = ("outcomes", "apply_outcome")
 OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn")
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
 read at decisions and chance nodes. Without it, a turn lasts until another player decides."""
-TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome")
-"""``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside."""
+TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
+"""``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
+``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
+only: for the greedy player."""
 
 
 class Kernels:

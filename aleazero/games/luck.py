@@ -6,6 +6,7 @@ compared on the same luck. It never reaches a search, which draws from streams o
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 from aleazero.games.base import State
@@ -41,3 +42,19 @@ def played_outcome(state: State, seed: int, count: int) -> int:
     if isinstance(state, KernelState) and "played_outcome" in state.game.kernels.words:
         return int(state.game.kernels.words["played_outcome"](state.vector, seed, count))
     return state.sample_outcome(unit(stream_key(PLAYED, seed, state.viewer(), count)))
+
+
+@dataclass
+class PlayedLuck:
+    """The luck of one played game, which counts each viewer's chance events."""
+
+    seed: int
+    counts: dict[int, int] = field(default_factory=dict)
+    """Chance events so far, by viewer."""
+
+    def draw(self, state: State) -> int:
+        """The outcome of the chance event that is pending."""
+        viewer = state.viewer()
+        count = self.counts.get(viewer, 0)
+        self.counts[viewer] = count + 1
+        return played_outcome(state, self.seed, count)

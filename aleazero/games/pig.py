@@ -113,6 +113,12 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
         out[1 - winner] = -1.0
 
 
+def points(state: Vector, out: NDArray[np.float64]) -> None:
+    """What is banked, as a share of the target."""
+    out[0] = state[SCORE] / TARGET
+    out[1] = state[SCORE + 1] / TARGET
+
+
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
     """Own score, other score, the turn's points (as shares of the target), own turn, a roll pending."""
     out[0] = state[SCORE + player] / TARGET

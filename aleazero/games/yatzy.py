@@ -239,6 +239,12 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
         out[player] = won if state[BOARDS + BOARD * player + TOTAL] == best else lost
 
 
+def points(state: Vector, out: NDArray[np.float64]) -> None:
+    """The totals, as a share of the highest there is; alone they are the return already."""
+    for player in range(PLAYERS):
+        out[player] = state[BOARDS + BOARD * player + TOTAL] / HIGHEST_TOTAL if PLAYERS > 1 else 0.0
+
+
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
     """What a strong player looks at: seat by seat from the player on, then the dice (docs/games/yatzy.md)."""
     in_hand = state[IN_HAND]

@@ -17,7 +17,7 @@ def test_played_luck_is_keyed_by_the_viewer_and_its_count():
         expected = aleazero.played_outcome(episode.state, 5, counts[viewer])
         counts[viewer] += 1
         assert episode.draw() == str(expected)
-    assert episode.chance_counts == {player: count for player, count in counts.items() if count}
+    assert episode.luck.counts == {player: count for player, count in counts.items() if count}
     assert len(counts) == 2
     assert all(counts.values())
 

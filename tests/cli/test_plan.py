@@ -91,13 +91,31 @@ def test_a_hint_is_a_plan(run):
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        ("plam", "known: plan:horizon=turn, plan:plies=2, search"),
-        ("search:c=2", "--engine is 'search:c=2'"),
+        ("plam", "--engine is 'plam', did you mean plan?"),
+        ("search:plies=2", "no setting 'plies=2' of search"),
         ("plan:plys=2", "did you mean plies"),
-        ("plan:plies", "no setting 'plies'"),
-        ("plan:plies=two", "plies is 'two', expected a number"),
+        ("plan:plies", "got 'plies', expected plies=VALUE"),
+        ("plan:plies=two", "plies is 'two', expected a whole number"),
+        ("search:sims=0", "--sims is 0"),
+        ("search:evaluator=rolout", "evaluator is 'rolout', did you mean rollout"),
         ("plan:horizon=round", "horizon is 'round'"),
     ],
 )
 def test_engines_that_are_refused(refused, engine, said):
     assert said in refused("play", "pig", "--watch", "--json", "--engine", engine)
+
+
+def test_what_an_engines_text_sets_goes_before_the_options(run_json):
+    words = ("play", "dice_game", "--watch", "--seed", "3", "--sims", "30", "--chance", "closed")
+    record = run_json(*words, "--engine", "search:sims=7,chance=open,evaluator=uniform")
+    assert (record["simulations"], record["chance"], record["evaluator"]) == (7, "open", "uniform")
+    assert {step["simulations"] for step in record["steps"] if step["kind"] == "decision"} == {7}
+
+
+@pytest.mark.parametrize("engine", ["random", "greedy", "oracle"])
+def test_players_without_a_search_play(run, run_json, engine):
+    words = ("play", "dice_game", "--seed", "3", "--engine", engine)
+    record = run_json(*words, "--watch")
+    assert record["complete"] is True
+    assert {step["value"] for step in record["steps"] if step["kind"] == "decision"} == {None}
+    assert f"{engine} has no search to show" in run(*words, stdin="?\nq\n").stdout

@@ -4,16 +4,14 @@ import pytest
 
 import aleazero
 from aleazero.cli.specs import (
-    CHANCE_SPECS,
-    ENDLESS,
     SETTING_OPTIONS,
-    read_chance,
     read_config,
     read_evaluator,
     read_game,
     read_params,
     read_state,
 )
+from aleazero.players.make import ENDLESS
 
 
 def test_params_are_numbers_truth_values_or_text():
@@ -40,18 +38,16 @@ def test_a_state_is_a_position_and_then_moves():
     assert read_state(game, None, None).to_text() == game.new_initial_state().to_text()
 
 
-@pytest.mark.parametrize("spec", CHANCE_SPECS)
-def test_every_chance_spec_makes_a_config(spec):
-    assert read_chance(spec) == aleazero.ChanceConfig.preset(CHANCE_SPECS[spec])
-
-
 def test_evaluators():
-    assert read_evaluator("uniform") == aleazero.Uniform()
-    assert read_evaluator("rollout") == aleazero.Rollout()
-    assert read_evaluator("rollout:4") == aleazero.Rollout(4)
+    pig = aleazero.load_game("pig")
+    assert read_evaluator("uniform", pig) == aleazero.Uniform()
+    assert read_evaluator("rollout:4", pig) == aleazero.Rollout(4)
+    assert read_evaluator("oracle") is None
 
 
-@pytest.mark.parametrize("spec", ["", "rolout", "rollout:", "rollout:0", "rollout:-1", "rollout:x", "uniform:2"])
+@pytest.mark.parametrize(
+    "spec", ["", "rolout", "rollout:", "rollout:0", "rollout:-1", "rollout:x", "uniform:2", "oracle:2"]
+)
 def test_bad_evaluators(spec):
     with pytest.raises(aleazero.ConfigError, match="--evaluator is"):
         read_evaluator(spec)

@@ -140,3 +140,35 @@ def test_the_answers_come_out_again(game: str, setting: str) -> None:
     again = measure_search(game, "rollout", setting, 128, row["seeds"])
     for name in ("value_rmse", "value_variance", "best_q_bias", "regret", "simulations", "nodes"):
         assert again[name] == pytest.approx(row[name], rel=1e-6, abs=1e-9), name
+
+
+def test_the_table_of_regret_is_the_one_that_was_measured() -> None:
+    regret = load_script("regret")
+    page = regret.PAGE.read_text(encoding="utf-8")
+    assert regret.filled(page, json.loads(regret.KEPT.read_text(encoding="utf-8"))) == page
+
+
+def test_the_regret_comes_out_again(oracle: object) -> None:
+    regret = load_script("regret")
+    kept = {row["player"]: row for row in json.loads(regret.KEPT.read_text(encoding="utf-8"))}
+    for spec in ("random", f"search:sims=50,{regret.SETTINGS[0]}"):
+        again = regret.as_row(spec, regret.measure(spec))
+        assert again["overall"]["mean"] == pytest.approx(kept[spec]["overall"]["mean"], abs=1e-6)
+
+
+def test_a_hundred_times_the_simulations_halve_the_regret() -> None:
+    rows = json.loads((ROOT / "docs" / "regret.json").read_text(encoding="utf-8"))
+    few, many = (
+        next(row["overall"] for row in rows if row["player"] == f"search:sims={sims},chance=open,selection=uct,c=0.2")
+        for sims in (50, 5000)
+    )
+    assert many["mean"] <= few["mean"] / 2
+    assert many["high"] < few["low"]
+
+
+@pytest.mark.long
+def test_the_halved_regret_comes_out_again(oracle: object) -> None:
+    regret = load_script("regret")
+    few, many = (regret.measure(f"search:sims={sims},{regret.SETTINGS[0]}").overall.regret for sims in (50, 5000))
+    assert many.mean <= few.mean / 2
+    assert many.high < few.low

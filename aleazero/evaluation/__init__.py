@@ -1,0 +1,1 @@
+"""Evaluation: matches on played luck, and regret against exact values."""

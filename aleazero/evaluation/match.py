@@ -1,0 +1,115 @@
+"""Matches: games on played luck, each seed of dice the same for whoever plays.
+
+The dice come from the seeds of the games; what players draw comes from ``player_seed``, the number of the game and the
+seat. The two never meet: no player can be handed the seed of the dice. Games go on side by side, so that searches of
+many positions share their cost; who stands beside a game does not change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aleazero.errors import ConfigError
+from aleazero.games.base import Game, State
+from aleazero.games.luck import PlayedLuck, stream_key
+from aleazero.players.player import Player
+
+GAMES: Final = 0x67616D6573  # "games": the stream of the seeds of games
+SEATS: Final = 0x7365617473  # "seats": the stream of the players' own seeds
+LANES: Final = 64
+"""Games that are under way at once."""
+Progress = Callable[[int, int], None]
+"""Called with the number of games done so far, and of all."""
+
+
+@dataclass
+class PlayedGame:
+    """A game as it was played."""
+
+    number: int
+    seed: int
+    """Of its dice."""
+    state: State
+    """Where it stands: in the end, the end."""
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    """(player, action); the player is −1 for chance, and the action its outcome."""
+
+    @property
+    def returns(self) -> list[float]:
+        """One number a player."""
+        return self.state.returns()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The game as plain data, for JSON."""
+        return {
+            "number": self.number,
+            "seed": self.seed,
+            "steps": [list(step) for step in self.steps],
+            "returns": self.returns,
+            "position": self.state.to_text(),
+        }
+
+
+def play_match(
+    game: Game,
+    players: Sequence[Player],
+    seeds: Sequence[int],
+    *,
+    player_seed: int = 0,
+    progress: Progress | None = None,
+) -> list[PlayedGame]:
+    """Play a game for each seed of dice; ``players`` has one for each seat."""
+    if len(players) != game.num_players:
+        raise ConfigError(f"got {len(players)} players, expected {game.num_players}, one a seat of {game!r}")
+    played: list[PlayedGame] = []
+    for first in range(0, len(seeds), LANES):
+        lane = [
+            PlayedGame(number, seed, game.new_initial_state())
+            for number, seed in enumerate(seeds[first : first + LANES], start=first)
+        ]
+        _play_to_the_end(lane, players, player_seed)
+        played += lane
+        if progress is not None:
+            progress(len(played), len(seeds))
+    return played
+
+
+def game_seeds(seed: int, count: int) -> list[int]:
+    """The seeds of the dice of some games, all from one seed."""
+    return [game_seed(seed, number) for number in range(count)]
+
+
+def game_seed(seed: int, number: int) -> int:
+    """The seed of the dice of one of the games."""
+    return stream_key(GAMES, seed, number)
+
+
+def seat_seed(player_seed: int, number: int, seat: int) -> int:
+    """The seed of a player's own luck at a seat of a game: it knows nothing of the dice."""
+    return stream_key(SEATS, player_seed, number, seat)
+
+
+def _play_to_the_end(games: list[PlayedGame], players: Sequence[Player], player_seed: int) -> None:
+    """Step by step, all games together: chance draws, then each player is asked about all its decisions."""
+    lucks = [PlayedLuck(game.seed) for game in games]
+    while True:
+        waiting: dict[int, list[PlayedGame]] = {}
+        for game, luck in zip(games, lucks, strict=True):
+            while game.state.is_chance_node():
+                _step(game, -1, luck.draw(game.state))
+            if not game.state.is_terminal():
+                waiting.setdefault(game.state.current_player(), []).append(game)
+        if not waiting:
+            return
+        for seat, some in sorted(waiting.items()):
+            own_seeds = [seat_seed(player_seed, game.number, seat) for game in some]
+            actions = players[seat].select_many([game.state for game in some], own_seeds)
+            for game, action in zip(some, actions, strict=True):
+                _step(game, seat, action)
+
+
+def _step(game: PlayedGame, player: int, action: int) -> None:
+    game.state.apply_action(action)
+    game.steps.append((player, int(action)))

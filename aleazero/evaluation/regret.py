@@ -1,0 +1,148 @@
+"""Regret: what a player's decisions give away against exact values, with no luck in it.
+
+The regret of a decision is the best action's exact value less that of the selected one. Actions that tie for the best
+are all optimal and have no regret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aleazero.errors import PositionError
+from aleazero.evaluation.estimate import Estimate
+from aleazero.games.base import State
+from aleazero.oracles.judge import Judge, best_of
+from aleazero.players.player import Player
+
+WORST: Final = 10
+CHUNK: Final = 64
+"""Positions that a player is asked about at once."""
+Classify = Callable[[State], tuple[str, str]]
+"""Tells the kind of a decision and the stage of the game."""
+Progress = Callable[[int, int], None]
+"""Called with the number of decisions done so far, and of all."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One decision of a player, judged."""
+
+    position: str
+    kind: str
+    stage: str
+    action: str
+    best: tuple[str, ...]
+    """All actions that tie for the best."""
+    regret: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {**vars(self), "best": list(self.best)}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some decisions together."""
+
+    regret: Estimate
+    optimal: float
+    """The share of decisions without regret."""
+    tied: int
+    """Decisions where several actions are best."""
+
+    @classmethod
+    def of(cls, decisions: Sequence[Judged]) -> Group:
+        """What some decisions come to."""
+        regrets = [decision.regret for decision in decisions]
+        return cls(
+            Estimate.of(regrets),
+            sum(regret == 0.0 for regret in regrets) / len(regrets),
+            sum(len(decision.best) > 1 for decision in decisions),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {**self.regret.to_dict(), "optimal": self.optimal, "tied": self.tied}
+
+
+@dataclass(frozen=True)
+class RegretReport:
+    """What a player gives away on a set of positions."""
+
+    decisions: tuple[Judged, ...]
+
+    @property
+    def overall(self) -> Group:
+        """All decisions."""
+        return Group.of(self.decisions)
+
+    @property
+    def by_kind(self) -> dict[str, Group]:
+        """By kind of decision, in the order they first appear."""
+        return self._by(lambda decision: decision.kind)
+
+    @property
+    def by_stage(self) -> dict[str, Group]:
+        """By stage of the game, in the order they first appear."""
+        return self._by(lambda decision: decision.stage)
+
+    @property
+    def worst(self) -> list[Judged]:
+        """The ten decisions that give away most, of those that give away anything."""
+        costly = [decision for decision in self.decisions if decision.regret > 0.0]
+        return sorted(costly, key=lambda decision: -decision.regret)[:WORST]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, for JSON."""
+        return {
+            "overall": self.overall.to_dict(),
+            "by_kind": {name: group.to_dict() for name, group in self.by_kind.items()},
+            "by_stage": {name: group.to_dict() for name, group in self.by_stage.items()},
+            "worst": [decision.to_dict() for decision in self.worst],
+        }
+
+    def _by(self, name_of: Callable[[Judged], str]) -> dict[str, Group]:
+        names = dict.fromkeys(name_of(decision) for decision in self.decisions)
+        return {name: Group.of([one for one in self.decisions if name_of(one) == name]) for name in names}
+
+
+def measure_regret(
+    player: Player,
+    states: Sequence[State],
+    judge: Judge,
+    *,
+    seed: int = 0,
+    classify: Classify | None = None,
+    progress: Progress | None = None,
+) -> RegretReport:
+    """Ask a player about each position and judge its action; ``seed`` is of the player's own luck."""
+    if not states:
+        raise PositionError("got no positions to judge, expected at least one")
+    decisions: list[Judged] = []
+    for first in range(0, len(states), CHUNK):
+        some = states[first : first + CHUNK]
+        actions = player.select_many(some, [seed] * len(some))
+        decisions += [
+            _judge(state, action, judge, classify or by_class) for state, action in zip(some, actions, strict=True)
+        ]
+        if progress is not None:
+            progress(len(decisions), len(states))
+    return RegretReport(tuple(decisions))
+
+
+def by_class(state: State) -> tuple[str, str]:
+    """The game's own class of the decision, and no stages."""
+    return state.game.info.decision_classes[state.decision_class()], "all"
+
+
+def _judge(state: State, action: int, judge: Judge, classify: Classify) -> Judged:
+    values = judge.action_values(state)
+    best = best_of(values)
+    canonical = state.canonical_action(action)
+    if canonical not in values:
+        raise PositionError(f"{state.game.name}: the player selected {action} in {state.to_text()!r}, which is illegal")
+    regret = 0.0 if canonical in best else max(values.values()) - values[canonical]
+    names = tuple(state.action_to_string(one) for one in best)
+    return Judged(state.to_text(), *classify(state), state.action_to_string(canonical), names, regret)

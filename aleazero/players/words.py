@@ -1,0 +1,54 @@
+"""The words for evaluators and for ways to treat chance, the same wherever they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aleazero.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from aleazero.games.base import Game
+    from aleazero.search.config import ChanceConfig
+
+CHANCE_WORDS = {
+    "closed": "sampling",
+    "sampling": "sampling",
+    "stratified": "stratified",
+    "progressive": "progressive",
+    "full": "full",
+    "open": "open",
+}
+"""The preset of ``ChanceConfig`` that each word stands for."""
+
+EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle")
+
+
+def read_chance(word: str, what: str = "chance") -> ChanceConfig:
+    """How chance is treated, by one word."""
+    from aleazero.search.config import ChanceConfig
+
+    if word not in CHANCE_WORDS:
+        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_WORDS)}")
+    return ChanceConfig.preset(CHANCE_WORDS[word])
+
+
+def check_evaluator(word: str, what: str = "evaluator") -> None:
+    """Refuse what is no evaluator's word."""
+    name, colon, number = word.partition(":")
+    if name not in EVALUATOR_WORDS:
+        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
+    if colon and (name != "rollout" or not number.isdecimal() or int(number) < 1):
+        raise ConfigError(f"{what} is {word!r}, expected uniform, rollout, rollout:N with N at least 1, or oracle")
+
+
+def read_evaluator(word: str, game: Game, what: str = "evaluator") -> Any:
+    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, or ``oracle`` where the game has one."""
+    from aleazero.search.evaluator import Rollout, Uniform
+
+    check_evaluator(word, what)
+    name, _, number = word.partition(":")
+    if name == "oracle":
+        from aleazero.oracles.judge import judge_of
+
+        return judge_of(game).evaluator
+    return Uniform() if name == "uniform" else Rollout(int(number or 1))

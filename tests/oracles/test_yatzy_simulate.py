@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aleazero.evaluation.match import game_seeds, play_match
+from aleazero.evaluation.yatzy_sets import solitaire
+from aleazero.games.yatzy_card import BOARDS, UPPER
+from aleazero.oracles.judge import YatzyJudge
+from aleazero.oracles.yatzy_simulate import simulate
+from aleazero.players.simple import OraclePlayer
+
+
+def test_a_simulated_game_is_that_of_the_oracles_player(oracle):
+    seeds = [*game_seeds(3, 10), 2001, 2**64 - 1, 0]
+    simulated = simulate(oracle, seeds)
+    ends = [game.state for game in play_match(solitaire(), [OraclePlayer(YatzyJudge(oracle))], seeds)]
+    assert simulated.totals.tolist() == [state.returns()[0] for state in ends]
+    assert simulated.bonuses.tolist() == [state.vector[BOARDS + UPPER] == 63 for state in ends]
+
+
+def test_the_mean_is_the_expectation_and_the_bonus_about_89_percent(oracle):
+    games = simulate(oracle, game_seeds(1, 20_000))
+    error = games.totals.std(ddof=1) / np.sqrt(len(games.totals))
+    assert abs(games.totals.mean() - oracle.expected()) < 3 * error
+    assert games.bonuses.mean() == pytest.approx(0.89, abs=0.02)
+
+
+def test_threads_and_neighbours_change_nothing(oracle):
+    seeds, told = game_seeds(5, 600), []
+    one = simulate(oracle, seeds, threads=1, progress=lambda done, of: told.append((done, of)))
+    two = simulate(oracle, seeds, threads=2)
+    assert one.totals.tolist() == two.totals.tolist()
+    assert simulate(oracle, seeds[300:310]).totals.tolist() == one.totals[300:310].tolist()
+    assert told == [(250, 600), (500, 600), (600, 600)]

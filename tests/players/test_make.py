@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.players.planning import PlanPlayer
+from aleazero.players.searching import SearchPlayer
+from aleazero.players.simple import OraclePlayer, RandomPlayer
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("random", RandomPlayer),
+        ("greedy", PlanPlayer),
+        ("oracle", OraclePlayer),
+        ("search:sims=20,evaluator=uniform,c=2,selection=uct", SearchPlayer),
+        ("search:evaluations=50,chance=stratified", SearchPlayer),
+        ("search:sims=20,evaluator=oracle", SearchPlayer),
+        ("plan:horizon=turn,evaluator=uniform", PlanPlayer),
+        ("plan:plies=1,keep=1", PlanPlayer),
+    ],
+)
+def test_a_text_makes_a_player_that_plays(spec, kind):
+    game = aleazero.load_game("dice_game")
+    player = aleazero.make_player(spec, game)
+    assert type(player) is kind
+    assert player.select(game.state_from_text("14"), 0) in (0, 1)
+
+
+def test_settings_reach_the_search():
+    game = aleazero.load_game("dice_game")
+    config = aleazero.make_player("search:sims=20,c=2,selection=uct", game)._forest.config
+    assert (config.num_simulations, config.c, config.selection, config.chance) == (20, 2.0, "uct", None)
+    config = aleazero.make_player("search:evaluations=50,chance=open", game)._forest.config
+    assert (config.num_simulations, config.max_evaluations, config.chance.loop) == (500, 50, "open")
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "said"),
+    [
+        ("search:sims=0", "pig", "player 'search:sims=0': sims is 0, expected"),
+        ("search:c=-1", "pig", "c is -1"),
+        ("plan:horizon=round", "pig", "horizon is 'round'"),
+        ("plan:plies=0", "pig", "plies is 0"),
+        ("oracle", "yatzy", "yatzy(players=2) has no oracle, expected players=1"),
+        ("search:evaluator=oracle", "2048", "2048() has no oracle, expected yatzy(players=1) or a game small enough"),
+    ],
+)
+def test_what_a_game_cannot_have_is_one_line(spec, game, said):
+    with pytest.raises(aleazero.ConfigError) as caught:
+        aleazero.make_player(spec, aleazero.load_game(game))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_is_no_game():
+    with pytest.raises(aleazero.ConfigError, match="expected a Game"):
+        aleazero.make_player("random", "pig")

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.players.player import Thinker, own_seed
+
+
+class Counting(Thinker):
+    """Takes the last action, and counts how often it was asked."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def choose(self, states, seeds):
+        self.asked += len(states)
+        return [state.legal_actions()[-1] for state in states]
+
+
+def test_forced_moves_cost_nothing():
+    pig = aleazero.load_game("pig")
+    forced, free = pig.state_from_text("0-0"), pig.state_from_text("0-0 turn 5")
+    player = Counting()
+    assert player.select(forced, 1) == 0
+    assert player.asked == 0
+    assert player.select_many([forced, free, forced, free], [1, 2, 3, 4]) == [0, 1, 0, 1]
+    assert player.asked == 2
+
+
+def test_nobody_is_asked_where_nobody_decides():
+    pig = aleazero.load_game("pig")
+    rolling = pig.state_from_text("0-0")
+    rolling.apply_action(0)
+    with pytest.raises(aleazero.PositionError, match="nobody decides"):
+        Counting().select(rolling, 0)
+
+
+def test_own_luck_is_of_the_seed_and_the_position():
+    pig = aleazero.load_game("pig")
+    one, other = pig.state_from_text("0-0 turn 5"), pig.state_from_text("0-0 turn 6")
+    seeds = {own_seed(state, seed) for state in (one, other) for seed in (0, 1)}
+    assert len(seeds) == 4
+    assert own_seed(one.clone(), 0) == own_seed(one, 0)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero.oracles.judge import judge_of
+from aleazero.players.simple import OraclePlayer, RandomPlayer, greedy_player, worth
+
+
+def test_the_random_player_takes_each_action_alike():
+    game = aleazero.load_game("tic_tac_toe")
+    start = game.new_initial_state()
+    chosen = RandomPlayer().select_many([start] * 9000, range(9000))
+    counts = np.bincount(chosen, minlength=9)
+    assert (abs(counts - 1000) < 5 * np.sqrt(1000 * 8 / 9)).all()
+    assert RandomPlayer().select(start, 7) == RandomPlayer().select(start, 7)
+
+
+def test_the_oracle_player_takes_the_lowest_of_the_best():
+    game = aleazero.load_game("tic_tac_toe")
+    player = OraclePlayer(judge_of(game))
+    assert player.select(game.new_initial_state(), 0) == 0  # all nine draw
+    assert player.select(game.state_from_text("x.o/.x./..o"), 0) == 5  # only this does not lose
+
+
+def test_greed_in_pig_holds_at_twenty():
+    pig = aleazero.load_game("pig")
+    player = greedy_player(pig)
+    turns = (15, 16, 17, 18, 19, 21, 22, 23, 24)  # at 20 rolling and holding bring the same
+    chosen = [player.select(pig.state_from_text(f"10-30 turn {turn}"), 0) for turn in turns]
+    assert chosen == [0] * 5 + [1] * 4
+
+
+def test_greed_in_tic_tac_toe_completes_a_row():
+    game = aleazero.load_game("tic_tac_toe")
+    state = game.state_from_text("xx./oo./...")
+    assert state.action_to_string(greedy_player(game).select(state, 0)) == state.action_to_string(2)
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_greed_in_yatzy_takes_the_most_points(players):
+    game = aleazero.load_game("yatzy", players=players)
+    boards = " / ".join(["filled none upper 0 total 0"] * players)
+    player = greedy_player(game)
+
+    def said(turn):
+        state = game.state_from_text(f"{boards} / player 0 {turn}")
+        return state.action_to_string(player.select(state, 0))
+
+    assert said("dice 33366 rerolls 0") == "house"
+    assert said("dice 55555 rerolls 0") == "yatzy"
+    assert said("dice 55556 rerolls 1") == "keep-5555"
+
+
+def test_greed_in_2048_takes_the_largest_merge():
+    game = aleazero.load_game("2048")
+    state = game.state_from_text("2 2 . ./64 . . ./64 . . ./4 . . . score 0")
+    assert state.action_to_string(greedy_player(game).select(state, 0)) in ("up", "down")
+
+
+def test_points_count_where_returns_do_not():
+    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.6, 0.25]
+    alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
+    assert worth(alone).tolist() == [22.0]

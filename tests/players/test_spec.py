@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.players.spec import SETTINGS, PlayerSpec, parse_spec
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "settings"),
+    [
+        ("random", "random", {}),
+        ("search", "search", {}),
+        ("search:sims=200,evaluator=rollout:4,chance=stratified,c=0.5", "search",
+         {"sims": 200, "evaluator": "rollout:4", "chance": "stratified", "c": 0.5}),
+        ("plan:horizon=turn, evaluator=oracle", "plan", {"horizon": "turn", "evaluator": "oracle"}),
+        ("plan:plies=2,keep=3,margin=0.1", "plan", {"plies": 2, "keep": 3, "margin": 0.1}),
+    ],
+)  # fmt: skip
+def test_texts_that_are_read(text, kind, settings):
+    assert parse_spec(text) == PlayerSpec(kind, settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "player is '', known: greedy, oracle, plan, random, search"),
+        ("serch:sims=2", "player is 'serch:sims=2', did you mean search?"),
+        ("search:", "no setting '' of search, known: c, chance, evaluations, evaluator, selection, sims"),
+        ("search:simz=2", "no setting 'simz=2' of search, did you mean sims?"),
+        ("search:sims", "got 'sims', expected sims=VALUE"),
+        ("search:sims=", "got 'sims=', expected sims=VALUE"),
+        ("search:sims=many", "sims is 'many', expected a whole number"),
+        ("search:c=x", "c is 'x', expected a number"),
+        ("search:sims=2,sims=3", "sims is there twice, expected once"),
+        ("search:evaluator=rolout", "evaluator is 'rolout', did you mean rollout"),
+        ("search:evaluator=oracle:2", "evaluator is 'oracle:2', expected uniform, rollout, rollout:N"),
+        ("search:chance=stratifed", "chance is 'stratifed', did you mean stratified?"),
+        ("plan:sims=2", "no setting 'sims=2' of plan"),
+        ("random:c=2", "no setting 'c=2' of random, known: none"),
+    ],
+)
+def test_texts_that_are_refused(text, said):
+    with pytest.raises(aleazero.ConfigError) as caught:
+        parse_spec(text)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_errors_name_the_option():
+    with pytest.raises(aleazero.ConfigError, match=r"^--engine 'search:x=1': no setting"):
+        parse_spec("search:x=1", "--engine")
+
+
+def test_every_setting_is_documented():
+    from pathlib import Path
+
+    page = (Path(__file__).resolve().parents[2] / "docs" / "players.md").read_text(encoding="utf-8")
+    assert [name for names in SETTINGS.values() for name in names if f"`{name}`" not in page] == []
+    assert [kind for kind in SETTINGS if f"`{kind}" not in page] == []
