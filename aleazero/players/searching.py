@@ -9,6 +9,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
 from aleazero.players.player import Thinker, own_seed
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
+from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
 
 TREES: Final = 32
@@ -23,7 +24,7 @@ class SearchPlayer(Thinker):
     def __init__(self, game: Game, evaluator: Any, config: SearchConfig, threads: int = 1) -> None:
         if config.max_seconds is not None:
             raise ConfigError("a player with max_seconds does not repeat, expected num_simulations or max_evaluations")
-        leaves = config.num_simulations * largest_visit(chance_of(config, game), game)
+        leaves = config.num_simulations * largest_visit(chance_of(config, game, resolve_evaluator(evaluator)), game)
         trees = max(1, min(TREES, LEAVES // min(leaves, config.max_evaluations or leaves)))
         self._forest = Forest(game, evaluator, config, trees=trees, threads=threads)
 
