@@ -32,7 +32,11 @@ Cell = tuple[str, str]
 
 def sample_set(name: str, judge: Judge) -> list[Position]:
     """The positions of a set that ships, made anew."""
-    a_cell, seed = SETS[name]
+    return sample_positions(*SETS[name], judge)
+
+
+def sample_positions(a_cell: int, seed: int, judge: Judge) -> list[Position]:
+    """So many positions of each cell, from the games of a seed."""
     cells = [(stage, kind) for stage in STAGES for kind in reversed(KINDS)]
     wanted = {cell: a_cell * (SPARE if cell[1] == "mark" else 1) for cell in cells}
     pools: dict[Cell, list[Position]] = {cell: [] for cell in cells}
