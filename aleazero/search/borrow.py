@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def seldom(function: Function) -> Function:
-    """Mark a function of the loop that few visits need: compiled apart, it costs less time to compile."""
+    """Mark a function of the loop that stays a call: it costs less time to compile, and is given few arrays if hot."""
     function.seldom = True  # type: ignore[attr-defined]
     return function
 

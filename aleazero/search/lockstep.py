@@ -33,9 +33,6 @@ from aleazero.search.evaluator import call_evaluator, check_answer, evaluate_bat
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, read_result, touch_root, touches_root
 
-OUR_REFERENCES = 4
-"""To a forest's observations when the evaluator has answered: the group's, the leaves', a name, and the count's."""
-
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Logits and values, by row."""
 
@@ -110,7 +107,7 @@ class Lockstep:
             touch_root(group.trees[place], request, self.config)
             group.pauses[place] = self._chunk
             group.statuses[place] = READY
-        self._to_touch -= {place for place in self._to_touch if group.statuses[place] != WAITING}
+        self._to_touch.difference_update(ready)
         return bool(ready)
 
     def _evaluate(self) -> None:
@@ -140,9 +137,12 @@ class Lockstep:
         observations, masks = leaves.observations, leaves.legal_masks
         if count < len(masks):
             observations[count:], masks[count:] = 0, False
-        answer = call_evaluator(self.evaluator, observations, masks)
-        if sys.getrefcount(observations) > OUR_REFERENCES:
-            self.group.renew_observations()  # the evaluator has kept them: they are its own now
+        ours = sys.getrefcount(observations)
+        try:
+            answer = call_evaluator(self.evaluator, observations, masks)
+        finally:
+            if sys.getrefcount(observations) > ours:
+                self.group.renew_observations()  # the evaluator has kept them: they are its own now
         if not self.group.take_in(answer):
             self.group.absorb(*check_answer(answer, masks, self._players, count))
 

@@ -86,6 +86,8 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             if counters[BROKEN] == 1:
                 return BROKEN_RULES
             if counters[IN_BATCH] == 0:
+                if counters[STARTED] == 0 and pause == 0:
+                    return PAUSED  # something is to be done at the root first
                 if counters[IS_FULL] == 1:
                     return FULL
                 if counters[STARTED] >= settings.num_simulations:

@@ -83,6 +83,8 @@ class PlainTree:
                         if leaf.value is None:
                             self._take(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
                     self._finish(visit)
+            if self.started == 0 and pause == 0:
+                return PAUSED
             if self.full:
                 return FULL
             if self.started >= self.config.num_simulations:

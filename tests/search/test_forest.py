@@ -358,3 +358,28 @@ def test_bad_requests_are_refused_before_anything_runs() -> None:
     with pytest.raises(ConfigError, match="1 submitted searches are under way"):
         forest.run(states)
     assert [finished.ticket for finished in forest.collect()] == [0]
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+def test_a_tree_that_waits_to_be_planted_keeps_its_noise_and_its_actions(backend: str) -> None:
+    """The batch has room for the leaves of one tree, so new trees wait while others ask."""
+    game, states, seeds = positions("2048", 12)
+    chance = ChanceConfig(exact_up_to=30, backup="expectation")
+    config = SearchConfig(num_simulations=6, chance=chance, noise_alpha=0.5, noise_fraction=0.9)
+    actions = [None, [0, 1]] * 6
+    forest = Forest(game, RowByRow(game), config, trees=4, batch_size=30, backend=backend)
+    search = Search(game, RowByRow(game), config, backend=backend)
+    found = forest.run(states, seeds=seeds, actions=actions)
+    for result, state, seed, considered in zip(found, states, seeds, actions, strict=True):
+        same(result, search.run(state, considered, seed=seed))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+def test_the_root_is_narrowed_even_where_nothing_more_may_be_evaluated(backend: str) -> None:
+    game = aleazero.load_game("tic_tac_toe")
+    state = game.state_from_text("x.o/.x./o..")
+    for evaluator in (RowByRow(game), "uniform"):
+        config = SearchConfig(num_simulations=5, max_evaluations=1)
+        result = Search(game, evaluator, config, backend=backend).run(state, [7, 1])
+        assert (result.actions.tolist(), result.stopped) == ([1, 7], "evaluations")
+        assert result.priors.sum() == pytest.approx(1.0)
