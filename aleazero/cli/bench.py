@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli import bench_chance, bench_forest, bench_yatzy
-from aleazero.cli.json_file import STDOUT, FileAfterJson, pick, read_file, write_json
+from aleazero.cli.json_file import FileAfterJson, deliver, pick, read_file
 from aleazero.cli.targets import show_targets, target
 
 if TYPE_CHECKING:
@@ -57,24 +57,17 @@ def search(
     - `aleazero bench search --json bench.json`
     """
     from aleazero.cli.measure import OPENINGS, machine
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console
 
     names = pick("--games", games, list(OPENINGS))
     chosen = pick("--parts", parts, PARTS)
-    file = read_file(json)
-    console = make_console()
+    read_file(json)  # a wrong name is refused before anything is measured
     data: dict[str, Any] = {"machine": machine(), "sims": sims}
     with make_console(stderr=True).status("measuring") as status:
         for part in chosen:
             data[part] = MEASURES[part](names, sims, seconds, status.update)
     data["targets"] = targets(data)
-    if json == STDOUT:
-        print_json(data)
-        return
-    _show(data, console)
-    if file is not None:
-        write_json(file, data)
-        console.print(f"written to {file}", markup=False, soft_wrap=True)
+    deliver(data, json, _show)
 
 
 def _measure_speed(names: list[str], sims: int, seconds: float, say: Any) -> list[dict[str, Any]]:

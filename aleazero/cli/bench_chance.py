@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.json_file import STDOUT, pick, read_file, write_json
+from aleazero.cli.json_file import deliver, pick, read_file
 from aleazero.cli.options import ExplorationOption
 from aleazero.errors import ConfigError
 
@@ -56,7 +56,7 @@ def chance(
     from aleazero.cli.chance_cases import EVALUATORS, SETTINGS, known_cases
     from aleazero.cli.measure import machine
     from aleazero.cli.measure_chance import measure_all
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console
     from aleazero.cli.specs import read_config
 
     names = pick("--games", games, known_cases())
@@ -64,9 +64,8 @@ def chance(
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
     read_config("sampling", sims=1, otherwise=1, c=c)  # refuses a wrong weight before anything is measured
-    file = read_file(json)
+    read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)
-    console = make_console()
     with make_console(stderr=True).status("measuring") as status:
         measured = measure_all(names, asked, chosen, amounts, seeds, c, status.update)
     data = {"machine": machine(), "seeds": seeds, "budgets": amounts, "c": c, **measured}
@@ -74,13 +73,7 @@ def chance(
         from aleazero.cli.plot_chance import draw_all
 
         draw_all(data, folder)
-    if json == STDOUT:
-        print_json(data)
-        return
-    _show(data, console)
-    if file is not None:
-        write_json(file, data)
-        console.print(f"written to {file}", markup=False, soft_wrap=True)
+    deliver(data, json, _show)
 
 
 def read_budgets(words: str) -> list[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.json_file import STDOUT, pick, read_file, write_json
+from aleazero.cli.json_file import deliver, pick, read_file
 from aleazero.cli.targets import show_targets, target
 
 if TYPE_CHECKING:
@@ -39,12 +39,11 @@ def forest(
     - `aleazero bench forest --parts forest --games pig`
     """
     from aleazero.cli.measure import machine
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console
 
     names = pick("--games", games, GAMES)
     chosen = pick("--parts", parts, PARTS)
-    file = read_file(json)
-    console = make_console()
+    read_file(json)  # a wrong name is refused before anything is measured
     data: dict[str, Any] = {"machine": machine()}
     with make_console(stderr=True).status("measuring") as status:
         if "forest" in chosen:
@@ -52,13 +51,7 @@ def forest(
         if "mctx" in chosen:
             data["mctx"] = _measure_mctx(rounds, searches, status.update)
     data["targets"] = forest_targets(data)
-    if json == STDOUT:
-        print_json(data)
-        return
-    _show(data, console)
-    if file is not None:
-        write_json(file, data)
-        console.print(f"written to {file}", markup=False, soft_wrap=True)
+    deliver(data, json, _show)
 
 
 def _measure_forests(names: list[str], rounds: int, searches: int, say: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.bench_chance import read_budgets, read_folder, with_error
-from aleazero.cli.json_file import STDOUT, pick, read_file, write_json
+from aleazero.cli.json_file import deliver, pick, read_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,13 +49,12 @@ def yatzy(
     - `aleazero bench yatzy --json yatzy.json --plots .`
     """
     from aleazero.cli.measure import machine
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console
 
     chosen = pick("--parts", parts, PARTS)
     amounts = read_budgets(budgets)
-    file = read_file(json)
+    read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)
-    console = make_console()
     data: dict[str, Any] = {"machine": machine(), "budgets": amounts, "seeds": seeds}
     with make_console(stderr=True).status("measuring") as status:
         data |= _measure(chosen, amounts, seeds, positions, seconds, status.update)
@@ -63,14 +62,7 @@ def yatzy(
         from aleazero.cli.plot_yatzy import draw_all
 
         draw_all(data, folder)
-    if json == STDOUT:
-        print_json(data)
-        return
-    for part in chosen:
-        SHOWN[part](data[part], console)
-    if file is not None:
-        write_json(file, data)
-        console.print(f"written to {file}", markup=False, soft_wrap=True)
+    deliver(data, json, _show)
 
 
 def _measure(
@@ -173,3 +165,9 @@ SHOWN: dict[str, Any] = {
     "fresh": _show_fresh,
     "speed": _show_speed,
 }
+
+
+def _show(data: dict[str, Any], console: Console) -> None:
+    for part, show in SHOWN.items():
+        if part in data:
+            show(data[part], console)

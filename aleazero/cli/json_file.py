@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
 from aleazero.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STDOUT = "-"
 
@@ -35,12 +38,25 @@ def read_file(json: str | None) -> Path | None:
     return file
 
 
-def write_json(file: Path, data: dict[str, Any]) -> None:
-    """Write what was measured."""
+def deliver(data: dict[str, Any], said: str | None, show: Callable[[dict[str, Any], Console], None]) -> None:
+    """Print what was measured as JSON, or show it, and write the file that ``--json`` names."""
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.files import write_whole
+
+    if said == STDOUT:
+        print_json(data)
+        return
+    console = make_console()
+    show(data, console)
+    file = read_file(said)
+    if file is None:
+        return
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        write_whole(file, [text.encode()])
     except OSError as error:
         raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error
+    console.print(f"written to {file}", markup=False, soft_wrap=True)
 
 
 def pick(option: str, words: str | None, known: Sequence[str]) -> list[str]:

@@ -44,9 +44,9 @@ def compare_mctx(say: Callable[[str], Any], cores: int = 1) -> dict[str, Any]:
 
 def _environment(say: Callable[[str], Any]) -> Path:
     """The environment's Python; the environment is made anew where it is missing, half made, or of other versions."""
-    from aleazero.search.compile import cache_folder
+    from aleazero.files import cache_root
 
-    folder = cache_folder().parent / "bench-venv"
+    folder = cache_root() / "bench-venv"
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     wanted = f"{sys.version}\n" + (BENCHMARKS / REQUIREMENTS).read_text(encoding="utf-8")
     ready = folder / READY

@@ -7,10 +7,8 @@ no index, no times, nothing to race for. A cache that cannot be read or written 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
-import os
 import platform
 import sys
 import types
@@ -22,13 +20,13 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-import platformdirs
 from numba import njit
 from numba.core import caching, serialize
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from aleazero.errors import GameError
+from aleazero.files import cache_root, write_whole
 from aleazero.games.twins import gist
 from aleazero.search.borrow import borrow
 from aleazero.search.compile_parts import PartCompiler
@@ -127,9 +125,8 @@ def _versions() -> tuple[str, ...]:
 
 
 def cache_folder() -> Path:
-    """Where compiled code is kept: ``$ALEAZERO_CACHE_DIR``, or the user's cache folder."""
-    named = os.environ.get("ALEAZERO_CACHE_DIR")
-    return (Path(named) if named else Path(platformdirs.user_cache_dir("aleazero"))) / "kernels"
+    """Where compiled code is kept."""
+    return cache_root() / "kernels"
 
 
 class ContentCache(caching._Cache):  # type: ignore[misc]
@@ -181,27 +178,11 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
         """Keep compiled code; a disk that is full or read-only costs only the next start."""
         try:
             payload = serialize.dumps(compiled._reduce())
-            write_whole(
-                self._file(signature, compiled.target_context), _MAGIC + hashlib.sha256(payload).digest() + payload
-            )
+            parts = [_MAGIC, hashlib.sha256(payload).digest(), payload]
+            write_whole(self._file(signature, compiled.target_context), parts)
             _prune(cache_folder())
         except Exception as error:  # whatever is wrong with the disk, the search goes on
             log.debug("cache not written: %s", error)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is either there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def _prune(folder: Path) -> None:
