@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aleazero.games.base import State
 
-TREES, BATCH, SIMULATIONS = 512, 256, 64
+SIMULATIONS = 64
+BATCH = 256
 WIDTH = 128
 ONE_CORE_PRODUCTS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -26,8 +27,8 @@ ONE_CORE_PRODUCTS = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_N
 def measure_forest(request: dict[str, Any]) -> dict[str, Any]:
     """Leaves a second with one and two threads, and microseconds a leaf of trees and of network, with one.
 
-    The request names the game, and may name: network (mlp, constant), boards (of 2048, by exponents), trees, threads
-    (a list), searches a run, and rounds of which the best counts.
+    The request names the game, and may name: network (mlp, constant), boards (of 2048, by exponents), batch (rows),
+    trees, threads (a list), searches a run, and rounds of which the best counts.
     """
     command = [sys.executable, "-m", "aleazero.cli.measure_forest"]
     done = subprocess.run(
@@ -80,14 +81,15 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     from aleazero.search.forest import Forest
 
     name, kind = request["game"], request.get("network", "mlp")
-    trees, searches = request.get("trees", TREES), request.get("searches", 2 * TREES)
+    batch = request.get("batch", BATCH)
+    trees, searches = request.get("trees", 2 * batch), request.get("searches", 4 * batch)
     states = _states(name, request.get("boards"), searches)
     game = states[0].game
     assert isinstance(game, KernelGame)
     network = Network(game.observation_size, game.num_actions, game.num_players, kind)
     config = SearchConfig(num_simulations=SIMULATIONS, chance=ChanceConfig())
     forests = {
-        threads: Forest(game, network, config, trees=trees, batch_size=BATCH, threads=threads)
+        threads: Forest(game, network, config, trees=trees, batch_size=batch, threads=threads)
         for threads in request.get("threads", [1, 2])
     }
     leaves = searches * (SIMULATIONS + 1)
@@ -107,7 +109,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
         "game": name,
         "network": kind,
         "trees": trees,
-        "batch": BATCH,
+        "batch": batch,
         "simulations": SIMULATIONS,
         "per_second": leaves / clocks[1],
         "per_cpu_second": leaves / (best_trees + best_network),

@@ -70,11 +70,19 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
     dispatcher = njit(**OPTIONS)(_specialise(function, stamp, {}, ()))
     dispatcher._cache = ContentCache(game, stamp)
 
+    entry: Callable[..., int] | None = None
+
     def call(*arguments: Any) -> int:
+        nonlocal entry
+        if entry is not None:  # types are the same in every call: looking at them takes longer than all the rest
+            return entry(*arguments)
         try:
-            return int(dispatcher(*arguments))
+            found = int(dispatcher(*arguments))
         except NumbaError as error:
             raise GameError(f"{game}: the rules do not compile: {gist(error)}") from error
+        (only,) = dispatcher.overloads.values()
+        entry = only.entry_point
+        return found
 
     return call
 

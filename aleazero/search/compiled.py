@@ -90,6 +90,7 @@ class CompiledGroup:
         self._errors: dict[int, Exception] = {}
         self._first = 0
         self.statuses = np.full(count, IDLE, np.int64)
+        self.seen = 1 << IDLE
         self.pauses = np.zeros(count, np.int64)
         self.trees = [CompiledTree(self, place) for place in range(count)]
         self.advance()  # an empty step: what must be compiled is compiled now, not in a timed search
@@ -124,7 +125,7 @@ class CompiledGroup:
         """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
         while True:
             with np.errstate(over="ignore"):
-                growth = self._advance(
+                found = self._advance(
                     self._arrays,
                     self._batches,
                     self._tray,
@@ -135,18 +136,19 @@ class CompiledGroup:
                     self.statuses,
                     self._first,
                 )
-            if not growth:
+            self.seen = found & (GROW_MORE_NODES - 1)
+            if self.seen == found:
                 break
-            self._grow(growth)
-        if self.statuses.max() >= BAD_PROBABILITIES:
+            self._grow(found)
+        if self.seen >= 1 << BAD_PROBABILITIES:
             for place in np.flatnonzero(self.statuses >= BAD_PROBABILITIES):
                 self.fail(int(place), self._explain(int(self.statuses[place])))
 
-    def _grow(self, growth: int) -> None:
-        if growth & GROW_MORE_NODES:
+    def _grow(self, found: int) -> None:
+        if found & GROW_MORE_NODES:
             room = min(self.config.max_nodes, 2 * self.nodes.shape[1])
             self._use(grow_nodes(self._arrays, room))
-        if growth & GROW_MORE_EDGES:
+        if found & GROW_MORE_EDGES:
             leaves = self._batches.rows.shape[1] + self._settings.largest_visit
             room = leaves * self.game.num_actions + self.game.info.max_outcomes
             self._use(grow_edges(self._arrays, 2 * self.edges.shape[1] + 4 * room))
@@ -221,6 +223,7 @@ class CompiledGroup:
             tree.counters[STARTED] -= visit.simulation != ROOT_EVALUATION
         tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = tree.counters[COLLIDED] = 0
         self.statuses[place] = FAILED
+        self.seen |= 1 << FAILED
         self._errors[place] = error
 
     def clear(self) -> None:

@@ -75,6 +75,8 @@ class Group(Protocol):
 
     statuses: NDArray[np.int64]
     """Where each tree stands."""
+    seen: int
+    """Where trees stood after they last went on, or failed since: one bit a status."""
     pauses: NDArray[np.int64]
     """Simulations after which each tree pauses. A pause falls between batches, so it does not change a search."""
 

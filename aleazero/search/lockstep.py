@@ -46,6 +46,8 @@ STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
 ENDED = np.zeros(ANSWERED + 1, np.bool_)
 """Whether a tree has ended, by status."""
 ENDED[[*STOPPED, FAILED]] = True
+SOME_PAUSED, SOME_WAITING = 1 << PAUSED, 1 << WAITING
+SOME_ENDED = sum(1 << status for status in (*STOPPED, FAILED))
 
 
 class Lockstep:
@@ -83,16 +85,16 @@ class Lockstep:
         group.advance()
         if self._to_touch and self._touch_roots():
             group.advance()
-        if PAUSED in group.statuses:
+        if group.seen & SOME_PAUSED:
             quick = time.monotonic() - before < CHUNK_SECONDS
             self._chunk = min(2**30, max(1, self._chunk * 2 if quick else self._chunk // 2))
-        if WAITING in group.statuses:
+        if group.seen & SOME_WAITING:
             self._evaluate()
 
     def _go_on(self) -> None:
         """Let paused trees go on for another while."""
         group = self.group
-        if PAUSED in group.statuses:
+        if group.seen & SOME_PAUSED:
             for place in np.flatnonzero(group.statuses == PAUSED).tolist():
                 group.pauses[place] = group.trees[place].simulations + self._chunk
                 group.statuses[place] = READY
@@ -167,6 +169,8 @@ class Lockstep:
 
     def ended(self) -> list[int]:
         """The trees that have ended or failed, and wait to be read."""
+        if not self.group.seen & SOME_ENDED:
+            return []
         places: list[int] = np.flatnonzero(ENDED[self.group.statuses]).tolist()
         return places
 

@@ -54,8 +54,8 @@ from aleazero.search.tree import (
     tree_at,
 )
 
-GROW_MORE_NODES: Final = 1
-GROW_MORE_EDGES: Final = 2
+GROW_MORE_NODES: Final = 1 << 32
+GROW_MORE_EDGES: Final = 1 << 33
 
 
 def spent(tree: Tree, settings: Settings) -> Any:
@@ -128,13 +128,14 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
 
     def advance(trees_: Tree, batches_: Batch, tray_: Tray, roots_: Roots, scratch_: Scratch, settings: Settings,
                 pauses: Any, statuses: Any, first: int) -> int:  # fmt: skip
-        """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow.
+        """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow,
+        and what statuses there are then.
 
         A tree that needs more room is READY again, and a tree that finds the tray full stays so.
         """
         trees, batches, tray = borrow_tree(trees_), borrow_batch(batches_), borrow_tray(tray_)
         roots, scratch = borrow_roots(roots_), borrow_scratch(scratch_)
-        growth = 0
+        found = 0
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
             status = statuses[b]
@@ -150,14 +151,16 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     continue
             status = go_on(tree, batch, tray, scratch, settings, pauses[b], status == ANSWERED)
             if status == GROW_NODES:
-                growth |= GROW_MORE_NODES
+                found |= GROW_MORE_NODES
                 status = READY
             elif status == GROW_EDGES:
-                growth |= GROW_MORE_EDGES
+                found |= GROW_MORE_EDGES
                 status = READY
             elif status != WAITING and status != READY:
                 report(tree, roots, settings, b)
             statuses[b] = status
-        return growth
+        for b in range(len(statuses)):
+            found |= 1 << statuses[b]
+        return found
 
     return advance

@@ -23,6 +23,7 @@ class PlainGroup:
         self.game = game
         self.trees = [PlainTree(game, evaluator, config, implicit=implicit) for _ in range(count)]
         self.statuses = np.full(count, IDLE, np.int64)
+        self.seen = 1 << IDLE
         self.pauses = np.zeros(count, np.int64)
         self._places = places
         self._most = config.in_flight * largest_visit(chance_of(config, game, evaluator), game)
@@ -54,6 +55,7 @@ class PlainGroup:
                     self.fail(place, error)
                 if self.statuses[place] == WAITING:
                     self._asked += [(place, state) for state in tree.asked()]
+        self.seen = sum(1 << int(status) for status in np.unique(self.statuses))
 
     def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
         """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
@@ -93,6 +95,7 @@ class PlainGroup:
         if self.statuses[place] in (WAITING, READY, PAUSED):
             self.trees[place].abandon()
         self.statuses[place] = FAILED
+        self.seen |= 1 << FAILED
         self._errors[place] = error
 
     def clear(self) -> None:
