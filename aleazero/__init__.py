@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from aleazero.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from aleazero.errors import (
         AleaZeroError,
+        CheckpointError,
         ConfigError,
         ContractError,
         EvaluatorError,
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
 # Names are imported when first used, so that `aleazero --help` does not wait for numba.
 _HOMES = {
     "AleaZeroError": "aleazero.errors",
+    "CheckpointError": "aleazero.errors",
     "ConfigError": "aleazero.errors",
     "ContractError": "aleazero.errors",
     "EvaluatorError": "aleazero.errors",
@@ -154,6 +156,7 @@ __all__ = [
     "AleaZeroError",
     "ChanceConfig",
     "CheckReport",
+    "CheckpointError",
     "ConfigError",
     "ContractError",
     "Evaluator",

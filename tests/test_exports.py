@@ -12,6 +12,7 @@ PUBLIC = [
     "CHANCE",
     "ChanceConfig",
     "CheckReport",
+    "CheckpointError",
     "ConfigError",
     "ContractError",
     "DECISION",
