@@ -8,7 +8,8 @@
     ├── PositionError        a position that cannot be read, or where nothing is left to search
     ├── IllegalActionError   an action or outcome the rules do not allow here
     ├── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
-    └── CheckpointError      a network's file that is damaged, or of another game
+    ├── CheckpointError      a network's file that is damaged, or of another game
+    └── ReplayError          samples that are missing, damaged, or of another game
 
 Each message is one line: what, what was got, what was expected.
 """
@@ -51,6 +52,10 @@ class EvaluatorError(AleaZeroError):
 
 class CheckpointError(AleaZeroError):
     """A network's file is damaged, or belongs to another game."""
+
+
+class ReplayError(AleaZeroError):
+    """Samples of played games are missing, damaged, or of another game."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from aleazero.games.base import Game
+from aleazero.search.config import Settings
 
 
-class NetConfig(BaseModel):
+class NetConfig(Settings):
     """A residual multilayer perceptron: an input layer, ``blocks`` of two layers each, and one layer of heads."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     width: int = Field(128, ge=1, le=8192)
     blocks: int = Field(2, ge=0, le=64)
@@ -23,24 +22,20 @@ class NetConfig(BaseModel):
     """A head for the final scores by seat. Only training asks it: the trunk learns from more than who won."""
 
 
-class ValueScale(BaseModel):
+class ValueScale(Settings):
     """From what the value head says to returns.
 
     ``win``: tanh, for wins and losses; of two players, what one wins the other loses. ``score``: shift + scale · x, a
     straight line, because the mean of a bent scale is not the mean.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
     kind: Literal["win", "score"] = "win"
-    shift: float = Field(0.0, allow_inf_nan=False)
-    scale: float = Field(1.0, gt=0, allow_inf_nan=False)
+    shift: float = Field(0.0)
+    scale: float = Field(1.0, gt=0)
 
 
-class NetShape(BaseModel):
+class NetShape(Settings):
     """The sizes that a game gives to a network."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     observation: int
     actions: int
