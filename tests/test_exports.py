@@ -34,6 +34,7 @@ PUBLIC = [
     "Player",
     "PositionError",
     "RegretReport",
+    "ReplayError",
     "Rollout",
     "Search",
     "SearchConfig",
