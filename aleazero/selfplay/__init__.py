@@ -1,0 +1,1 @@
+"""Self-play: games that players play for the sake of their samples."""
