@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         GameError,
         IllegalActionError,
         PositionError,
+        ReplayError,
         UnknownGameError,
     )
     from aleazero.evaluation.match import (
@@ -103,6 +104,7 @@ _HOMES = {
     "GameError": "aleazero.errors",
     "IllegalActionError": "aleazero.errors",
     "PositionError": "aleazero.errors",
+    "ReplayError": "aleazero.errors",
     "UnknownGameError": "aleazero.errors",
     "CHANCE": "aleazero.games.base",
     "DECISION": "aleazero.games.base",
@@ -174,6 +176,7 @@ __all__ = [
     "Player",
     "PositionError",
     "RegretReport",
+    "ReplayError",
     "Rollout",
     "Search",
     "SearchConfig",

@@ -35,6 +35,7 @@ PUBLIC = [
     "Player",
     "PositionError",
     "RegretReport",
+    "ReplayError",
     "Rollout",
     "Search",
     "SearchConfig",

@@ -1,1 +1,1 @@
-"""Training: from games of self-play to a stronger network. Only ``loss``, ``trainer`` and what calls them need torch."""
+"""Training: from self-play to a stronger network. Only ``loss``, ``trainer`` and what calls them need torch."""

@@ -7,7 +7,7 @@ of the game backwards:
 - ``root``: V.
 - ``mix``: (1 − share)·outcome + share·V.
 - ``td``: G = (1 − lambda)·V + lambda·(the G of the sample behind it), with the outcome behind the last.
-- ``expectation``: the V of the afterstate behind a decision, where the search weighed all outcomes; an afterstate's own V.
+- ``expectation``: the V of the afterstate behind a decision, with all outcomes weighed; an afterstate's own V.
 
 Where nothing was searched (a forced move), the target is that of the sample behind it; in ``mix``, the outcome.
 """

@@ -52,7 +52,7 @@ class Summary:
     kl: float
     """Of the targets from the model's policy."""
     calibration: list[tuple[float, float, int]]
-    """(mean predicted, mean target, samples) by tenths of the predicted values, of decisions, of the averaged weights."""
+    """(mean predicted, mean target, samples) by tenths of the values that the averaged weights predict at decisions."""
     sample_age: float
     """Mean number of iterations behind the newest."""
     learning_rate: float
@@ -143,7 +143,7 @@ class Trainer:
         if not torch.isfinite(total):
             raise ConfigError(f"the loss is {total.item()} at step {self.step}, expected a number: lower learning_rate")
         self.optimiser.zero_grad(set_to_none=True)
-        total.backward()
+        total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.body.parameters(), self.config.clip)
         self.optimiser.step()
         self.step += 1
