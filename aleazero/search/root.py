@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aleazero.errors import ConfigError, IllegalActionError, PositionError
+from aleazero.errors import IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
-from aleazero.games.luck import stream_key
+from aleazero.games.luck import check_seed, stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import GrownTree
 from aleazero.search.result import OutcomeStats, SearchResult
@@ -36,8 +36,7 @@ def make_request(game: Game, state: State, actions: Sequence[int] | None, seed: 
     """A request, once it is found to be one of this game."""
     if not isinstance(state, State):
         raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ConfigError(f"seed is {seed!r}, expected 0 to 2^64 - 1")
+    check_seed(seed)
     if not same_game(state.game, game):
         raise PositionError(f"the state is of {state.game!r}, expected one of {game!r}")
     if actions is not None:
