@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 GAMES = ("yatzy",)
 PLAYER_HELP = (
-    "Who decides: `random`, `greedy`, `oracle`, `search:sims=200,evaluator=rollout,chance=stratified` or "
-    "`plan:horizon=turn,evaluator=uniform`."
+    "Who decides: `random`, `greedy`, `oracle`, `search:sims=200,evaluator=rollout,chance=stratified`, "
+    "`plan:horizon=turn,evaluator=uniform`, a network as `net:PATH,sims=64`, or `human`."
 )
 PlayerOption = Annotated[str, typer.Option("--player", metavar="SPEC", help=PLAYER_HELP, show_default=False)]
 ThreadsOption = Annotated[

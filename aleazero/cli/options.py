@@ -77,7 +77,8 @@ EngineOption = Annotated[
         "--engine",
         metavar="SPEC",
         help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
-        "(and `keep=3`, `margin=0.1` to prune), `greedy`, `random`, or `oracle` where the game is solved.",
+        "(and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, `human`, or "
+        "`oracle` where the game is solved.",
     ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -98,7 +98,7 @@ class PlanPlayer(SearchPlayer):
 
 
 class WordlessPlayer(SearchPlayer):
-    """A player with nothing to show for its moves: ``random``, ``greedy`` or ``oracle``."""
+    """A player with nothing to show for its moves: ``random``, ``greedy``, ``oracle``, ``human`` or ``net``."""
 
     def __init__(self, game: Game, engine: str, config: SearchConfig) -> None:
         from aleazero.players.make import make_player
@@ -167,7 +167,10 @@ def play(
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
     spec = parse_spec(engine, "--engine")
-    own = dict(spec.settings)  # what the engine's text sets goes before the options
+    if spec.kind == "net" and sims is not None:
+        raise ConfigError(f"--sims is {sims}, expected it in the engine's own text: net:PATH,sims={sims}")
+    # What the engine's text sets goes before the options; a network's settings are its own.
+    own = {} if spec.kind == "net" else dict(spec.settings)
     evaluator, chance, sims = (own.pop(name, otherwise) for name, otherwise in
                                (("evaluator", evaluator), ("chance", chance), ("sims", sims)))  # fmt: skip
     read_evaluator(evaluator)
@@ -283,14 +286,14 @@ class Table:
     def _ask(self) -> int:
         """The human's move: by name or id, or an empty line for the only one."""
         from aleazero.cli.show import print_result
+        from aleazero.players.human import names_of, understood
 
         state = self.episode.state
         self.console.print()
         self._say(str(state))
         legal = state.legal_actions()
-        names = ", ".join(state.action_to_string(action) for action in legal[:20]) + (", …" if len(legal) > 20 else "")
         while True:
-            self._say(f"your move ({names}):", "bold")
+            self._say(f"your move ({names_of(state, legal)}):", "bold")
             word = self.console.input("> ").strip()
             if word.casefold() in ("q", "quit"):
                 raise Stopped
@@ -304,9 +307,7 @@ class Table:
             if not word and len(legal) == 1:
                 return legal[0]
             try:
-                action = state.string_to_action(word)
-                state.child(action)
-                return action
+                return understood(state, word)
             except AleaZeroError as error:
                 self._say(str(error) if word else HELP, "yellow")
 

@@ -7,8 +7,11 @@ compared on the same luck. It never reaches a search, which draws from streams o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from aleazero.errors import ConfigError
 from aleazero.games.base import State
 from aleazero.games.kernel import KernelState
 
@@ -35,6 +38,12 @@ def stream_key(*parts: int) -> int:
 def unit(bits: int) -> float:
     """The top 53 of 64 bits as a number in [0, 1)."""
     return (bits >> 11) * (1.0 / 9007199254740992.0)
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse what is no seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MASK:
+        raise ConfigError(f"seed is {seed!r}, expected 0 to 2^64 - 1")
 
 
 def played_outcome(state: State, seed: int, count: int) -> int:

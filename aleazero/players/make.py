@@ -11,12 +11,14 @@ from aleazero.players.spec import PlayerSpec, parse_spec
 from aleazero.players.words import read_chance, read_evaluator
 
 SIMULATIONS: Final = 200
+NET_SIMULATIONS: Final = 64
+"""Where a network values leaves, which takes its time and needs fewer."""
 ENDLESS: Final = 2**31 - 2
 """The most simulations there can be."""
 SIMULATIONS_AN_EVALUATION: Final = 10
 """Where only evaluations are limited: near the end of a game most simulations need none, and would go on for ever."""
 FIELDS: Final = {"sims": "num_simulations", "evaluations": "max_evaluations", "c": "c", "selection": "selection"}
-"""What the settings of ``search`` are called in ``SearchConfig``."""
+"""What the settings of ``search`` and ``net`` are called in ``SearchConfig``."""
 
 
 def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1) -> Player:
@@ -73,7 +75,39 @@ def _plan(game: Game, settings: dict[str, Any], threads: int) -> Player:
     return PlanPlayer(game, evaluator, settings)
 
 
-_MAKERS: Final = {"random": _random, "greedy": _greedy, "oracle": _oracle, "search": _search, "plan": _plan}
+def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.human import HumanPlayer
+
+    return HumanPlayer()
+
+
+def _net(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.net import NetPlayer, read_net
+    from aleazero.players.searching import SearchPlayer
+    from aleazero.search.config import SearchConfig
+
+    net = read_net(settings.pop("path"), game, settings.pop("inference", None))
+    settings.setdefault("sims", NET_SIMULATIONS)
+    chance = settings.pop("chance", None)
+    if settings["sims"] == 0:
+        searching = ["chance"] * (chance is not None) + ["c"] * ("c" in settings)
+        if searching:
+            raise ConfigError(f"{searching[0]} is of a search, expected none: with sims=0 the network decides alone")
+        return NetPlayer(net, game)
+    given = {FIELDS[key]: value for key, value in settings.items()}
+    config = SearchConfig(chance=None if chance is None else read_chance(chance), **given)
+    return SearchPlayer(game, net, config, threads)
+
+
+_MAKERS: Final = {
+    "random": _random,
+    "greedy": _greedy,
+    "oracle": _oracle,
+    "human": _human,
+    "search": _search,
+    "plan": _plan,
+    "net": _net,
+}
 
 
 def _in_words_of_the_spec(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aleazero.errors import PositionError
 from aleazero.games.base import Game, State
-from aleazero.players.player import Thinker, own_seed
+from aleazero.players.player import Allowed, Thinker, own_seed
 from aleazero.search.evaluator import Rollout, resolve_evaluator
 from aleazero.search.plan import Plan
 from aleazero.search.planner import Planner
@@ -28,21 +28,28 @@ class PlanPlayer(Thinker):
         self._plans: OrderedDict[int, Plan] = OrderedDict()
         """The last plan of each seed: a seed is one seat in one game."""
 
-    def choose(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """What the plans say, those at hand and new ones."""
-        if self._draws:
-            return [self._drawn(state, own_seed(state, seed)) for state, seed in zip(states, seeds, strict=True)]
-        selected = [self._planned(state, seed) for state, seed in zip(states, seeds, strict=True)]
-        rows = [row for row, action in enumerate(selected) if action is None]
-        plans = self._planner.plan_many([states[row].clone() for row in rows]) if rows else []
-        for row, plan in zip(rows, plans, strict=True):
+        rows = list(zip(states, seeds, allowed, strict=True))
+        selected = [
+            self._planned(state, seed) if some is None and not self._draws else self._alone(state, seed, some)
+            for state, seed, some in rows
+        ]
+        new = [row for row, action in enumerate(selected) if action is None]
+        plans = self._planner.plan_many([states[row].clone() for row in new]) if new else []
+        for row, plan in zip(new, plans, strict=True):
             selected[row] = plan.action(states[row])
             self._keep(seeds[row], plan)
         return [action for action in selected if action is not None]
 
-    def _drawn(self, state: State, seed: int) -> int:
-        """The action of a plan whose frontier is valued by playouts: their luck is that of this position."""
-        return Planner(self._game, self._evaluator, **self._settings, seed=seed).plan(state.clone()).action(state)
+    def _alone(self, state: State, seed: int, allowed: Allowed) -> int | None:
+        """The action of a plan for this decision only: its playouts have luck of their own, or a few actions are
+        allowed, all of which the plan of the turn may have pruned.
+        """
+        planner = self._planner
+        if self._draws:
+            planner = Planner(self._game, self._evaluator, **self._settings, seed=own_seed(state, seed))
+        return planner.run(state.clone(), allowed).best_action
 
     def _planned(self, state: State, seed: int) -> int | None:
         """What the plan at hand says, if the state is inside its turn."""

@@ -9,52 +9,67 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Final, Protocol
+from itertools import repeat
+from typing import Any, Final, Protocol
 
-from aleazero.errors import PositionError
+from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import DECISION, State
 from aleazero.games.luck import stream_key
+from aleazero.search.root import narrowed
 
 THOUGHTS: Final = 0x74686F7567687473  # "thoughts": the stream of what players draw
 
+Allowed = list[int] | None
+"""The actions that a player may choose from, ascending; None for all that are legal."""
+
 
 class Player(Protocol):
-    """Whoever selects actions."""
+    """Whoever selects actions. Some of the legal ones alone may be allowed: ``actions``, by state; None for all."""
 
-    def select(self, state: State, seed: int) -> int:
+    def select(self, state: State, seed: int, actions: Sequence[int] | None = None) -> int:
         """The action to play at a decision; ``seed`` is of the player's own luck."""
 
-    def select_many(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def select_many(
+        self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
+    ) -> list[int]:
         """The same actions as one after the other, perhaps at less cost."""
 
 
 class Thinker(ABC):
     """A player whose forced moves cost nothing."""
 
-    def select(self, state: State, seed: int) -> int:
+    def select(self, state: State, seed: int, actions: Sequence[int] | None = None) -> int:
         """The action to play at a decision."""
-        return self.select_many([state], [seed])[0]
+        return self.select_many([state], [seed], [actions])[0]
 
-    def select_many(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def select_many(
+        self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
+    ) -> list[int]:
         """The actions to play at some decisions."""
-        selected = [forced_action(state) for state in states]
-        rows = [row for row, action in enumerate(selected) if action is None]
-        chosen = self.choose([states[row] for row in rows], [seeds[row] for row in rows]) if rows else []
-        for row, action in zip(rows, chosen, strict=True):
-            selected[row] = action
-        return [action for action in selected if action is not None]
+        if actions is not None and len(actions) != len(states):
+            raise ConfigError(f"actions has {len(actions)} entries, expected {len(states)}, one a state")
+        all_actions: Any = repeat(None) if actions is None else actions
+        choices = [choice_at(state, some) for state, some in zip(states, all_actions, strict=False)]
+        rows = [row for row, (forced, _) in enumerate(choices) if forced is None]
+        chosen = iter(
+            self.choose([states[row] for row in rows], [seeds[row] for row in rows], [choices[row][1] for row in rows])
+            if rows
+            else ()
+        )
+        return [next(chosen) if forced is None else forced for forced, _ in choices]
 
     @abstractmethod
-    def choose(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """The actions at decisions that have a choice."""
 
 
-def forced_action(state: State) -> int | None:
-    """The only action, where there is one only."""
+def choice_at(state: State, actions: Sequence[int] | None = None) -> tuple[int | None, Allowed]:
+    """The only action, where there is one only; and what is allowed, where that is less than what is legal."""
     if state.kind() != DECISION:
         raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
     legal = state.legal_actions()
-    return legal[0] if len(legal) == 1 else None
+    allowed = legal if actions is None else narrowed(state, actions)
+    return allowed[0] if len(allowed) == 1 else None, None if len(allowed) == len(legal) else allowed
 
 
 def own_seed(state: State, seed: int) -> int:

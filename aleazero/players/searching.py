@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
-from aleazero.players.player import Thinker, own_seed
+from aleazero.players.player import Allowed, Thinker, own_seed
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
@@ -28,7 +28,7 @@ class SearchPlayer(Thinker):
         trees = max(1, min(TREES, LEAVES // min(leaves, config.max_evaluations or leaves)))
         self._forest = Forest(game, evaluator, config, trees=trees, threads=threads)
 
-    def choose(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """Search all of these positions, each with a seed of its own."""
         own_seeds = [own_seed(state, seed) for state, seed in zip(states, seeds, strict=True)]
-        return [int(result.best_action) for result in self._forest.run(states, seeds=own_seeds)]
+        return [int(result.best_action) for result in self._forest.run(states, seeds=own_seeds, actions=allowed)]

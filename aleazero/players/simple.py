@@ -13,30 +13,38 @@ from aleazero.games.kernel import KernelState
 from aleazero.games.luck import unit
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.planning import PlanPlayer
-from aleazero.players.player import Thinker, own_seed
+from aleazero.players.player import Allowed, Thinker, own_seed
 
 
 class RandomPlayer(Thinker):
     """Any legal action, each with the same chance."""
 
-    def choose(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """An action by lot."""
         return [
-            legal[int(unit(own_seed(state, seed)) * len(legal))]
-            for state, seed in zip(states, seeds, strict=True)
-            for legal in [state.legal_actions()]
+            by_lot(some or state.legal_actions(), own_seed(state, seed))
+            for state, seed, some in zip(states, seeds, allowed, strict=True)
         ]
 
 
+def by_lot(actions: Sequence[int], key: int) -> int:
+    """One of some actions, each with the same chance; ``key`` is 64 random bits."""
+    return actions[int(unit(key) * len(actions))]
+
+
 class OraclePlayer(Thinker):
-    """The action of the highest exact value; of those that tie, the lowest id."""
+    """The action of the highest exact value among those allowed; of those that tie, the lowest id."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
 
-    def choose(self, states: Sequence[State], seeds: Sequence[int]) -> list[int]:
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """The best actions."""
-        return [best_of(self._judge.action_values(state))[0] for state in states]
+        return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
+
+    def _best(self, state: State, allowed: Allowed) -> int:
+        values = self._judge.action_values(state)
+        return best_of(values if allowed is None else {action: values[action] for action in allowed})[0]
 
 
 def greedy_player(game: Game) -> PlanPlayer:

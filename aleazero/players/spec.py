@@ -1,4 +1,7 @@
-"""A player as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``."""
+"""A player as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
+
+A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,23 @@ from typing import Any, Final
 from aleazero.errors import ConfigError, nearest
 from aleazero.players.words import check_evaluator, read_chance
 
-EXAMPLES: Final = "random, greedy, oracle, search:sims=200,evaluator=rollout or plan:horizon=turn,evaluator=uniform"
+EXAMPLES: Final = (
+    "random, greedy, oracle, human, search:sims=200,evaluator=rollout, plan:horizon=turn,evaluator=uniform or "
+    "net:PATH,sims=64"
+)
 
 SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "random": {},
     "greedy": {},
     "oracle": {},
+    "human": {},
     "search": {"sims": int, "evaluations": int, "chance": str, "evaluator": str, "c": float, "selection": str},
     "plan": {"horizon": str, "plies": int, "keep": int, "margin": float, "evaluator": str},
+    "net": {"sims": int, "chance": str, "c": float, "inference": str},
 }
 """What may be set of each kind of player."""
+FIRST: Final[Mapping[str, str]] = {"net": "path"}
+"""What comes first, without a key, in the text of a kind that needs it."""
 EXPECTED: Final = {int: "a whole number", float: "a number"}
 
 
@@ -37,7 +47,10 @@ def parse_spec(text: str, what: str = "player") -> PlayerSpec:
         raise ConfigError(f"{what} is {text!r}, {nearest(kind, SETTINGS)} (e.g. {EXAMPLES})")
     known = SETTINGS[kind]
     settings: dict[str, Any] = {}
-    for pair in rest.split(",") if colon else ():
+    pairs = rest.split(",") if colon else []
+    if kind in FIRST:
+        settings[FIRST[kind]] = _first(kind, pairs.pop(0).strip() if pairs else "", f"{what} {text!r}")
+    for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
         if key not in known:
             raise ConfigError(f"{what} {text!r}: no setting {pair!r} of {kind}, {nearest(key, known)}")
@@ -54,3 +67,10 @@ def parse_spec(text: str, what: str = "player") -> PlayerSpec:
     if "chance" in settings:
         read_chance(settings["chance"], f"{what} {text!r}: chance")
     return PlayerSpec(kind, settings)
+
+
+def _first(kind: str, word: str, what: str) -> str:
+    """The word that comes without a key."""
+    if not word or word.partition("=")[0].strip() in SETTINGS[kind]:
+        raise ConfigError(f"{what}: got no {FIRST[kind]}, expected {kind}:{FIRST[kind].upper()},KEY=VALUE")
+    return word

@@ -10,7 +10,7 @@ import numpy as np
 
 from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
-from aleazero.games.luck import stream_key
+from aleazero.games.luck import check_seed, stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import GrownTree
 from aleazero.search.result import OutcomeStats, SearchResult
@@ -47,8 +47,7 @@ def make_request(
     """A request, once it is found to be one of this game."""
     if not isinstance(state, State):
         raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ConfigError(f"seed is {seed!r}, expected 0 to 2^64 - 1")
+    check_seed(seed)
     if simulations is not None and (isinstance(simulations, bool) or not 1 <= simulations < 2**31):
         raise ConfigError(f"simulations is {simulations!r}, expected 1 to 2^31 - 1")
     if not same_game(state.game, game):

@@ -97,7 +97,9 @@ class Workers:
                 except (EOFError, OSError):
                     deaths += 1
                     if deaths > MOST_DEATHS:
-                        raise AleaZeroError(f"a worker died {deaths} times in a row, expected games: see above") from None
+                        raise AleaZeroError(
+                            f"a worker died {deaths} times in a row, expected games: see above"
+                        ) from None
                     queue.extendleft(sorted(worker.given, reverse=True))
                     self._bury(worker)
                     self._workers[place] = self._start()

@@ -48,6 +48,7 @@ def test_a_set_of_your_own(run_json, tmp_path):
     [
         (("regret", "--player", "serch"), "--player is 'serch', did you mean search?"),
         (("regret", "--player", "search:sims=0"), "sims is 0"),
+        (("regret", "--player", "net:none"), "no network at 'none'"),
         (("regret", "--player", "random", "--set", "smal"), "no set 'smal', did you mean small"),
         (("regret", "--player", "random", "--set", "none.json"), "cannot read 'none.json'"),
         (("regret", "--player", "random", "--game", "pig"), "--game is 'pig'"),

@@ -157,10 +157,28 @@ def test_a_users_rules_that_raise_are_one_line(run, coin_file):
         (("pig", "--watch", "--sims", "0"), "--sims is 0"),
         (("dice_game", "--position", "21 over"), "the game is over"),
         (("dice_game", "--moves", "fly"), "no action 'fly'"),
+        (("dice_game", "--engine", "net:none.safetensors"), "no network at 'none.safetensors'"),
+        (
+            ("dice_game", "--engine", "net:dummy", "--sims", "9"),
+            "expected it in the engine's own text: net:PATH,sims=9",
+        ),
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
     assert said in refused("play", *words)
+
+
+def test_networks_play(run_json):
+    for engine in ("net:dummy,sims=0", "net:dummy,sims=3"):
+        record = run_json("play", "dice_game", "--watch", "--engine", engine, "--seed", "1")
+        assert (record["complete"], record["engine"]) == (True, engine)
+
+
+def test_two_people_share_a_terminal(run):
+    result = run("play", "tic_tac_toe", "--engine", "human", "--position", "xx./oo./...", stdin="8\n5\n")
+    assert result.exit_code == 0, result.output
+    assert "player 1, your move" in result.stderr
+    assert "player 1" in result.stdout
 
 
 def test_the_table_is_silent_when_told(capsys):

@@ -89,7 +89,7 @@ class Prophet(Thinker):
         self.dice_seed, self.foretold, self.right, self.said = dice_seed, {}, 0, 0
         self.seeds = []
 
-    def choose(self, states, seeds):
+    def choose(self, states, seeds, allowed):
         return [self.look(state, seed) for state, seed in zip(states, seeds, strict=True)]
 
     def look(self, state, seed):
@@ -140,7 +140,7 @@ def test_searches_are_not_given_the_played_seed(monkeypatch):
     monkeypatch.setattr(
         aleazero.Forest,
         "run",
-        lambda self, states, seeds: searched.append(seeds) or original(self, states, seeds=seeds),
+        lambda self, states, seeds, actions: searched.append(seeds) or original(self, states, seeds=seeds),
     )
     pig = aleazero.load_game("pig")
     firsts = []

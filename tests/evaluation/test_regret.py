@@ -18,7 +18,7 @@ class Worst(Thinker):
     def __init__(self, judge):
         self.judge = judge
 
-    def choose(self, states, seeds):
+    def choose(self, states, seeds, allowed):
         return [min(values, key=values.get) for values in map(self.judge.action_values, states)]
 
 
@@ -117,7 +117,7 @@ def test_no_positions_and_illegal_actions_are_refused(states, judge):
         measure_regret(make_player("random", solitaire()), [], judge)
 
     class Cheat(Thinker):
-        def choose(self, states, seeds):
+        def choose(self, states, seeds, allowed):
             return [46 if state.vector[1] else 0 for state in states]
 
     with pytest.raises(aleazero.PositionError, match="the player selected 46"):

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 import aleazero
+from aleazero.players.human import HumanPlayer
+from aleazero.players.net import NetPlayer
 from aleazero.players.planning import PlanPlayer
 from aleazero.players.searching import SearchPlayer
 from aleazero.players.simple import OraclePlayer, RandomPlayer
@@ -19,6 +21,9 @@ from aleazero.players.simple import OraclePlayer, RandomPlayer
         ("search:sims=20,evaluator=oracle", SearchPlayer),
         ("plan:horizon=turn,evaluator=uniform", PlanPlayer),
         ("plan:plies=1,keep=1", PlanPlayer),
+        ("net:dummy", SearchPlayer),
+        ("net:dummy,sims=5,c=2,chance=full", SearchPlayer),
+        ("net:dummy,sims=0", NetPlayer),
     ],
 )
 def test_a_text_makes_a_player_that_plays(spec, kind):
@@ -36,6 +41,17 @@ def test_settings_reach_the_search():
     assert (config.num_simulations, config.max_evaluations, config.chance.loop) == (500, 50, "open")
 
 
+def test_settings_reach_the_search_of_a_network():
+    game = aleazero.load_game("dice_game")
+    assert aleazero.make_player("net:dummy", game)._forest.config == aleazero.SearchConfig(num_simulations=64)
+    config = aleazero.make_player("net:dummy,sims=9,c=2,chance=open", game)._forest.config
+    assert (config.num_simulations, config.c, config.chance.loop) == (9, 2.0, "open")
+
+
+def test_a_text_makes_a_person():
+    assert type(aleazero.make_player("human", aleazero.load_game("pig"))) is HumanPlayer
+
+
 @pytest.mark.parametrize(
     ("spec", "game", "said"),
     [
@@ -43,6 +59,15 @@ def test_settings_reach_the_search():
         ("search:c=-1", "pig", "c is -1"),
         ("plan:horizon=round", "pig", "horizon is 'round'"),
         ("plan:plies=0", "pig", "plies is 0"),
+        (
+            "net:no/such.file",
+            "pig",
+            "player 'net:no/such.file': no network at 'no/such.file', expected a file, or dummy",
+        ),
+        ("net:dummy,sims=-1", "pig", "sims is -1, expected"),
+        ("net:dummy,sims=0,c=1", "pig", "c is of a search, expected none: with sims=0 the network decides alone"),
+        ("net:dummy,sims=0,chance=full", "pig", "chance is of a search"),
+        ("net:dummy,inference=torch", "pig", "inference is 'torch', expected none: dummy computes nothing"),
         ("oracle", "yatzy", "yatzy(players=2) has no oracle, expected players=1"),
         ("search:evaluator=oracle", "2048", "2048() has no oracle, expected yatzy(players=1) or a game small enough"),
     ],

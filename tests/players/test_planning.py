@@ -9,9 +9,9 @@ from aleazero.players.player import own_seed
 
 def count_plans(monkeypatch):
     planned = []
-    original = aleazero.Planner.plan_many
+    original = aleazero.Planner._plan_all
     monkeypatch.setattr(
-        aleazero.Planner, "plan_many", lambda self, states: planned.extend(states) or original(self, states)
+        aleazero.Planner, "_plan_all", lambda self, states, some: planned.extend(states) or original(self, states, some)
     )
     return planned
 
@@ -53,3 +53,28 @@ def test_many_at_once_are_as_one_after_the_other():
     states = [pig.state_from_text(f"{score}-60 turn {turn}") for score in (10, 80) for turn in (3, 19, 25)]
     many = PlanPlayer(pig, "uniform", {"plies": 3}).select_many(states, range(6))
     assert many == [PlanPlayer(pig, "uniform", {"plies": 3}).select(state, 0) for state in states]
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "settings"),
+    [("uniform", {"horizon": "turn"}), ("uniform", {"plies": 1, "keep": 1}), ("rollout", {"plies": 1})],
+    ids=["turn", "pruned", "rollout"],
+)
+def test_the_best_of_what_is_allowed(evaluator, settings):
+    game = aleazero.load_game("yatzy", players=1)
+    state = game.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 0")
+    player = PlanPlayer(game, evaluator, settings)
+    best = player.select(state, 3)
+    others = [action for action in state.legal_actions() if action != best]
+    planner = aleazero.Planner(game, evaluator, **settings, seed=own_seed(state, 3))
+    assert player.select(state, 3, others) == planner.run(state, others).best_action != best
+    assert player.select_many([state, state], [3, 3], [others, None]) == [player.select(state, 3, others), best]
+    assert player.select(state, 3) == best  # the plan of the turn is as it was
+
+
+def test_the_best_of_what_is_allowed_is_that_of_the_turns_values():
+    game = aleazero.load_game("yatzy", players=1)
+    state = game.state_from_text("filled none upper 0 total 0 / player 0 dice 55126 rerolls 1")
+    values = {a: v[0] for a, v in aleazero.Planner(game, "uniform").plan(state).action_values(state).items()}
+    allowed = sorted(values, key=values.get)[:5]
+    assert values[PlanPlayer(game, "uniform", {}).select(state, 0, allowed)] == max(values[a] for a in allowed)

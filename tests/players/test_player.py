@@ -12,8 +12,9 @@ class Counting(Thinker):
     def __init__(self):
         self.asked = 0
 
-    def choose(self, states, seeds):
+    def choose(self, states, seeds, allowed):
         self.asked += len(states)
+        self.allowed = allowed
         return [state.legal_actions()[-1] for state in states]
 
 
@@ -41,3 +42,28 @@ def test_own_luck_is_of_the_seed_and_the_position():
     seeds = {own_seed(state, seed) for state in (one, other) for seed in (0, 1)}
     assert len(seeds) == 4
     assert own_seed(one.clone(), 0) == own_seed(one, 0)
+
+
+def test_only_allowed_actions_are_choices():
+    game = aleazero.load_game("tic_tac_toe")
+    start = game.new_initial_state()
+    player = Counting()
+    assert player.select(start, 1, [3]) == 3
+    assert player.asked == 0  # forced by what is allowed
+    player.select_many([start, start, start], [1, 2, 3], [None, [5, 2, 5], range(9)])
+    assert player.allowed == [None, [2, 5], None]  # all that is legal is no narrowing
+
+
+@pytest.mark.parametrize(
+    ("actions", "said"), [([9], "action 9 to consider, expected some of"), ([], "no action to consider")]
+)
+def test_what_is_illegal_cannot_be_allowed(actions, said):
+    start = aleazero.load_game("tic_tac_toe").new_initial_state()
+    with pytest.raises(aleazero.IllegalActionError, match=said):
+        Counting().select(start, 1, actions)
+
+
+def test_allowed_actions_are_told_by_state():
+    start = aleazero.load_game("tic_tac_toe").new_initial_state()
+    with pytest.raises(aleazero.ConfigError, match="actions has 1 entries, expected 2, one a state"):
+        Counting().select_many([start, start], [1, 2], [None])

@@ -39,3 +39,15 @@ def test_large_searches_are_few_at_once(monkeypatch):
             yatzy, "rollout", aleazero.SearchConfig(num_simulations=sims, chance=chance, max_evaluations=evaluations)
         )
     assert made == [32, 3, 32]
+
+
+def test_it_searches_among_what_is_allowed():
+    game = aleazero.load_game("tic_tac_toe")
+    start, config = game.new_initial_state(), aleazero.SearchConfig(num_simulations=40)
+    player = SearchPlayer(game, "rollout", config)
+    found = player.select_many([start] * 3, [5] * 3, [[1, 3, 5], None, [0, 8]])
+    search = aleazero.Search(game, "rollout", config)
+    seed = own_seed(start, 5)
+    assert found == [search.run(start, actions=some, seed=seed).best_action for some in ([1, 3, 5], None, [0, 8])]
+    assert found[0] in (1, 3, 5)
+    assert found[2] in (0, 8)

@@ -63,3 +63,18 @@ def test_points_count_where_returns_do_not():
     assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.6, 0.25]
     alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
     assert worth(alone).tolist() == [22.0]
+
+
+def test_the_random_player_draws_among_what_is_allowed():
+    start = aleazero.load_game("tic_tac_toe").new_initial_state()
+    chosen = RandomPlayer().select_many([start] * 900, range(900), [[1, 4, 7]] * 900)
+    counts = np.bincount(chosen, minlength=9)[[1, 4, 7]]
+    assert counts.sum() == 900
+    assert (abs(counts - 300) < 5 * np.sqrt(300 * 2 / 3)).all()
+
+
+def test_the_oracle_player_takes_the_best_of_what_is_allowed():
+    game = aleazero.load_game("tic_tac_toe")
+    state = game.state_from_text("xx./oo./...")  # 2 wins, 5 stops the other, the rest loses
+    player = OraclePlayer(judge_of(game))
+    assert [player.select(state, 0, some) for some in (None, [5, 6, 8], [6, 8])] == [2, 5, 6]

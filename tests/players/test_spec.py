@@ -15,6 +15,11 @@ from aleazero.players.spec import SETTINGS, PlayerSpec, parse_spec
          {"sims": 200, "evaluator": "rollout:4", "chance": "stratified", "c": 0.5}),
         ("plan:horizon=turn, evaluator=oracle", "plan", {"horizon": "turn", "evaluator": "oracle"}),
         ("plan:plies=2,keep=3,margin=0.1", "plan", {"plies": 2, "keep": 3, "margin": 0.1}),
+        ("human", "human", {}),
+        ("net:dummy", "net", {"path": "dummy"}),
+        ("net:runs/a:b/x=1.safetensors, sims=0", "net", {"path": "runs/a:b/x=1.safetensors", "sims": 0}),
+        ("net:C:\\nets\\a,sims=64,c=2,chance=full,inference=torch", "net",
+         {"path": "C:\\nets\\a", "sims": 64, "c": 2.0, "chance": "full", "inference": "torch"}),
     ],
 )  # fmt: skip
 def test_texts_that_are_read(text, kind, settings):
@@ -24,7 +29,7 @@ def test_texts_that_are_read(text, kind, settings):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "player is '', known: greedy, oracle, plan, random, search"),
+        ("", "player is '', known: greedy, human, net, oracle, plan, random, search"),
         ("serch:sims=2", "player is 'serch:sims=2', did you mean search?"),
         ("search:", "no setting '' of search, known: c, chance, evaluations, evaluator, selection, sims"),
         ("search:simz=2", "no setting 'simz=2' of search, did you mean sims?"),
@@ -38,6 +43,15 @@ def test_texts_that_are_read(text, kind, settings):
         ("search:chance=stratifed", "chance is 'stratifed', did you mean stratified?"),
         ("plan:sims=2", "no setting 'sims=2' of plan"),
         ("random:c=2", "no setting 'c=2' of random, known: none"),
+        ("human:name=me", "no setting 'name=me' of human, known: none"),
+        ("net", "player 'net': got no path, expected net:PATH,KEY=VALUE"),
+        ("net:", "player 'net:': got no path"),
+        ("net: ,sims=2", "got no path"),
+        ("net:sims=2", "player 'net:sims=2': got no path"),
+        ("net:dummy,path=x", "no setting 'path=x' of net, known: c, chance, inference, sims"),
+        ("net:dummy,evaluator=rollout", "no setting 'evaluator=rollout' of net"),
+        ("net:dummy,sims=few", "sims is 'few', expected a whole number"),
+        ("net:dummy,chance=opn", "chance is 'opn', did you mean open"),
     ],
 )
 def test_texts_that_are_refused(text, said):

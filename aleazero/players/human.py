@@ -1,0 +1,58 @@
+"""The player who is a person at a terminal, and how a typed move is understood."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aleazero.errors import AleaZeroError, IllegalActionError
+from aleazero.games.base import State
+from aleazero.players.player import Allowed, Thinker
+
+SHOWN: Final = 20
+"""Names of actions in a question, at most."""
+EXPECTED: Final = "type a move by name or id"
+
+
+class HumanPlayer(Thinker):
+    """Asks on the terminal, on stderr, and asks again after nonsense; the end of input is an ``EOFError``."""
+
+    def __init__(self, read: Callable[[], str] = input, write: Callable[[str], object] | None = None) -> None:
+        self._read, self._write = read, write or _to_stderr
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """What the person says, one position after the other."""
+        return [self._ask(state, some or state.legal_actions()) for state, some in zip(states, allowed, strict=True)]
+
+    def _ask(self, state: State, allowed: Sequence[int]) -> int:
+        self._write(f"\n{state}\n")
+        while True:
+            self._write(f"player {state.current_player()}, your move ({names_of(state, allowed)}):\n> ")
+            word = self._read()
+            try:
+                return understood(state, word, allowed)
+            except AleaZeroError as error:
+                self._write(f"{error if word.strip() else EXPECTED}\n")
+
+
+def names_of(state: State, actions: Sequence[int]) -> str:
+    """The names of some actions, the first of many."""
+    return ", ".join(map(state.action_to_string, actions[:SHOWN])) + (", …" if len(actions) > SHOWN else "")
+
+
+def understood(state: State, word: str, allowed: Sequence[int] | None = None) -> int:
+    """The action of a name or id, equivalents of a legal one too; an error where it may not be played."""
+    typed = state.string_to_action(word)
+    state.child(typed)  # raises where it is illegal
+    action = state.canonical_action(typed)
+    if allowed is not None and action not in allowed:
+        raise IllegalActionError(
+            f"{state.game.name}: {state.action_to_string(action)} is not allowed, expected {names_of(state, allowed)}"
+        )
+    return action
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero.players.net import DummyNet, NetPlayer, read_net
+
+GAME = aleazero.load_game("tic_tac_toe")
+START = GAME.new_initial_state()
+
+
+class Fixed:
+    """Gives every observation the same logits."""
+
+    afterstates = aleazero.NONE
+
+    def __init__(self, logits):
+        self.logits, self.asked = np.array(logits, np.float32), []
+
+    def __call__(self, observations, legal_masks):
+        self.asked.append((observations, legal_masks))
+        return np.tile(self.logits, (len(observations), 1)), np.zeros((len(observations), 2))
+
+
+def test_the_dummy_knows_nothing():
+    logits, values = DummyNet(GAME)(np.zeros((5, 27), np.float32), np.ones((5, 9), np.bool_))
+    assert (logits.shape, values.shape) == ((5, 9), (5, 2))
+    assert not logits.any()
+    assert not values.any()
+    result = aleazero.Search(GAME, DummyNet(GAME), aleazero.SearchConfig(num_simulations=9)).run(START)
+    assert result.priors == pytest.approx(np.full(9, 1 / 9))
+
+
+def test_the_highest_logit_of_what_is_legal_and_allowed():
+    net = Fixed([9, 1, 5, 0, 7, 7, 0, 0, 0])
+    player = NetPlayer(net, GAME)
+    assert player.select(START, 0) == 0
+    assert player.select(START.child(0), 0) == 4  # of those that tie, the lowest
+    assert player.select_many([START, START.child(0)], [0, 0], [[1, 2, 3], None]) == [2, 4]
+    observations, masks = net.asked[-1]
+    assert (observations[1] == START.child(0).observation_tensor()).all()
+    assert np.flatnonzero(masks[0]).tolist() == [1, 2, 3]
+
+
+def test_negative_and_impossible_logits():
+    below = [-5.0, -4.0] + [-np.inf] * 7
+    assert NetPlayer(Fixed(below), GAME).select(START, 0) == 1
+    with pytest.raises(aleazero.EvaluatorError, match="NaN"):
+        NetPlayer(Fixed([np.nan] * 9), GAME).select(START, 0)
+    with pytest.raises(aleazero.EvaluatorError, match=r"logits of shape \(1, 3\), expected \(1, 9\)"):
+        NetPlayer(Fixed([0.0] * 3), GAME).select(START, 0)
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """What ``aleazero.nets.load`` was asked for."""
+    calls = []
+    fake = types.ModuleType("aleazero.nets.load")
+    fake.load_net = lambda path, game, **settings: (
+        calls.append((path, game, settings)) or Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
+    )
+    monkeypatch.setitem(sys.modules, "aleazero.nets.load", fake)
+    return calls
+
+
+def test_a_network_comes_from_its_file(loaded, tmp_path):
+    file = tmp_path / "a:b.safetensors"
+    file.touch()
+    assert aleazero.make_player(f"net:{file},sims=0", GAME).select(START, 0) == 4
+    aleazero.make_player(f"net:{file},inference=torch", GAME)
+    assert loaded == [(file, GAME, {}), (file, GAME, {"inference": "torch"})]
+
+
+def test_a_path_may_begin_at_home(loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "net").touch()
+    read_net("~/net", GAME)
+    assert loaded == [(Path(tmp_path / "net"), GAME, {})]
+
+
+def test_a_missing_file_is_told_before_anything_is_loaded(loaded):
+    with pytest.raises(aleazero.ConfigError, match="no network at 'none', expected a file, or dummy"):
+        read_net("none", GAME)
+    assert loaded == []
