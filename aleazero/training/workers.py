@@ -58,6 +58,8 @@ class _Worker:
     connection: Connection
     given: set[int] = field(default_factory=set)
     """Games that it has and that have not come back."""
+    busy: bool = False
+    """Whether it has a job that it has not ended."""
 
 
 class Workers:
@@ -83,12 +85,19 @@ class Workers:
 
     def play(self, job: Job, numbers: Iterable[int]) -> Iterator[Taken]:
         """Play the games of these numbers; they come in the order in which they end."""
-        queue = deque(numbers)
-        missing = len(queue)
-        deaths = 0
         for worker in self._workers:
-            self._tell(worker, (PLAY, job))
-        while missing:
+            self._employ(worker, job)
+        try:
+            yield from self._listen(job, deque(numbers))
+        finally:
+            for place, worker in enumerate(self._workers):
+                if worker.busy:  # the job was left in the middle
+                    self._bury(worker)
+                    self._workers[place] = self._start()
+
+    def _listen(self, job: Job, queue: deque[int]) -> Iterator[Taken]:
+        deaths = 0
+        while any(worker.busy for worker in self._workers):
             for connection in wait([worker.connection for worker in self._workers]):
                 place = next(i for i, worker in enumerate(self._workers) if worker.connection is connection)
                 worker = self._workers[place]
@@ -97,13 +106,11 @@ class Workers:
                 except (EOFError, OSError):
                     deaths += 1
                     if deaths > MOST_DEATHS:
-                        raise AleaZeroError(
-                            f"a worker died {deaths} times in a row, expected games: see above"
-                        ) from None
+                        raise AleaZeroError(f"workers died {deaths} times in a row, expected games") from None
                     queue.extendleft(sorted(worker.given, reverse=True))
                     self._bury(worker)
                     self._workers[place] = self._start()
-                    self._tell(self._workers[place], (PLAY, job))
+                    self._employ(self._workers[place], job)
                     continue
                 if kind == MORE:
                     some = [queue.popleft() for _ in range(min(CHUNK, len(queue)))]
@@ -111,27 +118,17 @@ class Workers:
                     self._tell(worker, some)
                 elif kind == RECORD:
                     deaths = 0
-                    missing -= 1
                     worker.given.discard(said.record.game_number)
                     yield said
-                elif kind == ERROR:
+                elif kind == DONE:
+                    worker.busy = False
+                else:
                     name, message = said
                     raise getattr(aleazero.errors, name, AleaZeroError)(message)
-        self._wait_until_done()
 
-    def _wait_until_done(self) -> None:
-        """Workers that have nothing left say so; then they are ready for the next job."""
-        for place, worker in enumerate(self._workers):
-            try:
-                while True:
-                    kind, _ = worker.connection.recv()
-                    if kind == DONE:
-                        break
-                    if kind == MORE:
-                        worker.connection.send([])
-            except (EOFError, OSError):
-                self._bury(worker)
-                self._workers[place] = self._start()
+    def _employ(self, worker: _Worker, job: Job) -> None:
+        worker.busy = True
+        self._tell(worker, (PLAY, job))
 
     def _tell(self, worker: _Worker, message: Any) -> None:
         with contextlib.suppress(OSError):  # whoever is dead is found when it is listened to

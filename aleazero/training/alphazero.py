@@ -1,0 +1,76 @@
+"""The recipe ``alphazero``: self-play with the newest network, samples of it, a fit, and again.
+
+The steps meet in files alone: shards of samples in a folder, checkpoints by number beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from aleazero.games.base import Game
+from aleazero.replay.meta import Origin
+from aleazero.replay.window import Window
+from aleazero.replay.writer import ShardWriter
+from aleazero.selfplay.config import SelfplayConfig
+from aleazero.training.config import TrainConfig
+from aleazero.training.workers import Job, Taken, Workers
+
+DUMMY: Final = "dummy"
+OnGame = Callable[[Taken, int, int], None]
+"""Called with a game that has ended, the number of games done and of all."""
+
+
+def model_id(net: str) -> str:
+    """Sixteen letters that stand for a checkpoint's bytes, or the word itself."""
+    return DUMMY if net == DUMMY else hashlib.blake2b(Path(net).read_bytes(), digest_size=8).hexdigest()
+
+
+def play_games(
+    workers: Workers,
+    game: Game,
+    net: str,
+    games: int,
+    out: Path,
+    config: SelfplayConfig,
+    *,
+    spec: str | None = None,
+    seed: int = 0,
+    iteration: int = 0,
+    inference: str = "onnxruntime",
+    on_game: OnGame | None = None,
+) -> None:
+    """Play games of one iteration into a folder of shards; those that are there already are not played again.
+
+    ``spec`` is what a user's own game was loaded by.
+    """
+    origin = Origin.of(game, model_id(net), spec)
+    writer = ShardWriter(out, iteration, config.games_per_shard, origin)
+    missing = writer.missing_games(games)
+    job = Job(spec or game.name, origin.params, net, config, seed, iteration, inference)
+    done = games - len(missing)
+    for taken in workers.play(job, missing):
+        writer.add(taken.record)
+        done += 1
+        if on_game is not None:
+            on_game(taken, done, games)
+    writer.finish(games)
+
+
+def fit(
+    game: Game, replay: Path, out: Path, config: TrainConfig, *, start: Path | None = None, progress: Any = None
+) -> Any:
+    """Fit a network to the newest samples of a folder and write its checkpoint; the summary of what was learnt.
+
+    ``start`` is the checkpoint from which training goes on; without it, it starts from nothing.
+    """
+    from aleazero.training.trainer import Trainer, scale_for
+
+    window = Window(replay, config.window)
+    _ = window.origin  # raises where there is nothing to learn from
+    trainer = Trainer.load(start, game, config) if start else Trainer(game, config, scale_for(game, window))
+    summary = trainer.fit(window, progress)
+    trainer.save(out)
+    return summary
