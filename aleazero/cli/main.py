@@ -12,7 +12,21 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import analyse, bench, cache, check, demo, evaluate, games, oracle, play, replay
+from aleazero.cli import (
+    analyse,
+    bench,
+    cache,
+    check,
+    demo,
+    evaluate,
+    fit,
+    games,
+    match,
+    oracle,
+    play,
+    replay,
+    selfplay,
+)
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
 
 app = typer.Typer(
@@ -28,6 +42,9 @@ app.command("games")(games.games)
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
 app.command("check")(check.check)
+app.command("selfplay")(selfplay.selfplay)
+app.command("fit")(fit.fit)
+app.command("match")(match.match)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Call what it gives with (done, of)."""
+def progress_bar(what: str, unit: str) -> Iterator[Callable[..., None]]:
+    """Call what it gives with (done, of), and perhaps a note to be shown behind the rate."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from aleazero.cli.show import make_console
@@ -24,8 +24,9 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(what, total=None, rate="")
 
-        def tell(done: int, of: int) -> None:
+        def tell(done: int, of: int, note: str = "") -> None:
             speed = bars.tasks[0].speed
-            bars.update(task, completed=done, total=of, rate=f"{speed:,.0f} {unit}/s" if speed else "")
+            rate = f"{speed:,.0f} {unit}/s" if speed else ""
+            bars.update(task, completed=done, total=of, rate=", ".join(part for part in (rate, note) if part))
 
         yield tell

@@ -89,11 +89,12 @@ class _Games:
         """The game of a shard; its rules must be those of the shard."""
         key = origin.game_text()
         if key not in self._loaded:
-            self._loaded[key] = _load(origin)
+            self._loaded[key] = load_origin(origin)
         return self._loaded[key]
 
 
-def _load(origin: Origin) -> Game:
+def load_origin(origin: Origin) -> Game:
+    """The game that samples are of; its rules and observations must be theirs."""
     try:
         game = load_game(origin.game, **origin.params)
     except AleaZeroError as error:

@@ -115,6 +115,10 @@ class Actor:
                     yield self._record(row, playing)
                     free.append(row)
 
+    def warm_up(self) -> None:
+        """Compile what must be compiled, or take it from the cache."""
+        self._boards.start(0)
+
     def _begin(self, row: int, number: int) -> _Playing:
         seed = stream_key(DICE, self.seed, self.iteration, number)
         self._boards.start(row)

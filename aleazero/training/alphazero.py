@@ -14,6 +14,7 @@ from aleazero.games.base import Game
 from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
+from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.config import TrainConfig
 from aleazero.training.workers import Job, Taken, Workers
@@ -49,6 +50,7 @@ def play_games(
     origin = Origin.of(game, model_id(net), spec)
     writer = ShardWriter(out, iteration, config.games_per_shard, origin)
     missing = writer.missing_games(games)
+    _compile(game)
     job = Job(spec or game.name, origin.params, net, config, seed, iteration, inference)
     done = games - len(missing)
     for taken in workers.play(job, missing):
@@ -57,6 +59,11 @@ def play_games(
         if on_game is not None:
             on_game(taken, done, games)
     writer.finish(games)
+
+
+def _compile(game: Game) -> None:
+    """Compile once, here, what workers would all compile for themselves."""
+    Actor(game, "uniform", SelfplayConfig(parallel=1)).warm_up()
 
 
 def fit(

@@ -16,7 +16,7 @@ class TrainConfig(Settings):
     net: NetConfig = Field(default_factory=NetConfig, description="Of a network that starts from nothing.")
     steps: int = Field(1000, ge=1, description="Batches of one fit.")
     batch_size: int = Field(512, ge=1)
-    window: int = Field(500_000, ge=1, description="Newest samples that are used.")
+    window: int = Field(500_000, ge=1, description="Newest samples that are used; they are held in memory.")
     learning_rate: float = Field(1e-3, gt=0)
     schedule: Literal["constant", "cosine"] = Field("cosine", description="After the warm-up, over the steps of a fit.")
     warmup: int = Field(50, ge=0, description="Steps in which the learning rate rises from 0.")

@@ -91,6 +91,7 @@ class Trainer:
         config = self.config
         torch.set_num_threads(config.threads)
         targets = value_targets(window, config.value_target, config.mix, config.td_lambda)
+        window.load()
         sampler = Sampler(window, config.batch_size, seed=config.seed + self.step)
         last: list[dict[str, float]] = []
         began = time.perf_counter()
