@@ -49,6 +49,7 @@ class Window:
         self.folder = Path(folder)
         self.capacity = capacity
         self._pieces, self.broken = _newest(self.folder, capacity)
+        self._columns: dict[str, list[NDArray[Any]]] = {}
         self._edges = np.concatenate([[0], np.cumsum([len(piece) for piece in self._pieces])]).astype(np.int64)
 
     def __len__(self) -> int:
@@ -69,8 +70,7 @@ class Window:
 
     def columns(self, name: str) -> list[NDArray[Any]]:
         """A column as it lies in memory-mapped files, a piece a shard, the oldest first; nothing is read."""
-        _known(name)
-        return [piece.shard.columns[name][piece.first_row :] for piece in self._pieces]
+        return list(self._mapped(name))
 
     def take(self, names: Sequence[str], rows: Rows) -> dict[str, NDArray[Any]]:
         """Some rows of some columns, read into arrays of their own."""
@@ -79,16 +79,18 @@ class Window:
             raise ReplayError(f"got rows {rows.min()} to {rows.max()}, expected 0 to {len(self) - 1}")
         if not self._pieces:
             raise ReplayError(f"no samples in {str(self.folder)!r}{self._why_empty()}")
-        holders = np.searchsorted(self._edges, rows, side="right") - 1
-        order = np.argsort(holders, kind="stable")
-        cuts = np.searchsorted(holders[order], np.arange(len(self._pieces) + 1))
-        columns = {name: self.columns(name) for name in names}
-        taken = {name: np.empty((len(rows), *pieces[0].shape[1:]), pieces[0].dtype) for name, pieces in columns.items()}
-        for holder in np.flatnonzero(np.diff(cuts)):
-            places = order[cuts[holder] : cuts[holder + 1]]
-            inside = rows[places] - self._edges[holder]
-            for name, pieces in columns.items():
-                taken[name][places] = pieces[holder][inside]
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        cuts = np.searchsorted(ascending, self._edges)
+        holders = np.flatnonzero(np.diff(cuts))
+        places = [ascending[cuts[holder] : cuts[holder + 1]] - self._edges[holder] for holder in holders]
+        taken = {}
+        for name in names:
+            pieces = self._mapped(name)
+            parts = [pieces[holder][inside] for holder, inside in zip(holders, places, strict=True)]
+            gathered = np.concatenate([pieces[0][:0], *parts])
+            taken[name] = np.empty_like(gathered)
+            taken[name][order] = gathered
         return taken
 
     def game_spans(self) -> Rows:
@@ -104,6 +106,13 @@ class Window:
         """Text that is equal for windows of equal samples."""
         parts = [f"{piece.shard.meta.checksum} {piece.first_game}" for piece in self._pieces]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def _mapped(self, name: str) -> list[NDArray[Any]]:
+        if name not in self._columns:
+            if name not in SAMPLE_COLUMNS:
+                raise ReplayError(f"no column {name!r}, known: {', '.join(SAMPLE_COLUMNS)}")
+            self._columns[name] = [piece.shard.columns[name][piece.first_row :] for piece in self._pieces]
+        return self._columns[name]
 
     def _why_empty(self) -> str:
         return f": {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ", expected at least one"
@@ -143,8 +152,3 @@ def _unless_foreign(shard: Shard | BrokenShard, pieces: list[Piece]) -> Shard | 
         if got_shape != wanted:
             return BrokenShard(shard.path, f"{name}: rows are {got_shape}, expected {wanted} as in {newest.path.name}")
     return shard
-
-
-def _known(name: str) -> None:
-    if name not in SAMPLE_COLUMNS:
-        raise ReplayError(f"no column {name!r}, known: {', '.join(SAMPLE_COLUMNS)}")
