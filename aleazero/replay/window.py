@@ -64,8 +64,7 @@ class Window:
     @property
     def origin(self) -> Origin:
         """Of the newest samples; the game is that of all."""
-        if not self._pieces:
-            raise ReplayError(f"no samples in {str(self.folder)!r}{self._why_empty()}")
+        self._require_samples()
         return self._pieces[-1].shard.meta
 
     def columns(self, name: str) -> list[NDArray[Any]]:
@@ -77,8 +76,7 @@ class Window:
         rows = np.asarray(rows, np.int64)
         if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
             raise ReplayError(f"got rows {rows.min()} to {rows.max()}, expected 0 to {len(self) - 1}")
-        if not self._pieces:
-            raise ReplayError(f"no samples in {str(self.folder)!r}{self._why_empty()}")
+        self._require_samples()
         order = np.argsort(rows, kind="stable")
         ascending = rows[order]
         cuts = np.searchsorted(ascending, self._edges)
@@ -114,8 +112,10 @@ class Window:
             self._columns[name] = [piece.shard.columns[name][piece.first_row :] for piece in self._pieces]
         return self._columns[name]
 
-    def _why_empty(self) -> str:
-        return f": {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ", expected at least one"
+    def _require_samples(self) -> None:
+        if not self._pieces:
+            why = f"; {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ""
+            raise ReplayError(f"no game in {str(self.folder)!r} that fits a capacity of {self.capacity} samples{why}")
 
 
 def _newest(folder: Path, capacity: int) -> tuple[list[Piece], list[BrokenShard]]:
