@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
+from aleazero.games.registry import game_names
 
 FORMAT: Final = 1
 """Version of the shards' columns and of their meaning."""
@@ -37,6 +38,8 @@ class Origin(BaseModel):
     def of(cls, game: Game, model: str, spec: str | None = None) -> Origin:
         """The origin of a game's samples; ``spec`` is what a user's own game was loaded by."""
         info = game.info
+        if spec is None and game.name not in game_names():
+            raise ReplayError(f"{game.name} is not known by name, expected what it was loaded by, path/file.py:NAME")
         try:
             params = json.loads(json.dumps(game.params, allow_nan=False))
         except (TypeError, ValueError) as error:

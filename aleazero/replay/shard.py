@@ -22,8 +22,6 @@ from aleazero.replay.meta import FORMAT, Origin, ShardMeta, checksum_of, parse_m
 from aleazero.replay.tensors import Tensors, map_tensors
 from aleazero.selfplay.record import EpisodeRecord
 
-Column = NDArray[Any]
-
 SAMPLE_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "observations": ("<f4", ("samples", "observation")),
     "legal_masks": ("?", ("samples", "actions")),

@@ -50,6 +50,7 @@ class Window:
         self.capacity = capacity
         self._pieces, self.broken = _newest(self.folder, capacity)
         self._loaded: dict[str, NDArray[Any]] = {}
+        self._columns: dict[str, list[NDArray[Any]]] = {}
         self._edges = np.concatenate([[0], np.cumsum([len(piece) for piece in self._pieces])]).astype(np.int64)
 
     def __len__(self) -> int:
@@ -64,38 +65,38 @@ class Window:
     @property
     def origin(self) -> Origin:
         """Of the newest samples; the game is that of all."""
-        if not self._pieces:
-            raise ReplayError(f"no samples in {str(self.folder)!r}{self._why_empty()}")
+        self._require_samples()
         return self._pieces[-1].shard.meta
 
     def columns(self, name: str) -> list[NDArray[Any]]:
         """A column as it lies in memory-mapped files, a piece a shard, the oldest first; nothing is read."""
-        _known(name)
-        return [piece.shard.columns[name][piece.first_row :] for piece in self._pieces]
+        return list(self._mapped(name))
 
     def take(self, names: Sequence[str], rows: Rows) -> dict[str, NDArray[Any]]:
         """Some rows of some columns, read into arrays of their own."""
         rows = np.asarray(rows, np.int64)
         if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
             raise ReplayError(f"got rows {rows.min()} to {rows.max()}, expected 0 to {len(self) - 1}")
-        if not self._pieces:
-            raise ReplayError(f"no samples in {str(self.folder)!r}{self._why_empty()}")
-        holders = np.searchsorted(self._edges, rows, side="right") - 1
-        order = np.argsort(holders, kind="stable")
-        cuts = np.searchsorted(holders[order], np.arange(len(self._pieces) + 1))
+        self._require_samples()
         if self._loaded:
             return {name: self._loaded[name][rows] for name in names}
-        columns = {name: self.columns(name) for name in names}
-        taken = {name: np.empty((len(rows), *pieces[0].shape[1:]), pieces[0].dtype) for name, pieces in columns.items()}
-        for holder in np.flatnonzero(np.diff(cuts)):
-            places = order[cuts[holder] : cuts[holder + 1]]
-            inside = rows[places] - self._edges[holder]
-            for name, pieces in columns.items():
-                taken[name][places] = pieces[holder][inside]
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        cuts = np.searchsorted(ascending, self._edges)
+        holders = np.flatnonzero(np.diff(cuts))
+        places = [ascending[cuts[holder] : cuts[holder + 1]] - self._edges[holder] for holder in holders]
+        taken = {}
+        for name in names:
+            pieces = self._mapped(name)
+            parts = [pieces[holder][inside] for holder, inside in zip(holders, places, strict=True)]
+            gathered = np.concatenate([pieces[0][:0], *parts])
+            taken[name] = np.empty_like(gathered)
+            taken[name][order] = gathered
         return taken
 
     def load(self) -> None:
         """Read all samples into memory: many batches are taken faster from there than from files."""
+        self._require_samples()
         self._loaded = {name: np.concatenate(self.columns(name)) for name in SAMPLE_COLUMNS}
 
     def game_spans(self) -> Rows:
@@ -112,8 +113,17 @@ class Window:
         parts = [f"{piece.shard.meta.checksum} {piece.first_game}" for piece in self._pieces]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def _why_empty(self) -> str:
-        return f": {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ", expected at least one"
+    def _mapped(self, name: str) -> list[NDArray[Any]]:
+        if name not in self._columns:
+            if name not in SAMPLE_COLUMNS:
+                raise ReplayError(f"no column {name!r}, known: {', '.join(SAMPLE_COLUMNS)}")
+            self._columns[name] = [piece.shard.columns[name][piece.first_row :] for piece in self._pieces]
+        return self._columns[name]
+
+    def _require_samples(self) -> None:
+        if not self._pieces:
+            why = f"; {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ""
+            raise ReplayError(f"no game in {str(self.folder)!r} that fits a capacity of {self.capacity} samples{why}")
 
 
 def _newest(folder: Path, capacity: int) -> tuple[list[Piece], list[BrokenShard]]:
@@ -150,8 +160,3 @@ def _unless_foreign(shard: Shard | BrokenShard, pieces: list[Piece]) -> Shard | 
         if got_shape != wanted:
             return BrokenShard(shard.path, f"{name}: rows are {got_shape}, expected {wanted} as in {newest.path.name}")
     return shard
-
-
-def _known(name: str) -> None:
-    if name not in SAMPLE_COLUMNS:
-        raise ReplayError(f"no column {name!r}, known: {', '.join(SAMPLE_COLUMNS)}")

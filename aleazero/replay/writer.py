@@ -38,36 +38,41 @@ class ShardWriter:
             raise ReplayError(f"game {record.game_number} of iteration {self.iteration} is there already")
         held[record.game_number] = record
         if len(held) == self.games_per_shard:
-            self._write(number)
+            first = number * self.games_per_shard
+            self._write(number, range(first, first + self.games_per_shard))
 
     def finish(self, total: int) -> None:
         """All ``total`` games are given: write the last shard too, which may be shorter."""
-        for number, games in self._shards(total):
-            if self._written.get(number) != games and set(games) == self._held.get(number, {}).keys():
-                self._write(number)
         missing = self.missing_games(total)
         if missing:
             raise ReplayError(f"{len(missing)} of {total} games are missing, the first is {missing[0]}")
+        for number, games in self._shards(total):
+            if not self._is_written(number, games):
+                self._write(number, games)
 
     def missing_games(self, total: int) -> list[int]:
         """Those of the games 0 to total − 1 that no shard has and that were not given."""
         return [
             game
             for number, games in self._shards(total)
-            if self._written.get(number) != games
+            if not self._is_written(number, games)
             for game in games
             if game not in self._held.get(number, {})
         ]
+
+    def _is_written(self, number: int, games: range) -> bool:
+        written = self._written.get(number, range(0))
+        return games[0] in written and games[-1] in written
 
     def _shards(self, total: int) -> Iterator[tuple[int, range]]:
         for number, first in enumerate(range(0, total, self.games_per_shard)):
             yield number, range(first, min(first + self.games_per_shard, total))
 
-    def _write(self, number: int) -> None:
-        records = list(self._held[number].values())
-        meta = write_shard(self.folder / shard_name(self.iteration, number), records, self.origin, self.iteration)
-        self._written[number] = range(meta.first_game, meta.last_game)
-        if len(records) == self.games_per_shard:
+    def _write(self, number: int, games: range) -> None:
+        records = [self._held[number][game] for game in games]
+        write_shard(self.folder / shard_name(self.iteration, number), records, self.origin, self.iteration)
+        self._written[number] = games
+        if len(games) == self.games_per_shard:  # a shorter one may grow
             del self._held[number]
 
     def _find_written(self) -> None:
@@ -82,5 +87,5 @@ class ShardWriter:
             first = number * self.games_per_shard
             if shard.meta.model == self.origin.model and games[0] == first and len(games) <= self.games_per_shard:
                 self._written[number] = games
-                if len(games) < self.games_per_shard:  # there may be more games now
+                if len(games) < self.games_per_shard:
                     self._held[number] = {record.game_number: record for record in shard.records()}

@@ -10,6 +10,8 @@ Conventions of a page:
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -101,10 +103,15 @@ def rewrite(page: Path) -> None:
     folder = Path(tempfile.mkdtemp())
     prepare(folder)
     os.chdir(folder)
+    namespace: dict[str, object] = {"__name__": "page"}
+    has_commands = any(block.language == "console" for block in blocks(page))
 
     def anew(match: re.Match[str]) -> str:
         block = Block(match[1], match[2], 0)
-        save_file(block, folder)
+        saved = save_file(block, folder)
+        if block.language == "python" and has_commands and not saved:  # commands may need what it leaves
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block.text, str(page), "exec"), namespace)
         if block.language != "console":
             return match[0]
         parts = []

@@ -78,6 +78,13 @@ def test_the_words_of_a_game():
 
 def test_parameters_that_are_no_json_are_refused():
     game = game_of("pig")
-    strange = type("Strange", (), {"info": game.info, "params": {"x": object()}, "name": "strange"})()
+    strange = type("Strange", (), {"info": game.info, "params": {"x": object()}, "name": "pig"})()
     with pytest.raises(ReplayError, match="parameters must be JSON"):
         Origin.of(strange, "model")
+
+
+def test_a_users_game_needs_what_it_was_loaded_by():
+    with pytest.raises(
+        ReplayError, match=r"race is not known by name, expected what it was loaded by, path/file\.py:NAME"
+    ):
+        Origin.of(game_of("race"), "model")

@@ -121,5 +121,7 @@ def test_what_cannot_be_sampled_is_refused(window, tmp_path):
         Sampler(window, 4, -1)
     with pytest.raises(ReplayError, match="order is 'random', expected 'epochs' or 'uniform'"):
         Sampler(window, 4, 1, "random")
-    with pytest.raises(ReplayError, match="no samples in"):
+    with pytest.raises(ReplayError, match="no game in"):
         Sampler(Window(tmp_path, 10), 4, 1)
+    with pytest.raises(ReplayError, match="that fits a capacity of 4 samples"):
+        Sampler(Window(window.folder, 4), 4, 1)

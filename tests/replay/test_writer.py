@@ -117,6 +117,17 @@ def test_a_shorter_last_shard_grows_when_there_are_more_games(tmp_path, resumed)
     assert [record.game_number for record in read_shard(tmp_path / shard_name(0, 1)).records()] == [4, 5]
 
 
+def test_fewer_games_than_were_given_are_enough(tmp_path):
+    writer = new_writer(tmp_path, games_per_shard=4)
+    for record in episodes(NAME, 0, 7):
+        writer.add(record)
+    assert writer.missing_games(6) == []
+    writer.finish(6)
+    assert read_shard(tmp_path / shard_name(0, 1)).games == 2
+    writer.finish(2)
+    assert new_writer(tmp_path, games_per_shard=4).missing_games(5) == []
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
