@@ -1,0 +1,1 @@
+"""Self-play: the environment that plays chance, and episodes of agents in it."""
