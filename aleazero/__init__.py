@@ -5,17 +5,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from aleazero.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from aleazero.errors import (
         AleaZeroError,
+        CheckpointError,
         ConfigError,
         ContractError,
         EvaluatorError,
         GameError,
         IllegalActionError,
         PositionError,
+        ReplayError,
         UnknownGameError,
     )
     from aleazero.evaluation.match import (
@@ -108,12 +110,14 @@ if TYPE_CHECKING:
 # Names are imported when first used, so that `aleazero --help` does not wait for numba.
 _HOMES = {
     "AleaZeroError": "aleazero.errors",
+    "CheckpointError": "aleazero.errors",
     "ConfigError": "aleazero.errors",
     "ContractError": "aleazero.errors",
     "EvaluatorError": "aleazero.errors",
     "GameError": "aleazero.errors",
     "IllegalActionError": "aleazero.errors",
     "PositionError": "aleazero.errors",
+    "ReplayError": "aleazero.errors",
     "UnknownGameError": "aleazero.errors",
     "CHANCE": "aleazero.games.base",
     "DECISION": "aleazero.games.base",
@@ -176,6 +180,7 @@ __all__ = [
     "AleaZeroError",
     "ChanceConfig",
     "CheckReport",
+    "CheckpointError",
     "ConfigError",
     "ContractError",
     "EnvConfig",
@@ -196,6 +201,7 @@ __all__ = [
     "Player",
     "PositionError",
     "RegretReport",
+    "ReplayError",
     "Rollout",
     "Search",
     "SearchConfig",

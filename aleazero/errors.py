@@ -7,7 +7,9 @@
     │   └── ContractError        the rules break a law of the contract
     ├── PositionError        a position that cannot be read, or where nothing is left to search
     ├── IllegalActionError   an action or outcome the rules do not allow here
-    └── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
+    ├── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
+    ├── CheckpointError      a network's file that is damaged, or of another game
+    └── ReplayError          samples that are missing, damaged, or of another game
 
 Each message is one line: what, what was got, what was expected.
 """
@@ -46,6 +48,14 @@ class IllegalActionError(AleaZeroError):
 
 class EvaluatorError(AleaZeroError):
     """An evaluator raised, or gave the wrong shape or not-a-number."""
+
+
+class CheckpointError(AleaZeroError):
+    """A network's file is damaged, or belongs to another game."""
+
+
+class ReplayError(AleaZeroError):
+    """Samples of played games are missing, damaged, or of another game."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

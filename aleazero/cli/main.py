@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import analyse, bench, cache, check, demo, evaluate, games, oracle, play
+from aleazero.cli import analyse, bench, cache, check, demo, evaluate, games, oracle, play, replay
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("play")(play.play)
 app.command("check")(check.check)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(oracle.app, name="oracle")
+app.add_typer(replay.app, name="replay")
 app.add_typer(bench.app, name="bench")
 app.add_typer(cache.app, name="cache")
 app.command("demo")(demo.demo)

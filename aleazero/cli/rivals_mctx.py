@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,17 @@ class NotMeasured(Exception):
     """Why there are no figures, in one line."""
 
 
-def compare_mctx(say: Callable[[str], Any], cores: int = 1) -> dict[str, Any]:
+def compare_mctx(say: Callable[[str], Any], cores: int = 1, only: Sequence[str] = ()) -> dict[str, Any]:
     """The script's figures on so many cores, with ``installed`` and ``best``; or ``installed`` False, and ``why``.
 
     ``best`` has mctx's highest simulations a second for each network and kind of roots: ``explicit`` of its searches
     with chance nodes, which do what ours does, and ``any``, with those that hide chance in a step too. One core is
-    measured by CPU time, several by the clock.
+    measured by CPU time, several by the clock. ``only`` are words for the script that say what to measure.
     """
     try:
         if not (BENCHMARKS / SCRIPT).is_file():
             raise NotMeasured("benchmarks/ is part of the repository and not of the installed package")
-        figures = _figures(_environment(say), say, cores)
+        figures = _figures(_environment(say), say, cores, only)
     except NotMeasured as reason:
         return {"installed": False, "why": str(reason)}
     return {"installed": True, "best": _best(figures), **figures}
@@ -61,9 +61,9 @@ def _environment(say: Callable[[str], Any]) -> Path:
     return python
 
 
-def _figures(python: Path, say: Callable[[str], Any], cores: int) -> dict[str, Any]:
+def _figures(python: Path, say: Callable[[str], Any], cores: int, only: Sequence[str]) -> dict[str, Any]:
     say(f"2048, mctx on {cores} core{'' if cores == 1 else 's'}, a few minutes")
-    command = [str(python), str(BENCHMARKS / SCRIPT), "--threads", str(cores)]
+    command = [str(python), str(BENCHMARKS / SCRIPT), "--threads", str(cores), *only]
     figures: dict[str, Any] = json.loads(_run(command, RUN_SECONDS, "mctx failed"))
     return figures
 

@@ -85,6 +85,11 @@ class Game(ABC):
         """Action ids are 0 to num_actions − 1."""
         return self.info.num_actions
 
+    @property
+    def observation_size(self) -> int:
+        """Length of an observation."""
+        return self.info.observation_size or len(self.new_initial_state().observation_tensor())
+
     @abstractmethod
     def new_initial_state(self) -> State:
         """The state a game starts from."""

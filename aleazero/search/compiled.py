@@ -92,6 +92,7 @@ class CompiledGroup:
         self.statuses = np.full(count, IDLE, np.int64)
         self.seen = 1 << IDLE
         self.pauses = np.zeros(count, np.int64)
+        self.limits = np.zeros(count, np.int64)
         self.trees = [CompiledTree(self, place) for place in range(count)]
         self.advance()  # an empty step: what must be compiled is compiled now, not in a timed search
 
@@ -133,6 +134,7 @@ class CompiledGroup:
                     self._scratch,
                     self._settings,
                     self.pauses,
+                    self.limits,
                     self.statuses,
                     self._first,
                 )
@@ -268,7 +270,6 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         at_decisions=int(asked_at_decisions(evaluator)),
         max_depth=config.max_depth,
         in_flight=config.in_flight,
-        num_simulations=config.num_simulations,
         max_nodes=config.max_nodes,
         max_evaluations=config.max_evaluations or 2**62,
         evaluator=inside,

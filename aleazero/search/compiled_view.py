@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
 from aleazero.games.kernel import KernelGame, KernelState
@@ -90,6 +91,20 @@ class CompiledView:
             exact_expansions=int(counters[EXACT_EXPANSIONS]),
             tree_bytes=tree_bytes(tree.states, tree.totals, counters),
         )
+
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+        tree = self._tree
+        root = tree.nodes[0]
+        if not self.closed or root["kind"] != DECISION:
+            return None
+        edges = tree.edges[root["first_edge"] : root["first_edge"] + max(0, root["num_edges"])]
+        (slots,) = np.nonzero(edges["action"] == action)
+        child = int(edges["child"][slots[0]]) if len(slots) else NO_NODE
+        if child == NO_NODE or not tree.nodes["visits"][child]:
+            return None
+        mean: NDArray[np.float64] = tree.totals[child] / tree.nodes["visits"][child]
+        return mean
 
     def children(self, n: int) -> list[int]:
         """The children of a node that are found by hash, in order of appearance."""

@@ -79,6 +79,8 @@ class Group(Protocol):
     """Where trees stood after they last went on, or failed since: one bit a status."""
     pauses: NDArray[np.int64]
     """Simulations after which each tree pauses. A pause falls between batches, so it does not change a search."""
+    limits: NDArray[np.int64]
+    """Simulations that each tree is to do."""
 
     @property
     def trees(self) -> Sequence[GrownTree]:

@@ -131,9 +131,22 @@ class Forest:
 
     # -- one search after the other ----------------------------------------------------------------------------
 
-    def submit(self, state: State, *, actions: Sequence[int] | None = None, seed: int | None = None) -> int:
-        """Ask for a search; its ticket. It begins when a tree is free and ``collect`` is called."""
-        return self._enqueue(make_request(self.game, state, actions, self.config.seed if seed is None else seed))
+    def submit(
+        self,
+        state: State,
+        *,
+        actions: Sequence[int] | None = None,
+        seed: int | None = None,
+        simulations: int | None = None,
+        noise: bool = True,
+    ) -> int:
+        """Ask for a search; its ticket. It begins when a tree is free and ``collect`` is called.
+
+        ``simulations`` and ``noise`` may differ from search to search: fewer simulations than configured (or more), and
+        no noise at the root though it is configured.
+        """
+        seed = self.config.seed if seed is None else seed
+        return self._enqueue(make_request(self.game, state, actions, seed, simulations, noise))
 
     def _enqueue(self, request: Request) -> int:
         ticket = next(self._next_ticket)

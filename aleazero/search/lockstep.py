@@ -72,6 +72,7 @@ class Lockstep:
         self._requests[place] = request
         self.group.plant(place, request.state, request.seed)
         self.group.pauses[place] = self._chunk
+        self.group.limits[place] = request.simulations or self.config.num_simulations
         self._to_touch.discard(place)
         if touches_root(request, self.config):
             self._to_touch.add(place)

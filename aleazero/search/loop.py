@@ -64,22 +64,22 @@ def spent(tree: Tree, settings: Settings) -> Any:
     return spent_all or tree.counters[OUT_OF_BUDGET] == 1
 
 
-def may_start(tree: Tree, settings: Settings) -> Any:
-    """Whether one more visit may join the batch."""
+def may_start(tree: Tree, settings: Settings, limit: int) -> Any:
+    """Whether one more visit may join the batch, of so many simulations."""
     counters = tree.counters
-    room = counters[IN_BATCH] < settings.in_flight and counters[STARTED] < settings.num_simulations
+    room = counters[IN_BATCH] < settings.in_flight and counters[STARTED] < limit
     return room and counters[COLLIDED] == 0 and counters[IS_FULL] == 0 and not spent(tree, settings)
 
 
 def make_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``advance(trees, batches, tray, roots, scratch, settings, pauses, statuses, first)``."""
+    """The loop of one game: ``advance(trees, batches, tray, ...)``, as below."""
     descend = make_descend(kernels)
     plant, begin = make_begin(kernels)
     evaluate_all = make_evaluate(kernels)
     absorb = make_absorb(kernels)
 
     def go_on(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, pause: int,
-              answered: bool) -> int:  # fmt: skip
+              limit: int, answered: bool) -> int:  # fmt: skip
         """Absorb what was answered, then go on until ``pause`` simulations are done or something else must happen."""
         counters = tree.counters
         while True:
@@ -90,7 +90,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     return PAUSED  # something is to be done at the root first
                 if counters[IS_FULL] == 1:
                     return FULL
-                if counters[STARTED] >= settings.num_simulations:
+                if counters[STARTED] >= limit:
                     return DONE
                 if spent(tree, settings):
                     return EVALUATIONS_SPENT
@@ -98,7 +98,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                     return PAUSED
                 if settings.evaluator == EXTERNAL and tray.taken[0] + len(batch.rows) > len(tray.owners):
                     return READY  # the tray is full: wait for the next
-            if may_start(tree, settings):
+            if may_start(tree, settings, limit):
                 leaves = counters[ROWS] + settings.largest_visit
                 if counters[EDGES] + leaves * len(scratch.slot_of) > len(tree.edges):
                     return GROW_EDGES
@@ -127,7 +127,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             counters[COLLIDED] = 0
 
     def advance(trees_: Tree, batches_: Batch, tray_: Tray, roots_: Roots, scratch_: Scratch, settings: Settings,
-                pauses: Any, statuses: Any, first: int) -> int:  # fmt: skip
+                pauses: Any, limits: Any, statuses: Any, first: int) -> int:  # fmt: skip
         """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow,
         and what statuses there are then.
 
@@ -149,7 +149,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 if tree.nodes[0].kind == TERMINAL:
                     statuses[b] = GAME_OVER
                     continue
-            status = go_on(tree, batch, tray, scratch, settings, pauses[b], status == ANSWERED)
+            status = go_on(tree, batch, tray, scratch, settings, pauses[b], limits[b], status == ANSWERED)
             if status == GROW_NODES:
                 found |= GROW_MORE_NODES
                 status = READY

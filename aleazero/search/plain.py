@@ -72,8 +72,8 @@ class PlainTree:
 
     # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
 
-    def advance(self, pause: int) -> int:
-        """Simulate to the end, or until ``pause`` simulations are done, or something else must happen first."""
+    def advance(self, pause: int, limit: int) -> int:
+        """Simulate ``limit`` times, or until ``pause`` simulations are done, or something else must happen first."""
         while True:
             if self.batch:
                 if not isinstance(self.evaluator, Uniform | Rollout):
@@ -87,17 +87,17 @@ class PlainTree:
                 return PAUSED
             if self.full:
                 return FULL
-            if self.started >= self.config.num_simulations:
+            if self.started >= limit:
                 return DONE
             if self._spent():
                 return EVALUATIONS_SPENT
             if self.cost.simulations >= pause:
                 return PAUSED
-            self._collect()
+            self._collect(limit)
 
-    def _collect(self) -> None:
-        most, last = self.config.in_flight, self.config.num_simulations
-        while len(self.batch) < most and self.started < last and not self._spent():
+    def _collect(self, limit: int) -> None:
+        most = self.config.in_flight
+        while len(self.batch) < most and self.started < limit and not self._spent():
             visit = Visit(self.started)
             try:
                 self._descend(visit)

@@ -25,6 +25,7 @@ class PlainGroup:
         self.statuses = np.full(count, IDLE, np.int64)
         self.seen = 1 << IDLE
         self.pauses = np.zeros(count, np.int64)
+        self.limits = np.zeros(count, np.int64)
         self._places = places
         self._most = config.in_flight * largest_visit(chance_of(config, game, evaluator), game)
         self._asked: list[tuple[int, State]] = []
@@ -50,7 +51,7 @@ class PlainGroup:
             if self.statuses[place] in (PLANTED, READY) and room:
                 tree = self.trees[place]
                 try:
-                    self.statuses[place] = tree.advance(int(self.pauses[place]))
+                    self.statuses[place] = tree.advance(int(self.pauses[place]), int(self.limits[place]))
                 except Exception as error:  # whatever is wrong with it, the other trees stand
                     self.fail(place, error)
                 if self.statuses[place] == WAITING:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER, State
 from aleazero.search.export import ANY_OUTCOME, TreeNode
@@ -162,6 +163,12 @@ class PlainView:
             tree_bytes=0,
             **vars(self._cost),
         )
+
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+        edges = [edge for edge in self._root.edges or [] if edge.action == action] if self.closed else []
+        tried = [child for edge in edges for child in edge.children.values() if child.visits]
+        return np.array(tried[0].total) / tried[0].visits if tried else None
 
     def root(self) -> TreeNode:
         """The root, as a node of the exported tree."""

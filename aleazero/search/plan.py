@@ -183,6 +183,11 @@ class PlanView:
         blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
         return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
 
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Exact value by player behind an action of the root; None where there is no such action."""
+        found = [edge.place for edge in self._graph.edges(self._place) if edge.label == action]
+        return np.array(self._graph.value(found[0])) if found else None
+
     def _export(self, label: int, text: str, place: Any, prior: float | None, probability: float | None) -> TreeNode:
         state = self._graph.state(place)
         return TreeNode(

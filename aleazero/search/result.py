@@ -80,6 +80,9 @@ class TreeView(Protocol):
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
 
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -106,6 +109,13 @@ class SearchResult:
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
         return self.view.stats()
+
+    def value_behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player of what was found behind an action: where chance follows, the afterstate's value.
+
+        None where the action was not tried, and in open loop, where what follows has no node of its own.
+        """
+        return self.view.behind(int(action))
 
     @property
     def policy(self) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aleazero.errors import IllegalActionError, PositionError
+from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.luck import check_seed, stream_key
 from aleazero.search.config import SearchConfig
@@ -25,6 +25,10 @@ class Request:
     actions: list[int] | None
     """Those to consider; None for all."""
     seed: int
+    simulations: int | None = None
+    """None for as many as are configured."""
+    noise: bool = True
+    """Whether the root's priors are disturbed, where noise is configured."""
 
     @property
     def position(self) -> int:
@@ -32,17 +36,26 @@ class Request:
         return int.from_bytes(hashlib.blake2b(self.state.key(), digest_size=8).digest(), "little")
 
 
-def make_request(game: Game, state: State, actions: Sequence[int] | None, seed: int) -> Request:
+def make_request(
+    game: Game,
+    state: State,
+    actions: Sequence[int] | None,
+    seed: int,
+    simulations: int | None = None,
+    noise: bool = True,
+) -> Request:
     """A request, once it is found to be one of this game."""
     if not isinstance(state, State):
         raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
     check_seed(seed)
+    if simulations is not None and (isinstance(simulations, bool) or not 1 <= simulations < 2**31):
+        raise ConfigError(f"simulations is {simulations!r}, expected 1 to 2^31 - 1")
     if not same_game(state.game, game):
         raise PositionError(f"the state is of {state.game!r}, expected one of {game!r}")
     if actions is not None:
         state.require_running()
         actions = narrowed(state, actions)
-    return Request(state, actions, int(seed))
+    return Request(state, actions, int(seed), simulations, noise)
 
 
 def same_game(one: Game, other: Game) -> bool:
@@ -67,14 +80,14 @@ def narrowed(state: State, actions: Sequence[int]) -> list[int]:
 
 def touches_root(request: Request, config: SearchConfig) -> bool:
     """Whether something is done at the root between its evaluation and the first simulation."""
-    return request.actions is not None or config.noise_alpha > 0
+    return request.actions is not None or (request.noise and config.noise_alpha > 0)
 
 
 def touch_root(tree: GrownTree, request: Request, config: SearchConfig) -> None:
     """Narrow the root's actions, and mix noise into their priors, as asked for."""
     if request.actions is not None:
         tree.restrict(request.actions)
-    if config.noise_alpha > 0 and tree.kind() == DECISION:
+    if request.noise and config.noise_alpha > 0 and tree.kind() == DECISION:
         key = stream_key(NOISE, request.seed, request.position)
         considered = len(tree.root_actions()[0] if request.actions is None else request.actions)
         noise = np.random.Generator(np.random.Philox(key=key)).dirichlet(np.full(considered, config.noise_alpha))

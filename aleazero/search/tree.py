@@ -188,7 +188,6 @@ class Settings(NamedTuple):
     at_decisions: int
     max_depth: int
     in_flight: int
-    num_simulations: int
     max_nodes: int
     max_evaluations: int
     evaluator: int  # EXTERNAL, UNIFORM or ROLLOUT

@@ -1,1 +1,1 @@
-"""Self-play: the environment that plays chance, and episodes of agents in it."""
+"""Self-play: environments, episodes, and games that players play for the sake of their samples."""

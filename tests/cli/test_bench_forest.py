@@ -6,15 +6,21 @@ import pytest
 
 from aleazero.cli import bench_forest, rivals_mctx
 
-TINY = ("bench", "forest", "--rounds", "1", "--searches", "40")
+TINY = ("bench", "forest", "--rounds", "1", "--searches", "1")
 
 
 def test_a_forest_beside_its_network(run_json):
     data = run_json(*TINY, "--parts", "forest", "--games", "pig")
-    (row,) = data["forest"]
-    assert (row["game"], row["batch"], row["simulations"]) == ("pig", 256, 64)
-    assert min(row[k] for k in ("tree_microseconds", "network_microseconds", "speedup", "per_second_2_threads")) > 0
-    assert [target["what"] for target in data["targets"]] == ["pig, trees, a leaf", "pig, two threads beside one"]
+    assert [(row["game"], row["batch"], row["simulations"]) for row in data["forest"]] == [
+        ("pig", 256, 64),
+        ("pig", 1024, 64),
+    ]
+    for row in data["forest"]:
+        assert min(row[k] for k in ("tree_microseconds", "network_microseconds", "speedup", "per_second_2_threads")) > 0
+    assert [target["what"] for target in data["targets"]] == [
+        "pig, batches of 256, trees, a leaf",
+        "pig, batches of 1,024, two threads beside one",
+    ]
 
 
 def test_tables_and_the_file(run, tmp_path):
@@ -32,19 +38,23 @@ def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
     hidden = {"variant": "gumbel", "per_second": 20.0}
     boards = [[1, 0, 0, 0, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0]]
     row = {"network": "mlp", "roots": "opening", "explicit": best, "any": hidden}
-    monkeypatch.setattr(
-        rivals_mctx, "compare_mctx", lambda say: {"installed": True, "best": [row], "roots": {"opening": boards}}
-    )
+    together = [{"roots": "opening", "parts": parts, "per_second": 5.0 * parts} for parts in (1, 2)]
+    figures = {"installed": True, "best": [row], "rows": together, "roots": {"opening": boards}}
+    monkeypatch.setattr(rivals_mctx, "compare_mctx", lambda say, cores=1, only=(): figures)
     data = run_json(*TINY, "--parts", "mctx")
     (beside,) = data["mctx"]["beside"]
     assert beside["explicit"]["ratio"] == pytest.approx(beside["ours_per_second"] / 10)
     assert beside["any"]["ratio"] == pytest.approx(beside["ours_per_second"] / 20)
+    (together,) = data["mctx"]["together"]
+    assert together["ratio"] == pytest.approx(together["ours_per_second"] / 5)
     assert data["targets"][0]["met"]
     assert "Beside mctx" in run(*TINY, "--parts", "mctx").stdout
 
 
 def test_without_mctx_it_says_why(monkeypatch, run):
-    monkeypatch.setattr(rivals_mctx, "compare_mctx", lambda say: {"installed": False, "why": "pip cannot install"})
+    monkeypatch.setattr(
+        rivals_mctx, "compare_mctx", lambda say, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
+    )
     result = run(*TINY, "--parts", "mctx")
     assert result.exit_code == 0
     assert "mctx was not measured: pip cannot install" in result.stdout

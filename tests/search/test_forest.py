@@ -383,3 +383,31 @@ def test_the_root_is_narrowed_even_where_nothing_more_may_be_evaluated(backend: 
         result = Search(game, evaluator, config, backend=backend).run(state, [7, 1])
         assert (result.actions.tolist(), result.stopped) == ([1, 7], "evaluations")
         assert result.priors.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+def test_simulations_and_noise_may_differ_from_search_to_search(backend: str) -> None:
+    game, states, seeds = positions("pig", 12)
+    noisy = SearchConfig(num_simulations=40, noise_alpha=0.5, noise_fraction=0.9)
+    asked = [(count, noise) for count in (7, 40, None, 90) for noise in (True, False)] + [(1, True)] * 4
+    forest = Forest(game, RowByRow(game), noisy, trees=5, backend=backend)
+    tickets = [
+        forest.submit(state, seed=seed, simulations=count, noise=noise)
+        for state, seed, (count, noise) in zip(states, seeds, asked, strict=True)
+    ]
+    found = {}
+    while forest.pending:
+        found |= {finished.ticket: finished.result for finished in forest.collect()}
+    for ticket, state, seed, (count, noise) in zip(tickets, states, seeds, asked, strict=True):
+        config = noisy.model_copy(update={"num_simulations": count or 40, **({} if noise else {"noise_alpha": 0.0})})
+        wanted = Search(game, RowByRow(game), config, backend=backend).run(state, seed=seed)
+        np.testing.assert_array_equal(found[ticket].visits, wanted.visits)
+        np.testing.assert_array_equal(found[ticket].q, wanted.q)
+        np.testing.assert_array_equal(found[ticket].priors, wanted.priors)
+
+
+@pytest.mark.parametrize("count", [0, -3, True, 2**31])
+def test_simulations_that_cannot_be_are_refused(count) -> None:
+    game, states, _ = positions("pig", 1)
+    with pytest.raises(ConfigError, match="simulations is"):
+        Forest(game).submit(states[0], simulations=count)

@@ -1,0 +1,58 @@
+"""What a network looks like: its size, its heads, and the scale of its values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from aleazero.games.base import Game
+from aleazero.search.config import Settings
+
+
+class NetConfig(Settings):
+    """A residual multilayer perceptron: an input layer, ``blocks`` of two layers each, and one layer of heads."""
+
+    width: int = Field(128, ge=1, le=8192)
+    blocks: int = Field(2, ge=0, le=64)
+    layer_norm: bool = True
+    afterstates: bool = True
+    """A head of its own for the value of chance nodes, so that the search may ask there."""
+    margin: bool = False
+    """A head for the final scores by seat. Only training asks it: the trunk learns from more than who won."""
+
+
+class ValueScale(Settings):
+    """From what the value head says to returns.
+
+    ``win``: tanh, for wins and losses; of two players, what one wins the other loses. ``score``: shift + scale · x, a
+    straight line, because the mean of a bent scale is not the mean.
+    """
+
+    kind: Literal["win", "score"] = "win"
+    shift: float = Field(0.0)
+    scale: float = Field(1.0, gt=0)
+
+
+class NetShape(Settings):
+    """The sizes that a game gives to a network."""
+
+    observation: int
+    actions: int
+    players: int
+
+    @classmethod
+    def of(cls, game: Game) -> NetShape:
+        """The sizes of this game."""
+        return cls(observation=game.observation_size, actions=game.num_actions, players=game.num_players)
+
+
+def counts_wins(game: Game) -> bool:
+    """Whether returns are wins and losses: 1 for a sole winner, what the others lose shared among them."""
+    others = game.num_players - 1
+    return others > 0 and game.info.utility == (-1.0 / others, 1.0)
+
+
+def num_outputs(shape: NetShape, config: NetConfig) -> int:
+    """The columns of the layer of heads: logits, values by seat, afterstate values by seat, scores by seat."""
+    return shape.actions + shape.players * (1 + config.afterstates + config.margin)

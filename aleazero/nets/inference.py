@@ -1,0 +1,140 @@
+"""A network that answers: logits and values from observations, by onnxruntime or torch.
+
+A row's bits must not depend on the rows beside it, or a game would depend on who else is searched. onnxruntime's do not
+in batches of any size; torch's do not in batches of at least ``TORCH_ROWS``, so smaller ones are filled up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError
+from aleazero.nets.checkpoint import Metadata, Weights
+from aleazero.search.evaluator import ESTIMATE, NONE
+
+Floats = NDArray[np.float32]
+Inference = Literal["onnxruntime", "torch"]
+INFERENCES: Final = ("onnxruntime", "torch")
+TORCH_ROWS: Final = 8
+
+
+class PolicyValueNet(Protocol):
+    """A network for a game: logits by action, values by seat relative to the viewer, in units of return."""
+
+    def predict_single(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Logits (actions,) and values (players,) of a decision."""
+
+    def predict_batch(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Logits (B, actions) and values (B, players) of decisions."""
+
+
+class Net:
+    """A network with fixed weights. As an evaluator it is called with observations and legal masks."""
+
+    def __init__(self, weights: Weights, about: Metadata, inference: str = "onnxruntime") -> None:
+        if inference not in INFERENCES:
+            raise ConfigError(f"inference is {inference!r}, expected onnxruntime or torch")
+        self.about, self.inference = about, inference
+        self._heads: Callable[[Floats], Floats] = (_by_onnxruntime if inference == "onnxruntime" else _by_torch)(
+            weights, about
+        )
+        self.afterstates = ESTIMATE if about.net.afterstates else NONE
+        scale = about.values
+        self._scale = (scale.kind == "win", about.shape.players == 2, scale.shift, scale.scale)
+
+    def predict_single(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Logits (actions,) and values (players,) of a decision."""
+        logits, values = self.predict_batch(np.asarray(observation, np.float32)[None, :])
+        return logits[0], values[0]
+
+    def predict_batch(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Logits (B, actions) and values (B, players) of decisions."""
+        return self(observations, np.ones((len(observations), 1), np.bool_))
+
+    def predict_afterstates(self, observations: Floats) -> Floats:
+        """Values (B, players) of chance nodes."""
+        if not self.afterstates:
+            raise ConfigError("the network has no head for afterstates, expected one trained with afterstates=True")
+        return self(observations, np.zeros((len(observations), 1), np.bool_))[1]
+
+    def __call__(self, observations: Floats, legal_masks: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Logits and values; rows without a legal action are afterstates."""
+        observations = np.ascontiguousarray(observations, np.float32)
+        if observations.ndim != 2 or observations.shape[1] != self.about.shape.observation:
+            wanted = ("B", self.about.shape.observation)
+            raise ConfigError(f"observations have shape {observations.shape}, expected {wanted}")
+        heads = self._heads(observations)
+        actions, players = self.about.shape.actions, self.about.shape.players
+        values = np.empty((len(heads), players), np.float32)
+        behind = actions + players if self.about.net.afterstates else actions
+        _read_values(heads, legal_masks, actions, behind, *self._scale, values)
+        return heads[:, :actions], values
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, duel: bool, shift: float, scale: float,
+                 out: Any) -> None:  # fmt: skip
+    """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.
+
+    One number at a time: numpy's vectors may round another way at their ends.
+    """
+    for row in range(len(heads)):
+        decides = False
+        for action in range(masks.shape[1]):
+            decides = decides or masks[row, action]
+        start = first if decides else behind
+        if wins and duel:
+            ahead = 0.5 * (math.tanh(heads[row, start]) - math.tanh(heads[row, start + 1]))
+            out[row, 0] = ahead
+            out[row, 1] = -ahead
+            continue
+        for seat in range(out.shape[1]):
+            said = np.float64(heads[row, start + seat])
+            out[row, seat] = math.tanh(said) if wins else shift + scale * said
+
+
+def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+    """The forward pass, on one thread of its own."""
+    import onnxruntime
+
+    from aleazero.nets.graph import make_graph
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(make_graph(weights, about), options, providers=["CPUExecutionProvider"])
+
+    def heads(observations: Floats) -> Floats:
+        found: Floats = session.run(None, {"observations": observations})[0]
+        return found
+
+    return heads
+
+
+def _by_torch(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+    """The forward pass in torch, on the processor."""
+    import torch
+
+    from aleazero.nets.body import Body
+
+    body = Body(about.shape, about.net)
+    body.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})
+    body.eval()
+
+    def heads(observations: Floats) -> Floats:
+        rows = len(observations)
+        if rows < TORCH_ROWS:
+            observations = np.concatenate(
+                (observations, np.zeros((TORCH_ROWS - rows, observations.shape[1]), np.float32))
+            )
+        with torch.inference_mode():
+            found: Floats = body(torch.from_numpy(observations)).numpy()
+        return found[:rows]
+
+    return heads

@@ -1,0 +1,230 @@
+"""Shards: files with the samples of consecutive games, written whole and mapped into memory.
+
+The same records give the same bytes. A shard holds its samples one after the other, game by game, and each game's steps
+too, from which every sample can be made anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+from aleazero.errors import ReplayError
+from aleazero.files import write_whole
+from aleazero.replay.meta import FORMAT, Origin, ShardMeta, checksum_of, parse_meta
+from aleazero.replay.tensors import Tensors, map_tensors
+from aleazero.selfplay.record import EpisodeRecord
+
+Column = NDArray[Any]
+
+SAMPLE_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "observations": ("<f4", ("samples", "observation")),
+    "legal_masks": ("?", ("samples", "actions")),
+    "policies": ("<f4", ("samples", "actions")),
+    "returns": ("<f4", ("samples", "players")),
+    "root_values": ("<f4", ("samples", "players")),
+    "scores": ("<f4", ("samples", "players")),
+    "weights": ("<f4", ("samples",)),
+    "searched": ("?", ("samples",)),
+    "afterstate": ("?", ("samples",)),
+    "viewers": ("i1", ("samples",)),
+    "step": ("<i4", ("samples",)),
+    "ply": ("<i4", ("samples",)),
+    "game": ("<i8", ("samples",)),
+    "iteration": ("<i4", ("samples",)),
+}
+"""Columns with a row a sample: type, and the names of their lengths. ``returns``, ``root_values`` and ``scores`` are by
+seat from the viewer on."""
+GAME_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "game_numbers": ("<i8", ("games",)),
+    "game_seeds": ("<u8", ("games",)),
+    "game_returns": ("<f8", ("games", "players")),
+    "sample_offsets": ("<i8", ("games + 1",)),
+    "step_offsets": ("<i8", ("games + 1",)),
+    "start_offsets": ("<i8", ("games + 1",)),
+    "steps": ("<i4", ("steps", "2")),
+    "starts": ("u1", ("bytes",)),
+}
+"""Columns with a row a game (``game_returns`` by absolute seat), and what the offsets cut into games: samples, steps
+and the texts of starts."""
+COLUMNS: Final = SAMPLE_COLUMNS | GAME_COLUMNS
+COPIED: Final = ("observations", "legal_masks", "policies", "root_values", "scores", "weights", "searched",
+                 "afterstate", "viewers", "step", "ply")  # fmt: skip
+"""Columns that stand in the records as they are."""
+NAME: Final = re.compile(r"shard_(\d{5,})_(\d{5,})\.safetensors")
+KEY: Final = "aleazero"
+"""The header's text that holds the metadata."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """A shard that was found whole, its columns mapped into memory."""
+
+    path: Path
+    meta: ShardMeta
+    columns: Tensors
+    """By name; see SAMPLE_COLUMNS and GAME_COLUMNS."""
+
+    @property
+    def games(self) -> int:
+        """How many games the samples are of."""
+        return self.meta.last_game - self.meta.first_game
+
+    def record(self, index: int) -> EpisodeRecord:
+        """A game as it was given, by its place in the shard."""
+        columns = self.columns
+        begin, end = columns["sample_offsets"][index : index + 2]
+        first, last = columns["step_offsets"][index : index + 2]
+        start, stop = columns["start_offsets"][index : index + 2]
+        return EpisodeRecord(
+            game_number=int(columns["game_numbers"][index]),
+            seed=int(columns["game_seeds"][index]),
+            start=columns["starts"][start:stop].tobytes().decode(errors="replace"),
+            steps=columns["steps"][first:last],
+            returns=columns["game_returns"][index],
+            **{name: columns[name][begin:end] for name in COPIED},
+        )
+
+    def records(self) -> Iterator[EpisodeRecord]:
+        """All games, in order of their numbers."""
+        return (self.record(index) for index in range(self.games))
+
+
+def shard_name(iteration: int, number: int) -> str:
+    """The file name of a shard."""
+    return f"shard_{iteration:05}_{number:05}.safetensors"
+
+
+def shard_key(path: Path) -> tuple[int, int]:
+    """Iteration and number of a shard, from its name: their order is that of age."""
+    match = NAME.fullmatch(path.name)
+    if match is None:
+        raise ReplayError(f"the name is no shard's, expected e.g. {shard_name(0, 0)}")
+    return int(match[1]), int(match[2])
+
+
+def write_shard(path: Path, records: Sequence[EpisodeRecord], origin: Origin, iteration: int) -> ShardMeta:
+    """Write the samples of consecutive games; the file is there whole or not at all."""
+    columns = _columns_of(sorted(records, key=lambda record: record.game_number), iteration)
+    numbers = columns["game_numbers"]
+    meta = ShardMeta(
+        **{name: getattr(origin, name) for name in Origin.model_fields},
+        format=FORMAT,
+        iteration=iteration,
+        first_game=int(numbers[0]),
+        last_game=int(numbers[-1]) + 1,
+        samples=len(columns["game"]),
+        checksum="",
+    )
+    meta = meta.model_copy(update={"checksum": checksum_of(meta, columns)})
+    try:
+        write_whole(path, [save(columns, {KEY: meta.to_text()})])
+    except OSError as error:
+        raise ReplayError(f"cannot write {path}: {error.strerror or error}") from error
+    return meta
+
+
+def read_shard(path: Path) -> Shard:
+    """Map a shard into memory; a ReplayError says what is wrong with one that is not whole."""
+    tensors, texts = map_tensors(path)
+    if texts.keys() != {KEY}:
+        raise ReplayError(f"the file has no metadata of a shard, got {sorted(texts)!s:.80}, expected ['{KEY}']")
+    meta = parse_meta(texts[KEY])
+    sizes = _check_shapes(tensors)
+    if sizes["games"] != meta.last_game - meta.first_game or sizes["samples"] != meta.samples:
+        raise ReplayError(
+            f"the columns hold {sizes['games']} games and {sizes['samples']} samples, expected games {meta.first_game} "
+            f"to {meta.last_game} and {meta.samples} samples as the metadata says"
+        )
+    found = checksum_of(meta, tensors)
+    if found != meta.checksum:
+        raise ReplayError(f"the checksum is {found:.12}…, expected {meta.checksum:.12}…: the file is damaged")
+    _check_order(meta, tensors)
+    return Shard(path, meta, tensors)
+
+
+def _columns_of(records: Sequence[EpisodeRecord], iteration: int) -> Tensors:
+    if not records:
+        raise ReplayError("got no games, expected at least one for a shard")
+    numbers = [record.game_number for record in records]
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise ReplayError(f"got the games {numbers!s:.80}, expected consecutive numbers")
+    starts = [record.start.encode() for record in records]
+    made: dict[str, Any] = {name: _joined(name, [getattr(record, name) for record in records]) for name in COPIED}
+    made |= {
+        "returns": np.concatenate([seats_from(record.returns, record.viewers) for record in records]),
+        "game": np.repeat(numbers, [len(record) for record in records]),
+        "iteration": np.full(sum(len(record) for record in records), iteration),
+        "game_numbers": numbers,
+        "game_seeds": np.array([record.seed for record in records], np.uint64),
+        "game_returns": _joined("returns", [record.returns[np.newaxis] for record in records]),
+        "sample_offsets": _offsets([len(record) for record in records]),
+        "step_offsets": _offsets([len(record.steps) for record in records]),
+        "start_offsets": _offsets([len(start) for start in starts]),
+        "steps": np.concatenate([record.steps for record in records]),
+        "starts": np.frombuffer(b"".join(starts), np.uint8),
+    }
+    return {name: np.ascontiguousarray(made[name], dtype) for name, (dtype, _) in COLUMNS.items()}
+
+
+def seats_from(values: NDArray[Any], viewers: NDArray[np.int8]) -> NDArray[Any]:
+    """Values by absolute seat as a row for each viewer, by seat from the viewer on."""
+    seats = (viewers[:, np.newaxis].astype(np.int64) + np.arange(len(values))) % len(values)
+    rolled: NDArray[Any] = values[seats]
+    return rolled
+
+
+def _joined(name: str, arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    widths = {array.shape[1:] for array in arrays}
+    if len(widths) > 1:
+        raise ReplayError(f"{name}: games differ in their rows, got the shapes {sorted(widths)}, expected one")
+    return np.concatenate(arrays)
+
+
+def _offsets(lengths: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def _check_shapes(tensors: Tensors) -> dict[str, int]:
+    """Each column is there with its type, and lengths of one name are equal; gives the lengths."""
+    if tensors.keys() != COLUMNS.keys():
+        odd = sorted(tensors.keys() ^ COLUMNS.keys())[0]
+        raise ReplayError(f"the column {odd!r:.80} is {'unknown' if odd in tensors else 'missing'}")
+    sizes = {"2": 2}
+    for name, (dtype, dims) in COLUMNS.items():
+        column = tensors[name]
+        if column.dtype != np.dtype(dtype):
+            raise ReplayError(f"{name}: is of {column.dtype}, expected {np.dtype(dtype)}")
+        fits = column.ndim == len(dims)
+        for dim, size in zip(dims, column.shape, strict=False):
+            fits &= sizes.setdefault(dim, size) == size
+        if not fits:
+            expected = " × ".join(str(sizes.get(dim, dim)) for dim in dims)
+            raise ReplayError(f"{name}: has shape {column.shape}, expected {expected}")
+    if sizes["games + 1"] != sizes["games"] + 1:
+        raise ReplayError(f"sample_offsets: has {sizes['games + 1']} edges, expected {sizes['games'] + 1}")
+    return sizes
+
+
+def _check_order(meta: ShardMeta, tensors: Tensors) -> None:
+    """Games stand in order, offsets cut what there is, and each sample says which game it is of."""
+    numbers = np.arange(meta.first_game, meta.last_game)
+    if not len(numbers) or not np.array_equal(tensors["game_numbers"], numbers):
+        raise ReplayError(f"the games are not {meta.first_game} to {meta.last_game} in order, as the metadata says")
+    for offsets, cut in (("sample_offsets", "game"), ("step_offsets", "steps"), ("start_offsets", "starts")):
+        edges = tensors[offsets]
+        if edges[0] != 0 or edges[-1] != len(tensors[cut]) or (np.diff(edges) < 0).any():
+            raise ReplayError(
+                f"{offsets}: got {edges[0]} to {edges[-1]}, expected to ascend from 0 to {len(tensors[cut])}"
+            )
+    if not np.array_equal(tensors["game"], np.repeat(numbers, np.diff(tensors["sample_offsets"]))):
+        raise ReplayError("game: a sample's game is not the one that holds it")
+    if (tensors["iteration"] != meta.iteration).any():
+        raise ReplayError(f"iteration: a sample's is not {meta.iteration}, as the metadata says")

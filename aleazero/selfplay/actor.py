@@ -1,0 +1,231 @@
+"""The actor: many games at once against oneself, searched in one forest; each leaves a record of its samples.
+
+What a game does depends on (run seed, iteration, number of the game) and the settings alone: every use of luck has a
+stream of its own, keyed by these and the ply, and no search depends on the searches beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import CHANCE, TERMINAL, Game, State
+from aleazero.games.kernel import KernelState
+from aleazero.games.luck import PlayedLuck, stream_key, unit
+from aleazero.search.config import chance_of, largest_visit
+from aleazero.search.evaluator import resolve_evaluator
+from aleazero.search.forest import Forest
+from aleazero.search.result import SearchResult
+from aleazero.selfplay.boards import CLASS, COUNT, KIND, PLAYER, VIEWER, make_boards
+from aleazero.selfplay.config import SelfplayConfig, drawn
+from aleazero.selfplay.record import EpisodeRecord
+
+DICE: Final = 0x73656C6664696365  # "selfdice": the played luck of games of self-play
+THOUGHT: Final = 0x73656C6674686E6B  # "selfthnk": their searches
+MOVE: Final = 0x73656C666D6F7665  # "selfmove": the draw of the executed move
+CAP: Final = 0x73656C6663617073  # "selfcaps": whether a search is full
+
+
+@dataclass
+class _Samples:
+    """What a game has left so far, one entry a sample."""
+
+    step: list[int] = field(default_factory=list)
+    ply: list[int] = field(default_factory=list)
+    afterstate: list[bool] = field(default_factory=list)
+    observations: list[NDArray[np.float32]] = field(default_factory=list)
+    legal_masks: list[NDArray[np.bool_]] = field(default_factory=list)
+    policies: list[NDArray[np.float32]] = field(default_factory=list)
+    viewers: list[int] = field(default_factory=list)
+    root_values: list[NDArray[np.float64] | None] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+
+
+@dataclass
+class _Playing:
+    """A game under way."""
+
+    number: int
+    seed: int
+    luck: PlayedLuck
+    start: str
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    ply: int = 0
+    full: bool = True
+    samples: _Samples = field(default_factory=_Samples)
+
+
+class Actor:
+    """Plays games of one iteration against itself, with one evaluator at every seat."""
+
+    def __init__(
+        self, game: Game, evaluator: Any, config: SelfplayConfig | None = None, *, seed: int = 0, iteration: int = 0
+    ) -> None:
+        self.game, self.config = game, config or SelfplayConfig()
+        self.seed, self.iteration = seed, iteration
+        evaluator = resolve_evaluator(evaluator)
+        search = self.config.search()
+        lanes = self.config.parallel
+        leaves = search.in_flight * largest_visit(chance_of(search, game, evaluator), game)
+        batch = max(leaves, lanes * search.in_flight)
+        self._forest = Forest(game, evaluator, search, trees=lanes, batch_size=batch)
+        self._boards = make_boards(game, lanes)
+        self._full_simulations = self.config.full_simulations(game)
+        seats = np.arange(game.num_players)
+        self._seats = (seats[:, None] + seats) % game.num_players  # by viewer: who sits at each place behind
+        self._nothing = np.zeros(game.num_actions, np.float32)
+        self.decisions = self.evaluations = 0
+        """Searched so far, and what they were allowed to ask of the evaluator."""
+
+    def play(self, numbers: Iterable[int]) -> Iterator[EpisodeRecord]:
+        """Play the games of these numbers; records come as games end. A number is asked for when there is room."""
+        waiting = iter(numbers)
+        free = list(range(self.config.parallel))[::-1]
+        searching: dict[int, tuple[int, _Playing]] = {}
+        more = True
+        while True:
+            while free and more:
+                number = next(waiting, None)
+                if number is None:
+                    more = False
+                    break
+                row = free.pop()
+                playing = self._begin(row, number)
+                if (ticket := self._go_on(row, playing)) is not None:
+                    searching[ticket] = (row, playing)
+                else:
+                    yield self._record(row, playing)
+                    free.append(row)
+            if not searching:
+                return
+            for finished in self._forest.collect():
+                row, playing = searching.pop(finished.ticket)
+                if finished.result is None:
+                    assert finished.error is not None
+                    self._forest.close()
+                    raise finished.error
+                self._play_result(row, playing, finished.result)
+                if (ticket := self._go_on(row, playing)) is not None:
+                    searching[ticket] = (row, playing)
+                else:
+                    yield self._record(row, playing)
+                    free.append(row)
+
+    def _begin(self, row: int, number: int) -> _Playing:
+        seed = stream_key(DICE, self.seed, self.iteration, number)
+        self._boards.start(row)
+        return _Playing(number, seed, PlayedLuck(seed), self._boards.state(row).to_text())
+
+    def _go_on(self, row: int, playing: _Playing) -> int | None:
+        """Play chance and forced moves until there is a choice; the ticket of its search, or None at the end."""
+        boards = self._boards
+        while True:
+            kind = boards.facts[row, KIND]
+            if kind == TERMINAL:
+                return None
+            if kind == CHANCE:
+                self._step(row, playing, -1, playing.luck.draw(boards.state(row)))
+            elif boards.facts[row, COUNT] == 1:
+                self._note(row, playing, self._nothing, None, 0.0)
+                self._execute(row, playing, int(boards.masks[row].argmax()), None)
+            else:
+                return self._search(row, playing)
+
+    def _search(self, row: int, playing: _Playing) -> int:
+        config, key = self.config, (self.seed, self.iteration, playing.number, playing.ply)
+        playing.full = config.full_share >= 1 or unit(stream_key(CAP, *key)) < config.full_share
+        full = self._full_simulations[self._boards.facts[row, CLASS]]
+        simulations = full if playing.full else min(full, config.fast_simulations)
+        self.decisions += 1
+        self.evaluations += simulations + 1
+        state = self._boards.state(row)
+        return self._forest.submit(state, seed=stream_key(THOUGHT, *key), simulations=simulations, noise=playing.full)
+
+    def _play_result(self, row: int, playing: _Playing, result: SearchResult) -> None:
+        """Note what the search found, and execute a move drawn from its visits."""
+        policy = self._nothing
+        if playing.full:
+            policy = np.zeros(self.game.num_actions, np.float32)
+            policy[result.actions] = result.visits / result.visits.sum()
+        self._note(row, playing, policy, result.value, float(playing.full))
+        temperature = self.config.temperature.at(playing.ply)
+        if temperature == 0:
+            action = result.best_action
+            assert action is not None
+        else:
+            u = unit(stream_key(MOVE, self.seed, self.iteration, playing.number, playing.ply))
+            action = int(result.actions[drawn(result.visits.tolist(), temperature, u)])
+        self._execute(row, playing, action, result)
+
+    def _execute(self, row: int, playing: _Playing, action: int, result: SearchResult | None) -> None:
+        """Play a move; where chance follows, the afterstate is a sample too, worth what the search found behind it."""
+        self._step(row, playing, int(self._boards.facts[row, PLAYER]), action)
+        playing.ply += 1
+        if self._boards.facts[row, KIND] == CHANCE:
+            value = None if result is None else result.value_behind(action)
+            self._note(row, playing, self._nothing, value, 0.0, afterstate=True)
+
+    def _step(self, row: int, playing: _Playing, player: int, action: int) -> None:
+        playing.steps.append((player, int(action)))
+        self._boards.step(row, action)
+
+    def _note(
+        self,
+        row: int,
+        playing: _Playing,
+        policy: NDArray[np.float32],
+        value: NDArray[np.float64] | None,
+        weight: float,
+        afterstate: bool = False,
+    ) -> None:
+        samples, viewer = playing.samples, int(self._boards.facts[row, VIEWER])
+        samples.step.append(len(playing.steps))
+        samples.ply.append(playing.ply)
+        samples.afterstate.append(afterstate)
+        samples.observations.append(self._boards.observations[row].copy())
+        samples.legal_masks.append(self._boards.masks[row].copy())
+        samples.policies.append(policy)
+        samples.viewers.append(viewer)
+        samples.root_values.append(None if value is None else value[self._seats[viewer]])
+        samples.weights.append(weight)
+
+    def _record(self, row: int, playing: _Playing) -> EpisodeRecord:
+        state = self._boards.state(row)
+        samples, players = playing.samples, self.game.num_players
+        count = len(samples.step)
+        returns, scores = np.array(state.returns()), final_scores(state)
+        values = np.zeros((count, players), np.float32)
+        for i, value in enumerate(samples.root_values):
+            if value is not None:
+                values[i] = value
+        return EpisodeRecord(
+            game_number=playing.number,
+            seed=playing.seed,
+            start=playing.start,
+            steps=np.array(playing.steps, np.int32).reshape(-1, 2),
+            returns=returns,
+            step=np.array(samples.step, np.int32),
+            ply=np.array(samples.ply, np.int32),
+            afterstate=np.array(samples.afterstate, np.bool_),
+            observations=np.array(samples.observations, np.float32).reshape(count, -1),
+            legal_masks=np.array(samples.legal_masks, np.bool_).reshape(count, -1),
+            policies=np.array(samples.policies, np.float32).reshape(count, -1),
+            viewers=np.array(samples.viewers, np.int8),
+            root_values=values,
+            scores=scores[self._seats[samples.viewers]].astype(np.float32).reshape(count, players),
+            weights=np.array(samples.weights, np.float32),
+            searched=np.array([value is not None for value in samples.root_values], np.bool_),
+        )
+
+
+def final_scores(state: State) -> NDArray[np.float64]:
+    """The points behind the returns, by player, where the game tells them; else the returns."""
+    if isinstance(state, KernelState) and "points" in state.game.kernels.words:
+        points = np.zeros(state.game.num_players)
+        state.game.kernels.words["points"](state.vector, points)
+        return points
+    return np.array(state.returns())

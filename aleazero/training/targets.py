@@ -1,0 +1,73 @@
+"""Value targets by name: what a state is taught to be worth, computed from the game it was met in.
+
+Each sample of a game is a decision, or the afterstate that followed one; V is what the search found there. From the end
+of the game backwards:
+
+- ``outcome``: what the game came to.
+- ``root``: V.
+- ``mix``: (1 − share)·outcome + share·V.
+- ``td``: G = (1 − lambda)·V + lambda·(the G of the sample behind it), with the outcome behind the last.
+- ``expectation``: the V of the afterstate behind a decision, with all outcomes weighed; an afterstate's own V.
+
+Where nothing was searched (a forced move), the target is that of the sample behind it; in ``mix``, the outcome.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, nearest
+from aleazero.replay.window import Window
+
+ValueTarget = Literal["outcome", "root", "mix", "td", "expectation"]
+OUTCOME, ROOT, MIX, TD, EXPECTATION = range(5)
+NAMES: Final = {"outcome": OUTCOME, "root": ROOT, "mix": MIX, "td": TD, "expectation": EXPECTATION}
+
+
+def value_targets(window: Window, name: str, share: float = 0.5, decay: float = 0.9) -> NDArray[np.float32]:
+    """(samples, players): targets for every sample of a window, by seat from the viewer on."""
+    if name not in NAMES:
+        raise ConfigError(f"value target is {name!r}, {nearest(name, NAMES)}")
+    columns = ("returns", "root_values", "searched", "afterstate", "viewers")
+    returns, values, searched, afterstate, viewers = (np.concatenate(window.columns(column)) for column in columns)
+    out = np.zeros_like(returns)
+    _targets(NAMES[name], share, decay, window.game_spans(), returns, values, searched, afterstate, viewers, out)
+    return out
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, values: Any, searched: Any,
+             afterstate: Any, viewers: Any, out: Any) -> None:  # fmt: skip
+    """Targets, game by game, backwards; ``behind`` is by absolute seat."""
+    players = returns.shape[1]
+    behind, found = np.zeros(players), np.zeros(players)
+    for game in range(len(spans)):
+        first, last = spans[game]
+        for i in range(last - 1, first - 1, -1):
+            viewer = viewers[i]
+            for seat in range(players):
+                player = (viewer + seat) % players
+                outcome = np.float64(returns[i, seat])
+                if i == last - 1:
+                    behind[player] = outcome
+                value = np.float64(values[i, seat])
+                if name == OUTCOME or (name == MIX and not searched[i]):
+                    found[player] = outcome
+                elif name == MIX:
+                    found[player] = (1.0 - share) * outcome + share * value
+                elif not searched[i]:
+                    found[player] = behind[player]
+                elif name == ROOT:
+                    found[player] = value
+                elif name == TD:
+                    found[player] = (1.0 - decay) * value + decay * behind[player]
+                else:
+                    follows = i + 1 < last and afterstate[i + 1] and searched[i + 1] and not afterstate[i]
+                    found[player] = behind[player] if follows else value
+            for seat in range(players):
+                out[i, seat] = found[(viewer + seat) % players]
+            behind[:] = found

@@ -1,0 +1,287 @@
+"""The trainer: fits a network to a window of samples, step by step, the same to the bit when it is done again."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from aleazero.errors import CheckpointError, ConfigError
+from aleazero.files import write_whole
+from aleazero.games.base import Game
+from aleazero.nets.body import make_body, weights_of
+from aleazero.nets.checkpoint import Metadata, read_checkpoint, require_match, weight_shapes, write_checkpoint
+from aleazero.nets.config import NetShape, ValueScale, counts_wins
+from aleazero.nets.inference import Net
+from aleazero.replay.sampler import Batch, Sampler
+from aleazero.replay.window import Window
+from aleazero.training.config import TrainConfig
+from aleazero.training.loss import Lesson, losses
+from aleazero.training.targets import value_targets
+
+STATE: Final = "training"
+"""Ends the name of the file beside a checkpoint that holds what is needed to go on."""
+LAST_STEPS: Final = 100
+"""Losses of a summary are means over so many steps at the end of a fit."""
+Progress = Callable[[int, int, Mapping[str, float]], None]
+"""Called with the steps done, all steps, and the losses of this one."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was learnt in one fit."""
+
+    step: int
+    """Steps behind the network, those of earlier fits too."""
+    samples: int
+    """In the window."""
+    policy_loss: float
+    value_loss: float
+    afterstate_loss: float
+    margin_loss: float
+    target_entropy: float
+    model_entropy: float
+    kl: float
+    """Of the targets from the model's policy."""
+    calibration: list[tuple[float, float, int]]
+    """(mean predicted, mean target, samples) by tenths of the values that the averaged weights predict at decisions."""
+    sample_age: float
+    """Mean number of iterations behind the newest."""
+    learning_rate: float
+    samples_per_second: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return asdict(self)
+
+
+class Trainer:
+    """A network, its averaged copy and its optimiser."""
+
+    def __init__(self, game: Game, config: TrainConfig, values: ValueScale) -> None:
+        self.game, self.config, self.values = game, config, values
+        self.device = pick_device(config.device)
+        self.shape, self.net = NetShape.of(game), config.net
+        self.step = 0
+        self.body = make_body(self.shape, self.net, config.seed).to(self.device)
+        self.average = {name: tensor.detach().clone() for name, tensor in self.body.state_dict().items()}
+        self.optimiser = self._fresh_optimiser()
+
+    def _fresh_optimiser(self) -> torch.optim.AdamW:
+        decayed = [weight for weight in self.body.parameters() if weight.ndim > 1]
+        others = [weight for weight in self.body.parameters() if weight.ndim <= 1]
+        groups = [
+            {"params": decayed, "weight_decay": self.config.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, lr=self.config.learning_rate)
+
+    # -- fitting -----------------------------------------------------------------------------------------------
+
+    def fit(self, window: Window, progress: Progress | None = None) -> Summary:
+        """Take ``config.steps`` steps over a window."""
+        config = self.config
+        torch.set_num_threads(config.threads)
+        targets = value_targets(window, config.value_target, config.mix, config.td_lambda)
+        sampler = Sampler(window, config.batch_size, seed=config.seed + self.step)
+        last: list[dict[str, float]] = []
+        began = time.perf_counter()
+        for done in range(config.steps):
+            rate = self._set_rate(done)
+            found = self._step(self._lesson(sampler.next(), targets))
+            last = [*last[1 - LAST_STEPS :], found]
+            if progress is not None:
+                progress(done + 1, config.steps, found)
+        seconds = time.perf_counter() - began
+        means = {name: math.fsum(row[name] for row in last) / len(last) for name in last[0]}
+        return Summary(
+            step=self.step,
+            samples=len(window),
+            **means,
+            kl=means["policy_loss"] - means["target_entropy"],
+            calibration=self._calibrate(window, targets),
+            sample_age=_mean_age(window),
+            learning_rate=rate,
+            samples_per_second=config.steps * config.batch_size / max(seconds, 1e-9),
+        )
+
+    def _set_rate(self, done: int) -> float:
+        config = self.config
+        share = min(1.0, (done + 1) / (config.warmup + 1))
+        if config.schedule == "cosine" and done >= config.warmup:
+            turned = (done - config.warmup) / max(1, config.steps - config.warmup)
+            share = config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * turned))
+        for group in self.optimiser.param_groups:
+            group["lr"] = config.learning_rate * share
+        return config.learning_rate * share
+
+    def _lesson(self, batch: Batch, targets: NDArray[np.float32]) -> Lesson:
+        def tensor(array: NDArray[Any]) -> torch.Tensor:
+            return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+        return Lesson(
+            observations=tensor(batch.observations),
+            legal_masks=tensor(batch.legal_masks),
+            policies=tensor(batch.policies),
+            weights=tensor(batch.weights),
+            values=tensor(targets[batch.rows]),
+            scores=tensor(batch.scores),
+            afterstate=tensor(batch.afterstate),
+        )
+
+    def _step(self, lesson: Lesson) -> dict[str, float]:
+        found = losses(self.body(lesson.observations), lesson, self.shape, self.net, self.values)
+        total = found.total(self.config)
+        if not torch.isfinite(total):
+            raise ConfigError(f"the loss is {total.item()} at step {self.step}, expected a number: lower learning_rate")
+        self.optimiser.zero_grad(set_to_none=True)
+        total.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.body.parameters(), self.config.clip)
+        self.optimiser.step()
+        self.step += 1
+        keep = min(self.config.ema, self.step / (self.step + 10.0))  # the first weights are forgotten soon
+        with torch.no_grad():
+            for name, tensor in self.body.state_dict().items():
+                self.average[name].lerp_(tensor, 1.0 - keep)
+        return {
+            "policy_loss": found.policy.item(),
+            "value_loss": found.value.item(),
+            "afterstate_loss": found.afterstate.item(),
+            "margin_loss": found.margin.item(),
+            "target_entropy": found.target_entropy.item(),
+            "model_entropy": found.model_entropy.item(),
+        }
+
+    def _calibrate(self, window: Window, targets: NDArray[np.float32]) -> list[tuple[float, float, int]]:
+        """Predicted values beside targets, by tenths, over some decisions of the window."""
+        decisions = np.flatnonzero(~np.concatenate(window.columns("afterstate")))
+        rows = decisions[:: max(1, len(decisions) // 4096)]
+        if not len(rows):
+            return []
+        observations = window.take(["observations"], rows)["observations"]
+        predicted = Net(self.weights(), self.about()).predict_batch(observations)[1][:, 0]
+        order = np.argsort(predicted, kind="stable")
+        return [
+            (float(predicted[part].mean()), float(targets[rows[part], 0].mean()), len(part))
+            for part in np.array_split(order, 10)
+            if len(part)
+        ]
+
+    # -- what is kept ------------------------------------------------------------------------------------------
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The averaged weights, which play."""
+        return {name: np.array(tensor.cpu().numpy()) for name, tensor in self.average.items()}
+
+    def about(self) -> Metadata:
+        """What there is to say of the network."""
+        return Metadata.of(self.game, self.net, self.values, self.step, self.config.model_dump(mode="json"))
+
+    def save(self, path: Path) -> None:
+        """Write the checkpoint that plays, then what is needed to go on from here, beside it."""
+        from safetensors.numpy import save
+
+        write_checkpoint(path, self.weights(), self.about())
+        held = {f"body.{name}": array for name, array in weights_of(self.body).items()}
+        held |= {f"average.{name}": array for name, array in self.weights().items()}
+        moments = self.optimiser.state_dict()["state"]
+        for number, state in moments.items():
+            held |= {f"optimiser.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
+        data = save({name: np.ascontiguousarray(held[name]) for name in sorted(held)}, {STATE: str(self.step)})
+        try:
+            write_whole(state_path(path), [data])
+        except OSError as error:
+            raise CheckpointError(f"{state_path(path)} cannot be written: {error.strerror or error}") from None
+
+    @classmethod
+    def load(cls, path: Path, game: Game, config: TrainConfig) -> Trainer:
+        """Go on from a checkpoint: with all that was kept beside it, or from its weights alone if nothing was.
+
+        The network's form and scale are the checkpoint's. ``config.optimiser`` says what happens to the optimiser.
+        """
+        weights, about = read_checkpoint(path)
+        require_match(about, game, str(path))
+        trainer = cls(game, config.model_copy(update={"net": about.net}), about.values)
+        trainer.step = about.step
+        held = _read_state(path, about)
+        body, average = (
+            {name: held[f"{part}.{name}"] for name in weights} if held else weights for part in ("body", "average")
+        )
+        trainer.body.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in body.items()})
+        trainer.average = {
+            name: torch.from_numpy(np.array(array)).to(trainer.device) for name, array in average.items()
+        }
+        if held and config.optimiser == "kept":
+            trainer._restore_optimiser(held)
+        return trainer
+
+    def _restore_optimiser(self, held: Mapping[str, NDArray[Any]]) -> None:
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, array in held.items():
+            part, _, rest = name.partition(".")
+            if part == "optimiser":
+                number, _, word = rest.partition(".")
+                state.setdefault(int(number), {})[word] = torch.from_numpy(np.array(array))
+        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
+
+
+def state_path(path: Path) -> Path:
+    """Where what is needed to go on from a checkpoint is kept."""
+    return path.with_suffix(f".{STATE}{path.suffix}")
+
+
+def _read_state(path: Path, about: Metadata) -> dict[str, NDArray[Any]]:
+    """What was kept beside a checkpoint; nothing where there is none, or it is of another step."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    file = state_path(path)
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise CheckpointError(f"{file} cannot be read: {error.strerror or error}") from None
+    try:
+        held = load(data)
+        step = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{file} is damaged: {str(error)[:200]}; without it training starts afresh") from None
+    if step != str(about.step):
+        return {}
+    for name, shape in weight_shapes(about.shape, about.net).items():
+        for part in ("body", "average"):
+            if held.get(f"{part}.{name}", np.zeros(())).shape != shape:
+                raise CheckpointError(f"{file} has no {part} weight {name} of shape {shape}")
+    return held
+
+
+def pick_device(name: str) -> torch.device:
+    """The device to train on."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(device for device in ("cuda", "mps", "cpu") if there[device])
+    if not there[name]:
+        raise ConfigError(f"device is {name!r}, which this machine does not have, expected auto or cpu")
+    return torch.device(name)
+
+
+def scale_for(game: Game, window: Window) -> ValueScale:
+    """The scale of a new network's values: wins as they are, scores by what was scored so far."""
+    if counts_wins(game):
+        return ValueScale(kind="win")
+    returns = np.concatenate(window.columns("returns")).astype(np.float64)
+    return ValueScale(kind="score", shift=float(returns.mean()), scale=max(1e-3, float(returns.std())))
+
+
+def _mean_age(window: Window) -> float:
+    iterations = np.concatenate(window.columns("iteration"))
+    return float(iterations.max() - iterations.mean())

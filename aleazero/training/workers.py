@@ -1,0 +1,193 @@
+"""Workers: processes that play games of self-play. What a game is like does not depend on who plays it.
+
+The parent hands out numbers of games, takes the records and writes the shards. A worker that dies is started again, and
+the games it had under way are played anew; a game is only counted when its record has arrived.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any, Final
+
+import aleazero.errors
+from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.selfplay.config import SelfplayConfig
+from aleazero.selfplay.record import EpisodeRecord
+
+CHUNK: Final = 8
+"""Games that a worker is given at a time."""
+MOST_DEATHS: Final = 3
+"""Deaths in a row, without a game in between, after which nobody is started again."""
+PLAY, MORE, RECORD, DONE, ERROR = "play", "more", "record", "done", "error"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What workers are to play."""
+
+    game: str
+    """What ``load_game`` takes."""
+    params: Mapping[str, Any]
+    net: str
+    """A checkpoint's path, or ``dummy``."""
+    config: SelfplayConfig
+    seed: int
+    iteration: int
+    inference: str = "onnxruntime"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A game that has ended, and what it cost."""
+
+    record: EpisodeRecord
+    decisions: int
+    """Searched by the worker since the last game that it sent."""
+    evaluations: int
+
+
+@dataclass
+class _Worker:
+    process: Any
+    connection: Connection
+    given: set[int] = field(default_factory=set)
+    """Games that it has and that have not come back."""
+
+
+class Workers:
+    """A number of processes, kept from job to job."""
+
+    def __init__(self, count: int) -> None:
+        if count < 1:
+            raise ConfigError(f"workers is {count}, expected at least 1")
+        self._context = multiprocessing.get_context("spawn")
+        self._workers = [self._start() for _ in range(count)]
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=work, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """Of the processes, as they are now."""
+        return [worker.process.pid for worker in self._workers]
+
+    def play(self, job: Job, numbers: Iterable[int]) -> Iterator[Taken]:
+        """Play the games of these numbers; they come in the order in which they end."""
+        queue = deque(numbers)
+        missing = len(queue)
+        deaths = 0
+        for worker in self._workers:
+            self._tell(worker, (PLAY, job))
+        while missing:
+            for connection in wait([worker.connection for worker in self._workers]):
+                place = next(i for i, worker in enumerate(self._workers) if worker.connection is connection)
+                worker = self._workers[place]
+                try:
+                    kind, said = worker.connection.recv()
+                except (EOFError, OSError):
+                    deaths += 1
+                    if deaths > MOST_DEATHS:
+                        raise AleaZeroError(
+                            f"a worker died {deaths} times in a row, expected games: see above"
+                        ) from None
+                    queue.extendleft(sorted(worker.given, reverse=True))
+                    self._bury(worker)
+                    self._workers[place] = self._start()
+                    self._tell(self._workers[place], (PLAY, job))
+                    continue
+                if kind == MORE:
+                    some = [queue.popleft() for _ in range(min(CHUNK, len(queue)))]
+                    worker.given |= set(some)
+                    self._tell(worker, some)
+                elif kind == RECORD:
+                    deaths = 0
+                    missing -= 1
+                    worker.given.discard(said.record.game_number)
+                    yield said
+                elif kind == ERROR:
+                    name, message = said
+                    raise getattr(aleazero.errors, name, AleaZeroError)(message)
+        self._wait_until_done()
+
+    def _wait_until_done(self) -> None:
+        """Workers that have nothing left say so; then they are ready for the next job."""
+        for place, worker in enumerate(self._workers):
+            try:
+                while True:
+                    kind, _ = worker.connection.recv()
+                    if kind == DONE:
+                        break
+                    if kind == MORE:
+                        worker.connection.send([])
+            except (EOFError, OSError):
+                self._bury(worker)
+                self._workers[place] = self._start()
+
+    def _tell(self, worker: _Worker, message: Any) -> None:
+        with contextlib.suppress(OSError):  # whoever is dead is found when it is listened to
+            worker.connection.send(message)
+
+    def _bury(self, worker: _Worker) -> None:
+        worker.connection.close()
+        worker.process.kill()
+        worker.process.join()
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            self._bury(worker)
+        self._workers = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def work(connection: Connection) -> None:
+    """A worker's life: job after job, until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            _, job = connection.recv()
+            try:
+                _play(connection, job)
+                connection.send((DONE, None))
+            except AleaZeroError as error:
+                connection.send((ERROR, (type(error).__name__, str(error))))
+
+
+def _play(connection: Connection, job: Job) -> None:
+    from aleazero.games.registry import load_game
+    from aleazero.players.net import DUMMY, read_net
+    from aleazero.selfplay.actor import Actor
+
+    game = load_game(job.game, **job.params)
+    net = read_net(job.net, game, None if job.net == DUMMY else job.inference)
+    actor = Actor(game, net, job.config, seed=job.seed, iteration=job.iteration)
+    before = (0, 0)
+    for record in actor.play(_numbers(connection)):
+        now = (actor.decisions, actor.evaluations)
+        connection.send((RECORD, Taken(record, now[0] - before[0], now[1] - before[1])))
+        before = now
+
+
+def _numbers(connection: Connection) -> Iterator[int]:
+    """The games to play, asked for when there is room."""
+    while True:
+        connection.send((MORE, None))
+        some = connection.recv()
+        if not some:
+            return
+        yield from some

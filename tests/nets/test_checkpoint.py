@@ -1,0 +1,154 @@
+"""Checkpoints: what is read is what was written, or nothing."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aleazero
+from aleazero import CheckpointError
+from aleazero.nets.body import make_body, weights_of
+from aleazero.nets.checkpoint import Metadata, read_checkpoint, weight_shapes, write_checkpoint
+from aleazero.nets.config import NetConfig, NetShape, ValueScale
+from aleazero.nets.load import load_net
+
+CONFIG = NetConfig(width=16, blocks=1)
+
+
+def made(game, config=CONFIG, seed=1):
+    return weights_of(make_body(NetShape.of(game), config, seed))
+
+
+def about(game, config=CONFIG, **more):
+    return Metadata.of(game, config, ValueScale(), **more)
+
+
+@pytest.fixture
+def pig():
+    return aleazero.load_game("pig")
+
+
+@pytest.fixture
+def path(tmp_path, pig):
+    found = tmp_path / "net.safetensors"
+    write_checkpoint(found, made(pig), about(pig, step=7, training={"rate": 0.5}))
+    return found
+
+
+def test_round_trip(path, pig) -> None:
+    weights, found = read_checkpoint(path)
+    assert found == about(pig, step=7, training={"rate": 0.5})
+    assert set(weights) == set(made(pig))
+    for name, array in made(pig).items():
+        np.testing.assert_array_equal(weights[name], array)
+    before = path.read_bytes()
+    write_checkpoint(path, weights, found)
+    assert path.read_bytes() == before  # the same bytes for the same weights
+    assert [file.name for file in path.parent.iterdir()] == ["net.safetensors"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        CONFIG,
+        NetConfig(width=5, blocks=0, layer_norm=False),
+        NetConfig(width=9, blocks=2, margin=True, afterstates=False),
+    ],
+)
+def test_the_names_and_shapes_are_those_of_torch(config, pig) -> None:
+    shapes = {name: array.shape for name, array in made(pig, config).items()}
+    assert shapes == weight_shapes(NetShape.of(pig), config)
+
+
+def test_the_same_seed_has_the_same_weights_and_leaves_torch_alone(pig) -> None:
+    import torch
+
+    torch.manual_seed(5)
+    wanted = torch.rand(3)
+    torch.manual_seed(5)
+    one, same, other = made(pig, seed=1), made(pig, seed=1), made(pig, seed=2)
+    assert torch.equal(torch.rand(3), wanted)
+    assert all((one[name] == same[name]).all() for name in one)
+    assert any((one[name] != other[name]).any() for name in one)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_file_cut_short_is_refused(data, tmp_path_factory) -> None:
+    game = aleazero.load_game("pig")
+    file = tmp_path_factory.mktemp("cut") / "net.safetensors"
+    write_checkpoint(file, made(game), about(game))
+    whole = file.read_bytes()
+    file.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    with pytest.raises(CheckpointError, match=r"damaged or no checkpoint|safetensors file of something else"):
+        read_checkpoint(file)
+
+
+def rewritten(path, change):
+    """Change the header's metadata."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    written = json.loads(header["__metadata__"]["aleazero"])
+    change(written)
+    header["__metadata__"]["aleazero"] = json.dumps(written)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + size :])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.update(format=99), "has format 99, expected 1"),
+        (lambda m: m.update(surprise=1), "metadata that make no sense"),
+        (lambda m: m["net"].update(width="wide"), "metadata that make no sense"),
+        (lambda m: m["net"].update(width=17), "expected float32"),
+        (lambda m: m["net"].update(blocks=2), "other weights than its metadata say"),
+    ],
+)
+def test_metadata_that_do_not_fit_are_refused(path, change, message) -> None:
+    rewritten(path, change)
+    with pytest.raises(CheckpointError, match=message):
+        read_checkpoint(path)
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path, pig) -> None:
+    weights = made(pig)
+    weights["heads.bias"][0] = np.nan
+    write_checkpoint(tmp_path / "net", weights, about(pig))
+    with pytest.raises(CheckpointError, match=r"heads\.bias has numbers that are not finite"):
+        read_checkpoint(tmp_path / "net")
+
+
+def test_files_of_others(tmp_path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"a": np.zeros(3)}, tmp_path / "other.safetensors")
+    with pytest.raises(CheckpointError, match="of something else"):
+        read_checkpoint(tmp_path / "other.safetensors")
+    with pytest.raises(CheckpointError, match="cannot be read: No such file"):
+        read_checkpoint(tmp_path / "missing.safetensors")
+    (tmp_path / "text").write_text("weights, honestly", encoding="utf-8")
+    with pytest.raises(CheckpointError, match="damaged or no checkpoint"):
+        read_checkpoint(tmp_path / "text")
+    game = aleazero.load_game("pig")
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        write_checkpoint(tmp_path / "text" / "net", made(game), about(game))
+
+
+def test_a_network_of_another_game_is_refused_by_name(path, pig) -> None:
+    assert load_net(path, pig).about.step == 7
+    with pytest.raises(CheckpointError, match="has game 'pig', expected 'tic_tac_toe'"):
+        load_net(path, aleazero.load_game("tic_tac_toe"))
+    with pytest.raises(CheckpointError, match=r"has params .* expected"):
+        load_net(path, aleazero.load_game("pig", target=20))
+    rewritten(path, lambda m: m.update(observation_schema="pig-0"))
+    with pytest.raises(CheckpointError, match="has observation_schema 'pig-0', expected 'pig-1'"):
+        load_net(path, pig)
+    rewritten(path, lambda m: m.update(observation_schema="pig-1", rules_version=9))
+    with pytest.raises(CheckpointError, match="has rules_version 9, expected 1"):
+        load_net(path, pig)

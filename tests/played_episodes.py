@@ -1,0 +1,131 @@
+"""Real episodes for the tests of the replay: random play with the plain rules, and policies made up but valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save
+
+from aleazero.games.base import Game, State
+from aleazero.games.luck import PlayedLuck
+from aleazero.games.registry import load_game
+from aleazero.games.yatzy_card import HIGHEST_TOTAL
+from aleazero.replay.meta import Origin, checksum_of
+from aleazero.replay.shard import KEY, Shard, read_shard, shard_name, write_shard
+from aleazero.selfplay.record import EpisodeRecord
+
+RACE = str(Path(__file__).parent.parent / "examples" / "race.py")
+GAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "pig": ("pig", {"target": 20}),
+    "solitaire": ("yatzy", {"players": 1}),
+    "yatzy": ("yatzy", {"players": 2}),
+    "2048": ("2048", {}),
+    "tic_tac_toe": ("tic_tac_toe", {}),
+    "race": (f"{RACE}:race", {"length": 8}),
+}
+
+
+@cache
+def game_of(name: str) -> Game:
+    spec, params = GAMES[name]
+    return load_game(spec, **params)
+
+
+def origin_of(name: str, model: str = "model-0") -> Origin:
+    return Origin.of(game_of(name), model, GAMES[name][0])
+
+
+@cache
+def episode(name: str, number: int = 0) -> EpisodeRecord:
+    """A game that was played at random: forced moves are not searched, a third of the others have no policy target."""
+    game = game_of(name)
+    rng = np.random.default_rng([len(name), number])
+    seed = int(rng.integers(2**64, dtype=np.uint64))
+    luck, state = PlayedLuck(seed), game.new_initial_state()
+    start, steps, samples = state.to_text(), [], []
+    decisions = 0
+    while not state.is_terminal():
+        if state.is_chance_node():
+            action = luck.draw(state)
+            if rng.random() < 0.7:
+                samples.append(_sample(state, len(steps), decisions, rng, weight=0.0, searched=True))
+        else:
+            choices = state.legal_actions()
+            action = int(rng.choice(choices))
+            forced = len(choices) == 1
+            weight = 0.0 if forced or rng.random() < 0.3 else float(rng.choice([0.5, 1.0]))
+            samples.append(_sample(state, len(steps), decisions, rng, weight, searched=not forced))
+            decisions += 1
+        steps.append((state.current_player(), action))
+        state.apply_action(action)
+    returns = np.array(state.returns())
+    totals = _totals(state, returns)
+    viewers = np.array([sample["viewers"] for sample in samples], np.int8)
+    kinds = {"step": np.int32, "ply": np.int32, "afterstate": np.bool_, "weights": np.float32, "searched": np.bool_}
+    return EpisodeRecord(
+        game_number=number,
+        seed=seed,
+        start=start,
+        steps=np.array(steps, np.int32),
+        returns=returns,
+        viewers=viewers,
+        scores=np.array([np.roll(totals, -viewer) for viewer in viewers], np.float32),
+        **{name: np.array([sample[name] for sample in samples], kind) for name, kind in kinds.items()},
+        **{name: np.stack([s[name] for s in samples]) for name in ("observations", "legal_masks", "policies")},
+        root_values=np.stack([sample["root_values"] for sample in samples]),
+    )
+
+
+def _sample(state: State, step: int, ply: int, rng: Any, weight: float, searched: bool) -> dict[str, Any]:
+    mask = state.legal_actions_mask()
+    visits = mask * rng.integers(0, 50, len(mask)) + (mask if weight else 0)
+    players = state.game.num_players
+    return {
+        "step": step,
+        "ply": ply,
+        "afterstate": state.is_chance_node(),
+        "observations": state.observation_tensor(),
+        "legal_masks": mask,
+        "policies": np.asarray(visits / visits.sum() if weight else np.zeros(len(mask)), np.float32),
+        "viewers": state.viewer(),
+        "root_values": np.asarray(rng.normal(size=players) if searched else np.zeros(players), np.float32),
+        "weights": weight,
+        "searched": searched,
+    }
+
+
+def _totals(state: State, returns: np.ndarray) -> np.ndarray:
+    if state.game.name != "yatzy" or len(returns) == 1:
+        return returns
+    out = np.zeros(len(returns))
+    state.game.kernels.words["points"](state.vector, out)
+    return out * HIGHEST_TOTAL
+
+
+def episodes(name: str, first: int, last: int) -> list[EpisodeRecord]:
+    return [episode(name, number) for number in range(first, last)]
+
+
+def make_shard(
+    folder: Path, name: str, first: int, last: int, *, iteration: int = 0, number: int | None = None
+) -> Path:
+    """A shard of a game's episodes, numbered as a writer of equal shards would number it."""
+    path = folder / shard_name(iteration, first // (last - first) if number is None else number)
+    write_shard(path, episodes(name, first, last), origin_of(name, f"model-{iteration}"), iteration)
+    return path
+
+
+def damage(path: Path, change: Callable[[dict[str, np.ndarray]], None] | None = None, **meta: Any) -> Shard:
+    """Change a shard's columns or metadata and write it anew with a checksum that fits."""
+    shard = read_shard(path)
+    columns = {name: np.array(column) for name, column in shard.columns.items()}
+    if change is not None:
+        change(columns)
+    said = shard.meta.model_copy(update=meta)
+    said = said.model_copy(update={"checksum": checksum_of(said, columns)})
+    path.write_bytes(save(columns, {KEY: said.to_text()}))
+    return Shard(path, said, columns)

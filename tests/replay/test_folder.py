@@ -1,0 +1,62 @@
+"""A folder of shards: in order of age, broken ones told, games that are there twice found."""
+
+import shutil
+
+import pytest
+from played_episodes import damage, make_shard
+
+from aleazero.errors import ReplayError
+from aleazero.replay.folder import open_folder, shard_paths
+from aleazero.replay.shard import shard_name
+
+
+def test_shards_come_in_order_of_age(tmp_path):
+    for iteration, first in ((100_000, 0), (2, 2), (2, 0), (0, 2)):
+        make_shard(tmp_path, "tic_tac_toe", first, first + 2, iteration=iteration)
+    told = []
+    shards, broken = open_folder(tmp_path, lambda done, of: told.append((done, of)))
+    assert [(shard.meta.iteration, shard.meta.first_game) for shard in shards] == [(0, 2), (2, 0), (2, 2), (100_000, 0)]
+    assert broken == []
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_broken_shards_are_told_and_left_out(tmp_path):
+    whole = make_shard(tmp_path, "tic_tac_toe", 0, 1)
+    (tmp_path / shard_name(0, 1)).write_bytes(b"nothing")
+    (tmp_path / "weights.safetensors").write_bytes(whole.read_bytes())
+    (tmp_path / "README").write_bytes(b"no shard, and none by name")
+    (tmp_path / f".{whole.name}.17.tmp").write_bytes(b"half")
+    shards, broken = open_folder(tmp_path)
+    assert [shard.path for shard in shards] == [whole]
+    assert {each.path.name: each.why for each in broken} == {
+        "weights.safetensors": "the name is no shard's, expected e.g. shard_00000_00000.safetensors",
+        shard_name(0, 1): "the file has 7 bytes, expected a header",
+    }
+
+
+def test_a_shard_under_the_name_of_another_iteration_is_broken(tmp_path):
+    path = make_shard(tmp_path, "tic_tac_toe", 0, 1)
+    path.rename(tmp_path / shard_name(3, 0))
+    assert [each.why for each in open_folder(tmp_path)[1]] == ["the iteration is 0, expected 3 as in the name"]
+
+
+def test_games_that_are_there_twice_are_found(tmp_path):
+    path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
+    shutil.copy(path, tmp_path / shard_name(0, 1))
+    make_shard(tmp_path, "tic_tac_toe", 0, 2, iteration=1)  # the same numbers in another iteration are other games
+    shards, broken = open_folder(tmp_path)
+    assert [shard.path.name for shard in shards] == [shard_name(0, 1), shard_name(1, 0)]
+    assert [(each.path, each.why) for each in broken] == [(path, f"game 0 is in {shard_name(0, 1)} too")]
+
+
+def test_what_a_shard_says_is_one_line(tmp_path):
+    damage(make_shard(tmp_path, "tic_tac_toe", 0, 1), lambda columns: columns.update({"a\nb": columns["ply"]}))
+    assert [each.why for each in open_folder(tmp_path)[1]] == [r"the column 'a\nb' is unknown"]
+
+
+def test_no_folder_is_an_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "nowhere", tmp_path / "file"):
+        with pytest.raises(ReplayError, match=r"no folder '.*', expected one with shards"):
+            shard_paths(path)
+    assert open_folder(tmp_path) == ([], [])

@@ -1,0 +1,83 @@
+"""What a shard says of itself reads back; what is no such text is refused."""
+
+import json
+
+import pytest
+from played_episodes import game_of, make_shard, origin_of
+
+from aleazero.errors import ReplayError
+from aleazero.replay.meta import FORMAT, Origin, parse_meta
+from aleazero.replay.shard import read_shard
+
+
+@pytest.fixture
+def meta(tmp_path):
+    return read_shard(make_shard(tmp_path, "tic_tac_toe", 4, 6, iteration=3)).meta
+
+
+def test_it_says_who_made_what(meta):
+    assert json.loads(meta.to_text()) | {"checksum": "", "code_version": ""} == {
+        "format": FORMAT,
+        "game": "tic_tac_toe",
+        "params": {},
+        "rules_version": 1,
+        "observation_schema": game_of("tic_tac_toe").info.observation_schema,
+        "iteration": 3,
+        "model": "model-3",
+        "first_game": 4,
+        "last_game": 6,
+        "samples": meta.samples,
+        "code_version": "",
+        "checksum": "",
+    }
+    assert meta.code_version.count(".") == 2
+    assert parse_meta(meta.to_text()) == meta
+
+
+def changed(meta, **changes):
+    said = json.loads(meta.to_text())
+    said.update(changes)
+    return json.dumps({name: value for name, value in said.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": 2}, "the format is 2, expected 1"),
+        ({"format": None}, "expected that of a shard"),
+        ({"iteration": "3"}, "the metadata's iteration is '3': Input should be a valid integer"),
+        ({"iteration": -1}, "the metadata's iteration is -1"),
+        ({"samples": True}, "the metadata's samples is True"),
+        ({"model": None}, "the metadata's model is .*: Field required"),
+        ({"author": "me"}, "the metadata's author is 'me': Extra inputs are not permitted"),
+        ({"params": []}, "the metadata's params is"),
+    ],
+)
+def test_metadata_that_is_not_right_is_refused(meta, changes, said):
+    with pytest.raises(ReplayError, match=said):
+        parse_meta(changed(meta, **changes))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{", "[" * 100_000])
+def test_metadata_of_something_else_is_refused(text):
+    with pytest.raises(ReplayError, match="expected that of a shard"):
+        parse_meta(text)
+
+
+def test_samples_of_other_rules_are_told_apart():
+    pig = origin_of("pig")
+    assert pig.same_game(origin_of("pig", "another model"))
+    for changes in ({"params": {"target": 21}}, {"rules_version": 2}, {"observation_schema": "pig-2"}, {"game": "gip"}):
+        assert not pig.same_game(pig.model_copy(update=changes))
+
+
+def test_the_words_of_a_game():
+    assert origin_of("pig").game_text() == "pig(target=20) version 1, observations pig-1"
+    assert origin_of("race").game_text().endswith("race.py:race(length=8) version 1")
+
+
+def test_parameters_that_are_no_json_are_refused():
+    game = game_of("pig")
+    strange = type("Strange", (), {"info": game.info, "params": {"x": object()}, "name": "strange"})()
+    with pytest.raises(ReplayError, match="parameters must be JSON"):
+        Origin.of(strange, "model")
