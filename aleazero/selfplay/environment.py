@@ -132,6 +132,6 @@ class Environment:
 def _observation_size(game: Game) -> int:
     """Length of an observation; 0 where the game's class has none."""
     try:
-        return len(game.new_initial_state().observation_tensor(0))
+        return game.observation_size
     except GameError:
         return 0

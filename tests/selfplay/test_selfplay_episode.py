@@ -7,6 +7,8 @@ import pytest
 
 import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
+from aleazero.nets.checkpoint import Metadata, weight_shapes, write_checkpoint
+from aleazero.nets.config import NetConfig, ValueScale, counts_wins
 
 COINS = str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")
 GAMES = {
@@ -19,6 +21,8 @@ GAMES = {
     "yatzy-3": aleazero.load_game("yatzy", players=3),
     "coins": aleazero.load_game(COINS),
 }
+OBSERVED = [name for name in GAMES if name != "coins"]
+"""Those with observations, which a network needs."""
 SHOWN = EnvConfig(include_full_state=True)
 
 
@@ -122,6 +126,16 @@ def test_an_agent_that_cheats_is_stopped():
         self_play_episode(Environment(GAMES["pig"]), [Cheat(), Cheat()], 0)
 
 
+def random_net(game, folder, seed=0):
+    """The path of a network for a game, with random weights."""
+    values = ValueScale() if counts_wins(game) else ValueScale(kind="score", scale=100.0)
+    about, dice = Metadata.of(game, NetConfig(width=16, blocks=1), values), np.random.default_rng(seed)
+    shapes = weight_shapes(about.shape, about.net)
+    path = folder / f"{game.name}:{game.num_players}.safetensors"
+    write_checkpoint(path, {name: dice.normal(0, 0.5, shape) for name, shape in shapes.items()}, about)
+    return path
+
+
 def decide(name, spec, decisions, seed=0):
     """Let an agent decide so often, under masks of which some are narrower than the rules."""
     game = GAMES[name]
@@ -148,9 +162,16 @@ def test_decisions_are_legal(name, spec):
     decide(name, spec, 300)
 
 
-@pytest.mark.parametrize("name", [name for name in GAMES if name != "coins"])  # which has no observations
+@pytest.mark.parametrize("name", OBSERVED)
 def test_decisions_of_a_search_are_legal(name):
     decide(name, "net:dummy,sims=3", 40)
+
+
+@pytest.mark.parametrize("name", OBSERVED)
+def test_decisions_of_random_networks_are_legal(name, tmp_path):
+    path = random_net(GAMES[name], tmp_path)
+    decide(name, f"net:{path},sims=3", 20)
+    decide(name, f"net:{path},sims=0", 100)
 
 
 def test_a_network_needs_observations_to_search():
@@ -165,3 +186,11 @@ def test_a_network_needs_observations_to_search():
 @pytest.mark.parametrize("spec", ["random", "net:dummy,sims=0"])
 def test_a_hundred_thousand_decisions_are_legal(name, spec):
     assert decide(name, spec, -(-100_000 // len(GAMES)), seed=1) > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OBSERVED)
+def test_a_hundred_thousand_decisions_of_random_networks_are_legal(name, tmp_path):
+    for seed in range(4):
+        path = random_net(GAMES[name], tmp_path, seed)
+        assert decide(name, f"net:{path},sims=0", -(-25_000 // len(OBSERVED)), seed) > 5
