@@ -53,7 +53,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, np.int64]):
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an action."""
         try:
-            self.last_step = self.environment.step(action)  # type: ignore[arg-type]
+            self.last_step = self.environment.step(action)
         except IllegalActionError:
             if self._illegal_reward is None or action not in self.action_space:
                 raise

@@ -6,8 +6,9 @@ rewards.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,15 +80,12 @@ class Environment:
         done = self._state.is_terminal()
         return self._tell(self._state, self._rewards(self._state) if done else np.zeros(self.game.num_players))
 
-    def step(self, action: int) -> EnvStep:
+    def step(self, action: SupportsIndex) -> EnvStep:
         """Play an action, and the chance behind it; an illegal action is an error, and changes nothing."""
         state = self._begun()
         if state.is_terminal():
             raise PositionError(f"{self.game.name}: the episode is over, got action {action!r}: reset begins another")
-        if isinstance(action, bool) or not isinstance(action, int | np.integer):
-            expected = f"a whole number, one of {state.legal_actions()}"
-            raise IllegalActionError(f"{self.game.name}: action is {action!r}, expected {expected}")
-        state.apply_action(int(action))
+        state.apply_action(self._whole(action, state))
         self._play_chance(state)
         return self._tell(state, self._rewards(state))
 
@@ -103,6 +101,16 @@ class Environment:
         if self._state is None:
             raise PositionError(f"{self.game.name}: no episode has begun, expected reset(seed) first")
         return self._state
+
+    def _whole(self, action: SupportsIndex, state: State) -> int:
+        """The action as a number; networks' libraries like to give it as an array without dimensions."""
+        try:
+            if not isinstance(action, bool):
+                return operator.index(action)
+        except TypeError:
+            pass
+        expected = f"a whole number, one of {state.legal_actions()}"
+        raise IllegalActionError(f"{self.game.name}: action is {action!r}, expected {expected}")
 
     def _play_chance(self, state: State) -> None:
         while state.is_chance_node():

@@ -182,6 +182,7 @@ def test_what_is_told_is_a_copy():
         (0.0, "action is 0.0, expected a whole number"),
         (None, "action is None"),
         (True, "action is True"),
+        (np.array([0]), "action is array([0]), expected a whole number"),
     ],
 )
 def test_an_illegal_action_changes_nothing(action, said):
@@ -196,17 +197,23 @@ def test_an_illegal_action_changes_nothing(action, said):
         assert (environment.step(0).observations == other.step(np.int64(0)).observations).all()
 
 
+def test_whole_numbers_of_all_kinds_will_do():
+    seen = []
+    for action in (0, np.int8(0), np.uint64(0), np.array(0)):
+        environment = Environment(GAMES["pig"])
+        environment.reset(4)
+        seen.append(environment.step(action).observations.tolist())
+    assert seen == [seen[0]] * 4
+
+
 def test_equivalents_of_a_legal_action_will_do():
-    environment = Environment(GAMES["yatzy-1"], EnvConfig(include_full_state=True))
-    state = environment.reset(0).state
-    while True:
-        other = [a for a in range(state.game.num_actions) if state.canonical_action(a) not in (-1, a)]
-        if other:
-            break
-        state = environment.step(state.legal_actions()[0]).state
-    expected = state.child(state.canonical_action(other[0]))
-    assert state.child(other[0]).key() == expected.key()
-    assert environment.step(other[0]).state is not None
+    one, other = (Environment(GAMES["yatzy-1"], EnvConfig(include_full_state=True)) for _ in range(2))
+    state, _ = one.reset(0).state, other.reset(0)
+    while not (equivalents := [a for a in range(state.game.num_actions) if state.canonical_action(a) not in (-1, a)]):
+        action = state.legal_actions()[0]
+        state, _ = one.step(action).state, other.step(action)
+    after = one.step(equivalents[0]).state
+    assert after.key() == other.step(state.canonical_action(equivalents[0])).state.key() != state.key()
 
 
 def test_after_the_end_there_is_no_step():
