@@ -52,6 +52,11 @@ if TYPE_CHECKING:
         load_game,
         register_game,
     )
+    from aleazero.players.agent import (
+        Agent,
+        AgentInput,
+        make_agent,
+    )
     from aleazero.players.make import (
         make_player,
     )
@@ -92,6 +97,14 @@ if TYPE_CHECKING:
     )
     from aleazero.search.search import (
         Search,
+    )
+    from aleazero.selfplay.environment import (
+        EnvConfig,
+        Environment,
+        EnvStep,
+    )
+    from aleazero.selfplay.episode import (
+        self_play_episode,
     )
 
 # Names are imported when first used, so that `aleazero --help` does not wait for numba.
@@ -141,6 +154,13 @@ _HOMES = {
     "Search": "aleazero.search.search",
     "Player": "aleazero.players.player",
     "make_player": "aleazero.players.make",
+    "Agent": "aleazero.players.agent",
+    "AgentInput": "aleazero.players.agent",
+    "make_agent": "aleazero.players.agent",
+    "EnvConfig": "aleazero.selfplay.environment",
+    "EnvStep": "aleazero.selfplay.environment",
+    "Environment": "aleazero.selfplay.environment",
+    "self_play_episode": "aleazero.selfplay.episode",
     "PlayedGame": "aleazero.evaluation.match",
     "play_match": "aleazero.evaluation.match",
     "RegretReport": "aleazero.evaluation.regret",
@@ -155,12 +175,17 @@ __all__ = [
     "MANY",
     "NONE",
     "TERMINAL",
+    "Agent",
+    "AgentInput",
     "AleaZeroError",
     "ChanceConfig",
     "CheckReport",
     "CheckpointError",
     "ConfigError",
     "ContractError",
+    "EnvConfig",
+    "EnvStep",
+    "Environment",
     "Evaluator",
     "EvaluatorError",
     "Finished",
@@ -193,11 +218,13 @@ __all__ = [
     "from_openspiel",
     "game_names",
     "load_game",
+    "make_agent",
     "make_player",
     "measure_regret",
     "play_match",
     "played_outcome",
     "register_game",
+    "self_play_episode",
 ]
 
 

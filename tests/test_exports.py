@@ -8,6 +8,8 @@ import sys
 import aleazero
 
 PUBLIC = [
+    "Agent",
+    "AgentInput",
     "AleaZeroError",
     "CHANCE",
     "ChanceConfig",
@@ -18,6 +20,9 @@ PUBLIC = [
     "DECISION",
     "ESTIMATE",
     "EXACT",
+    "EnvConfig",
+    "EnvStep",
+    "Environment",
     "Evaluator",
     "EvaluatorError",
     "Finished",
@@ -53,11 +58,13 @@ PUBLIC = [
     "from_openspiel",
     "game_names",
     "load_game",
+    "make_agent",
     "make_player",
     "measure_regret",
     "play_match",
     "played_outcome",
     "register_game",
+    "self_play_episode",
 ]
 
 
@@ -75,7 +82,8 @@ def test_the_version_is_the_packages() -> None:
 
 
 def test_importing_the_package_imports_no_heavy_library() -> None:
-    code = "import sys, aleazero; print([m for m in ('numpy', 'numba', 'pydantic', 'rich') if m in sys.modules])"
+    heavy = ("numpy", "numba", "pydantic", "rich", "gymnasium", "pettingzoo")
+    code = f"import sys, aleazero; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

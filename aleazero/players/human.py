@@ -18,8 +18,8 @@ EXPECTED: Final = "type a move by name or id"
 class HumanPlayer(Thinker):
     """Asks on the terminal, on stderr, and asks again after nonsense; the end of input is an ``EOFError``."""
 
-    def __init__(self, read: Callable[[], str] = input, write: Callable[[str], object] | None = None) -> None:
-        self._read, self._write = read, write or _to_stderr
+    def __init__(self, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
+        self._read, self._write = read or input, write or _to_stderr
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """What the person says, one position after the other."""

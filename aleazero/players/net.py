@@ -39,7 +39,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         return DummyNet(game)
     if not Path(path).expanduser().exists():
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
-    from aleazero.nets.load import load_net  # type: ignore[import-not-found, unused-ignore]
+    from aleazero.nets.load import load_net
 
     settings = {} if inference is None else {"inference": inference}
     net: Evaluator = load_net(Path(path).expanduser(), game, **settings)

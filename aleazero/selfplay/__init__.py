@@ -1,1 +1,1 @@
-"""Self-play: games that players play for the sake of their samples."""
+"""Self-play: environments, episodes, and games that players play for the sake of their samples."""

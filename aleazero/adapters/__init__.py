@@ -1,0 +1,1 @@
+"""AleaZero's environments in the words of other libraries (the extra ``gym``). Nothing else imports from here."""
