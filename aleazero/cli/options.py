@@ -48,7 +48,8 @@ EvaluatorOption = Annotated[
     typer.Option(
         "--evaluator",
         metavar="SPEC",
-        help="What values a leaf: `uniform`, `rollout`, `rollout:4` (4 playouts), or `oracle` where there is one.",
+        help="What values a leaf: `uniform`, `rollout`, `rollout:4` (4 playouts), `oracle` where there is one, or a "
+        "network as `net:PATH`.",
     ),
 ]
 ExplorationOption = Annotated[

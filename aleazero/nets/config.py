@@ -19,7 +19,7 @@ class NetConfig(Settings):
     afterstates: bool = True
     """A head of its own for the value of chance nodes, so that the search may ask there."""
     margin: bool = False
-    """A head for the final scores by seat. Only training asks it: the trunk learns from more than who won."""
+    """A head for the final scores by seat: who won is a noisy teacher, by how much a better one."""
 
 
 class ValueScale(Settings):
@@ -32,6 +32,10 @@ class ValueScale(Settings):
     kind: Literal["win", "score"] = "win"
     shift: float = Field(0.0)
     scale: float = Field(1.0, gt=0)
+    margin: float = Field(0.0, ge=0, le=1)
+    """With ``win``: the share of tanh(margin / spread) in a value, where the margin is what the head of final scores
+    says one is ahead of the others on average."""
+    spread: float = Field(1.0, gt=0)
 
 
 class NetShape(Settings):

@@ -46,7 +46,8 @@ class Net:
         )
         self.afterstates = ESTIMATE if about.net.afterstates else NONE
         scale = about.values
-        self._scale = (scale.kind == "win", about.shape.players == 2, scale.shift, scale.scale)
+        margin = scale.margin if about.net.margin else 0.0
+        self._scale = (scale.kind == "win", margin, scale.spread, scale.shift, scale.scale)
 
     def predict_single(self, observation: Floats) -> tuple[Floats, Floats]:
         """Logits (actions,) and values (players,) of a decision."""
@@ -78,25 +79,33 @@ class Net:
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, duel: bool, shift: float, scale: float,
-                 out: Any) -> None:  # fmt: skip
+def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
+                 shift: float, scale: float, out: Any) -> None:  # fmt: skip
     """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.
 
     One number at a time: numpy's vectors may round another way at their ends.
     """
+    players = out.shape[1]
+    scores = heads.shape[1] - players
     for row in range(len(heads)):
         decides = False
         for action in range(masks.shape[1]):
             decides = decides or masks[row, action]
         start = first if decides else behind
-        if wins and duel:
-            ahead = 0.5 * (math.tanh(heads[row, start]) - math.tanh(heads[row, start + 1]))
-            out[row, 0] = ahead
-            out[row, 1] = -ahead
-            continue
-        for seat in range(out.shape[1]):
+        total = 0.0
+        for seat in range(players):
             said = np.float64(heads[row, start + seat])
             out[row, seat] = math.tanh(said) if wins else shift + scale * said
+            total += np.float64(heads[row, scores + seat])
+        if wins and players == 2:
+            ahead = 0.5 * (np.float64(out[row, 0]) - np.float64(out[row, 1]))
+            out[row, 0] = ahead
+            out[row, 1] = -ahead
+        if wins and margin > 0.0:
+            for seat in range(players):
+                own = np.float64(heads[row, scores + seat])
+                lead = math.tanh((own - (total - own) / (players - 1)) / spread)
+                out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
 
 
 def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:

@@ -20,7 +20,7 @@ CHANCE_WORDS = {
 }
 """The preset of ``ChanceConfig`` that each word stands for."""
 
-EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle")
+EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
 
 
 def read_chance(word: str, what: str = "chance") -> ChanceConfig:
@@ -35,6 +35,10 @@ def read_chance(word: str, what: str = "chance") -> ChanceConfig:
 def check_evaluator(word: str, what: str = "evaluator") -> None:
     """Refuse what is no evaluator's word."""
     name, colon, number = word.partition(":")
+    if name == "net":
+        if not number:
+            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
+        return
     if name not in EVALUATOR_WORDS:
         raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
     if colon and (name != "rollout" or not number.isdecimal() or int(number) < 1):
@@ -42,7 +46,7 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
 
 
 def read_evaluator(word: str, game: Game, what: str = "evaluator") -> Any:
-    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, or ``oracle`` where the game has one."""
+    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
     from aleazero.search.evaluator import Rollout, Uniform
 
     check_evaluator(word, what)
@@ -51,4 +55,8 @@ def read_evaluator(word: str, game: Game, what: str = "evaluator") -> Any:
         from aleazero.oracles.judge import judge_of
 
         return judge_of(game).evaluator
+    if name == "net":
+        from aleazero.players.net import read_net
+
+        return read_net(number, game)
     return Uniform() if name == "uniform" else Rollout(int(number or 1))

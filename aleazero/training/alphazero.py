@@ -77,7 +77,7 @@ def fit(
 
     window = Window(replay, config.window)
     _ = window.origin  # raises where there is nothing to learn from
-    trainer = Trainer.load(start, game, config) if start else Trainer(game, config, scale_for(game, window))
+    trainer = Trainer.load(start, game, config) if start else Trainer(game, config, scale_for(game, window, config))
     summary = trainer.fit(window, progress)
     trainer.save(out)
     return summary

@@ -29,7 +29,10 @@ class TrainConfig(Settings):
     td_lambda: float = Field(0.9, ge=0, le=1, description="Of `td`.")
     policy_weight: float = Field(1.0, ge=0)
     value_weight: float = Field(1.0, ge=0)
-    margin_weight: float = Field(0.1, ge=0, description="Of the final scores, where the network has that head.")
+    margin_weight: float = Field(1.0, ge=0, description="Of the final scores, where the network has that head.")
+    margin_share: float = Field(
+        0.5, ge=0, le=1, description="Share of the expected margin in the values of a new network with that head."
+    )
     optimiser: Literal["fresh", "kept"] = Field(
         "kept", description="What happens to the optimiser's moments when training goes on: forgotten, or kept."
     )

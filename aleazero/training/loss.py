@@ -71,7 +71,7 @@ def losses(heads: Tensor, lesson: Lesson, shape: NetShape, net: NetConfig, scale
         behind_loss = (wrong * (1 - decisions)).sum() / (1 - decisions).sum().clamp(min=1)
     margin = torch.zeros_like(value)
     if net.margin:
-        margin = (heads[:, -players:] - wanted_scores(lesson.scores, scale)).square().mean()
+        margin = (heads[:, -players:] - wanted_scores(lesson.scores, scale)).square().mean() / margin_unit(scale)
     return Losses(policy, value, behind_loss, margin, target_entropy.detach(), model_entropy.detach())
 
 
@@ -89,6 +89,11 @@ def in_units(heads: Tensor, scale: ValueScale) -> Tensor:
 def wanted(values: Tensor, scale: ValueScale) -> Tensor:
     """Targets in the same units."""
     return values if scale.kind == "win" else (values - scale.shift) / scale.scale
+
+
+def margin_unit(scale: ValueScale) -> float:
+    """What the squared error of scores is divided by, so that it is of about 1."""
+    return scale.spread**2 if scale.kind == "win" else 1.0
 
 
 def wanted_scores(scores: Tensor, scale: ValueScale) -> Tensor:

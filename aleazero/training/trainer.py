@@ -275,10 +275,14 @@ def pick_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def scale_for(game: Game, window: Window) -> ValueScale:
+def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
     """The scale of a new network's values: wins as they are, scores by what was scored so far."""
     if counts_wins(game):
-        return ValueScale(kind="win")
+        if not config.net.margin:
+            return ValueScale(kind="win")
+        scores = np.concatenate(window.columns("scores")).astype(np.float64)
+        ahead = scores[:, 0] - scores[:, 1:].mean(axis=1)
+        return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
     returns = np.concatenate(window.columns("returns")).astype(np.float64)
     return ValueScale(kind="score", shift=float(returns.mean()), scale=max(1e-3, float(returns.std())))
 

@@ -1,0 +1,113 @@
+"""Self-play, fit, self-play with what was learnt, and fit again: for every game, and with workers that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+import aleazero
+from aleazero import CheckpointError
+from aleazero.nets.config import NetConfig
+from aleazero.replay.check import check_replay
+from aleazero.selfplay.config import SelfplayConfig
+from aleazero.training.alphazero import fit, play_games
+from aleazero.training.config import TrainConfig
+from aleazero.training.workers import Workers
+
+GAMES = {
+    "pig": {"target": 15},
+    "tic_tac_toe": {},
+    "dice_game": {},
+    "yatzy": {"players": 1},
+    "2048": {},
+    "examples/race.py": {},
+}
+SELFPLAY = SelfplayConfig(simulations=4, parallel=4, games_per_shard=3)
+TRAIN = TrainConfig(net=NetConfig(width=8, blocks=1), steps=3, batch_size=16)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Workers(2) as workers:
+        yield workers
+
+
+def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
+    """Two rounds; every file that they leave."""
+    game = aleazero.load_game(name, **params)
+    first, second = folder / "net_0.safetensors", folder / "net_1.safetensors"
+    play_games(pool, game, "dummy", games, folder / "replay", config, spec=name, seed=1)
+    fit(game, folder / "replay", first, TRAIN)
+    play_games(pool, game, str(first), games, folder / "replay", config, spec=name, seed=1, iteration=1)
+    fit(game, folder / "replay", second, TRAIN, start=first)
+    return {file.name: file.read_bytes() for file in sorted(folder.rglob("*.safetensors"))}
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_two_rounds(name: str, pool, tmp_path) -> None:
+    files = cycle(pool, tmp_path, name, GAMES[name])
+    assert len(files) == 4 + 4  # two shards a round; two networks, each with what training needs to go on
+    report = check_replay(tmp_path / "replay")
+    assert (report.shards, report.games, report.broken) == (4, 8, [])
+
+
+def test_three_players(pool, tmp_path) -> None:
+    cycle(pool, tmp_path, "yatzy", {"players": 3}, games=2)
+    assert check_replay(tmp_path / "replay").broken == []
+
+
+def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, tmp_path) -> None:
+    wanted = cycle(pool, tmp_path / "two", "pig", GAMES["pig"], games=20)
+    with Workers(1) as alone:
+        assert cycle(alone, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    killed = []
+
+    def kill_one(taken, done, of) -> None:
+        if done in (3, 9):
+            victim = pool.process_ids[done % 2]
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    folder = tmp_path / "killed"
+    play_games(pool, game, "dummy", 20, folder, SELFPLAY, spec="pig", seed=1, on_game=kill_one)
+    assert len(killed) == 2
+    assert not set(killed) & set(pool.process_ids)
+    for file in folder.iterdir():
+        assert file.read_bytes() == wanted[file.name]
+
+
+def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    wanted = tmp_path / "wanted"
+    play_games(pool, game, "dummy", 12, wanted, SELFPLAY, spec="pig", seed=1)
+
+    def leave(taken, done, of) -> None:
+        if done == 8:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "left"
+    with pytest.raises(KeyboardInterrupt):
+        play_games(pool, game, "dummy", 12, folder, SELFPLAY, spec="pig", seed=1, on_game=leave)
+    before = {file.name: file.stat().st_mtime_ns for file in folder.glob("*.safetensors")}
+    assert len(before) >= 1
+    played = []
+    play_games(
+        pool, game, "dummy", 12, folder, SELFPLAY, spec="pig", seed=1, on_game=lambda *taken: played.append(taken)
+    )
+    assert len(played) == 12 - 3 * len(before)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
+        file.name: file.read_bytes() for file in wanted.iterdir()
+    }
+    assert all((folder / name).stat().st_mtime_ns == time for name, time in before.items())
+
+
+def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_path) -> None:
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    (tmp_path / "net.safetensors").write_bytes(b"no network")
+    with pytest.raises(CheckpointError, match="damaged or no checkpoint"):
+        play_games(pool, game, str(tmp_path / "net.safetensors"), 4, tmp_path / "a", SELFPLAY, spec="pig")
+    play_games(pool, game, "dummy", 3, tmp_path / "b", SELFPLAY, spec="pig")
+    assert check_replay(tmp_path / "b").games == 3

@@ -1,0 +1,61 @@
+"""Value targets, worked out by hand for one small game."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aleazero import ConfigError
+from aleazero.training.targets import value_targets
+
+
+class Window:
+    """Two games of two players: decisions and afterstates, one of them forced; then a game of one sample."""
+
+    returns = np.array([[1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [-1, 1]], np.float32)
+    root_values = np.array([[0.2, -0.2], [0.4, -0.4], [0.0, 0.0], [-0.6, 0.6], [0.8, -0.8], [0.5, -0.5]], np.float32)
+    searched = np.array([True, True, False, True, True, True])
+    afterstate = np.array([False, True, False, False, True, False])
+    viewers = np.array([0, 0, 1, 1, 0, 1], np.int8)
+
+    def columns(self, name):
+        column = getattr(self, name)
+        return [column[:3], column[3:]]
+
+    def game_spans(self):
+        return np.array([[0, 5], [5, 6]], np.int64)
+
+
+def first_seat(name: str, **settings) -> list[float]:
+    found = value_targets(Window(), name, **settings)
+    np.testing.assert_allclose(found[:, 0], -found[:, 1])
+    return found[:, 0].tolist()
+
+
+def test_outcome_root_and_mix() -> None:
+    assert first_seat("outcome") == [1, 1, -1, -1, 1, -1]
+    # The forced third sample takes the fourth's: both are player 1's view.
+    assert first_seat("root") == pytest.approx([0.2, 0.4, -0.6, -0.6, 0.8, 0.5])
+    assert first_seat("mix", share=0.25) == pytest.approx([0.8, 0.85, -1, -0.9, 0.95, -0.625])
+
+
+def test_td_from_the_end_backwards_in_absolute_seats() -> None:
+    # By player 0's view, from the end: outcome 1.
+    last = 0.5 * 0.8 + 0.5 * 1.0
+    fourth = 0.5 * 0.6 + 0.5 * last
+    third = fourth  # nothing was searched
+    second = 0.5 * 0.4 + 0.5 * third
+    first = 0.5 * 0.2 + 0.5 * second
+    assert first_seat("td", decay=0.5) == pytest.approx([first, second, -third, -fourth, last, -0.25])
+    assert first_seat("td", decay=1.0) == first_seat("outcome")
+    assert first_seat("td", decay=0.0) == pytest.approx(first_seat("root"))
+
+
+def test_expectation_is_the_value_of_the_afterstate_behind() -> None:
+    # The first is followed by a searched afterstate; the fourth's afterstate is the other player's to view.
+    assert first_seat("expectation") == pytest.approx([0.4, 0.4, -0.8, -0.8, 0.8, 0.5])
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(ConfigError, match="value target is 'outcomes', did you mean outcome"):
+        value_targets(Window(), "outcomes")

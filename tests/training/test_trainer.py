@@ -1,0 +1,161 @@
+"""The trainer: right gradients, the same bits again, and the way on from where it stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from aleazero import CheckpointError, ConfigError
+from aleazero.nets.config import NetConfig, NetShape, ValueScale
+from aleazero.nets.load import load_net
+from aleazero.replay.window import Window
+from aleazero.training.config import TrainConfig
+from aleazero.training.loss import Lesson, losses
+from aleazero.training.trainer import Trainer, pick_device, scale_for, state_path
+
+CONFIG = TrainConfig(net=NetConfig(width=16, blocks=1, margin=True), steps=12, batch_size=32, warmup=3)
+SHAPE = NetShape(observation=4, actions=3, players=2)
+
+
+def lesson(**changes) -> Lesson:
+    made = {
+        "observations": torch.zeros(3, 4),
+        "legal_masks": torch.tensor([[True, True, False], [False, False, False], [True, True, True]]),
+        "policies": torch.tensor([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        "weights": torch.tensor([1.0, 0.0, 0.0]),
+        "values": torch.tensor([[0.5, -0.5], [-1.0, 1.0], [0.0, 0.0]]),
+        "scores": torch.zeros(3, 2),
+        "afterstate": torch.tensor([False, True, False]),
+    }
+    return Lesson(**{**made, **changes})
+
+
+def test_losses_by_hand() -> None:
+    heads = torch.zeros(3, 3 + 4, requires_grad=True)
+    with torch.no_grad():
+        heads[0, :3] = torch.tensor([0.0, np.log(3.0), 50.0])  # the illegal action's logit counts for nothing
+        heads[1, 5] = np.arctanh(0.5)
+    found = losses(heads, lesson(), SHAPE, NetConfig(), ValueScale())
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert found.policy.item() == pytest.approx(entropy, abs=1e-6)  # the model's shares are the target's
+    assert found.target_entropy.item() == pytest.approx(entropy, abs=1e-6)
+    assert found.model_entropy.item() == pytest.approx(entropy, abs=1e-6)
+    assert found.value.item() == pytest.approx((0.25 + 0.0) / 2)  # two decisions: off by 0.5, and right
+    assert found.afterstate.item() == pytest.approx(1.25**2)  # says (0.5 − 0) / 2 = 0.25 where −1 is true
+    found.total(TrainConfig()).backward()
+    gradient = heads.grad
+    assert torch.isfinite(gradient).all()
+    assert not gradient[1:, :3].any()  # no policy is taught there
+    assert gradient[0, 2] == 0
+    assert not gradient[1, 3:5].any()  # an afterstate does not teach the head of decisions
+    assert not gradient[0, 5:].any()
+
+
+def test_a_batch_without_policies_or_afterstates_teaches_values_alone() -> None:
+    heads = torch.zeros(3, 7, requires_grad=True)
+    nothing = lesson(weights=torch.zeros(3), afterstate=torch.zeros(3, dtype=torch.bool))
+    found = losses(heads, nothing, SHAPE, NetConfig(), ValueScale())
+    assert (found.policy.item(), found.afterstate.item()) == (0.0, 0.0)
+    found.total(TrainConfig()).backward()
+    assert torch.isfinite(heads.grad).all()
+
+
+def test_scores_are_taught_in_units_of_their_scale() -> None:
+    shape = NetShape(observation=4, actions=3, players=1)
+    heads = torch.full((3, 5), 0.5)
+    changes = {"values": torch.full((3, 1), 120.0), "scores": torch.zeros(3, 1)}
+    found = losses(heads, lesson(**changes), shape, NetConfig(), ValueScale(kind="score", shift=100.0, scale=20.0))
+    assert found.value.item() == pytest.approx(0.25)
+    assert found.afterstate.item() == pytest.approx(0.25)
+
+
+def fitted(pig, samples, **changes) -> tuple[Trainer, dict[str, np.ndarray]]:
+    window = Window(samples, 10**6)
+    trainer = Trainer(pig, CONFIG.model_copy(update=changes), scale_for(pig, window, CONFIG))
+    trainer.fit(window)
+    return trainer, trainer.weights()
+
+
+def test_training_repeats_to_the_bit(pig, samples) -> None:
+    _, one = fitted(pig, samples)
+    _, same = fitted(pig, samples)
+    _, other = fitted(pig, samples, seed=5)
+    assert all(one[name].tobytes() == same[name].tobytes() for name in one)
+    assert any(one[name].tobytes() != other[name].tobytes() for name in one)
+
+
+def test_it_learns_what_there_is_to_learn(pig, samples) -> None:
+    window = Window(samples, 10**6)
+    trainer = Trainer(
+        pig, CONFIG.model_copy(update={"steps": 150, "value_target": "outcome"}), scale_for(pig, window, CONFIG)
+    )
+    untaught = {"steps": 1, "value_target": "outcome"}
+    first = Trainer(pig, CONFIG.model_copy(update=untaught), scale_for(pig, window, CONFIG)).fit(window)
+    summary = trainer.fit(window)
+    assert summary.value_loss < 0.95 * first.value_loss
+    assert summary.policy_loss < first.policy_loss
+    assert summary.kl == pytest.approx(summary.policy_loss - summary.target_entropy)
+    predicted = [row[0] for row in summary.calibration]
+    assert predicted == sorted(predicted)
+    assert summary.calibration[-1][1] > summary.calibration[0][1] + 0.5
+    assert (summary.step, summary.samples, summary.sample_age) == (150, len(window), 0.0)
+
+
+def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> None:
+    window = Window(samples, 10**6)
+    whole = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG))
+    whole.fit(window)
+    whole.save(tmp_path / "half.safetensors")
+    whole.fit(window)
+    resumed = Trainer.load(tmp_path / "half.safetensors", pig, CONFIG)
+    assert resumed.step == 12
+    resumed.fit(window)
+    assert all(whole.weights()[name].tobytes() == array.tobytes() for name, array in resumed.weights().items())
+    fresh = Trainer.load(tmp_path / "half.safetensors", pig, CONFIG.model_copy(update={"optimiser": "fresh"}))
+    fresh.fit(window)
+    assert any(whole.weights()[name].tobytes() != array.tobytes() for name, array in fresh.weights().items())
+
+
+def test_the_checkpoint_plays_with_averaged_weights(pig, samples, tmp_path) -> None:
+    trainer, average = fitted(pig, samples)
+    trainer.save(tmp_path / "net.safetensors")
+    net = load_net(tmp_path / "net.safetensors", pig)
+    rows = np.random.default_rng(0).random((5, 5)).astype(np.float32)
+    with torch.no_grad():
+        newest = trainer.body(torch.from_numpy(rows)).numpy()[:, :2]
+        trainer.body.load_state_dict({name: torch.from_numpy(array) for name, array in average.items()})
+        averaged = trainer.body(torch.from_numpy(rows)).numpy()[:, :2]
+    np.testing.assert_allclose(net.predict_batch(rows)[0], averaged, atol=1e-5)
+    assert np.abs(newest - averaged).max() > 1e-4
+    assert net.about.step == 12
+    assert net.about.training["learning_rate"] == 1e-3
+
+
+def test_without_the_file_beside_it_training_goes_on_from_the_weights_alone(pig, samples, tmp_path) -> None:
+    trainer, average = fitted(pig, samples)
+    path = tmp_path / "net.safetensors"
+    trainer.save(path)
+    state_path(path).write_bytes(b"nonsense")
+    with pytest.raises(CheckpointError, match="is damaged"):
+        Trainer.load(path, pig, CONFIG)
+    state_path(path).unlink()
+    again = Trainer.load(path, pig, CONFIG)
+    assert all((again.weights()[name] == array).all() for name, array in average.items())
+
+
+def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
+    window = Window(samples, 10**6)
+    trainer = Trainer(
+        pig, CONFIG.model_copy(update={"learning_rate": 1e30, "clip": 1e30}), scale_for(pig, window, CONFIG)
+    )
+    with pytest.raises(ConfigError, match="the loss is"):
+        trainer.fit(window)
+
+
+def test_devices() -> None:
+    assert pick_device("cpu").type == "cpu"
+    assert pick_device("auto").type in ("cpu", "cuda", "mps")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="device is 'cuda', which this machine does not have"):
+            pick_device("cuda")
