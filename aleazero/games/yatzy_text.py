@@ -96,7 +96,9 @@ def parse(line: str, players: int) -> Vector:
         )
     cards = [_parse_board(board) for board in boards]
     if (turn == "over") != all(card.avail_mask == 0 for card in cards):
-        raise PositionError(f"yatzy: got {turn!r} in {line!r}, expected 'over' when all categories are filled, and only then")
+        raise PositionError(
+            f"yatzy: got {turn!r} in {line!r}, expected 'over' when all categories are filled, and only then"
+        )
     dice = None if found[2] is None else [int(die) for die in found[3] if found[3] != "none"]
     return vector_of(
         cards, dice, int(found[4] or 2 if dice is None else found[4]), int(found[1] or 0), found[2] == "kept"
