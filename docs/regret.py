@@ -1,7 +1,7 @@
-"""Measures docs/regret.md: the regret of players on the standard set, by simulations; the figure and the table.
+"""Measures docs/regret.md: the regret of players on the standard set, by simulations; the figure and the tables.
 
 Run it with ``.venv/bin/python docs/regret.py`` (ten minutes): it writes ``regret.json`` and ``images/regret.png``,
-and puts the table into the page.
+and puts the tables into the page.
 """
 
 from __future__ import annotations
@@ -9,12 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from aleazero.cli.measure_yatzy import ratio_of
 from aleazero.evaluation.regret import RegretReport, measure_regret
 from aleazero.evaluation.yatzy_sampling import sample_positions
 from aleazero.evaluation.yatzy_sets import Position, classify, load_set, solitaire
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.games.registry import load_game
 from aleazero.oracles.judge import judge_of
 from aleazero.players.make import make_player
 
@@ -23,52 +30,106 @@ KEPT, PICTURE, PAGE = HERE / "regret.json", HERE / "images" / "regret.png", HERE
 TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 BUDGETS = (50, 150, 500, 1500, 5000)
-SETTINGS = ("chance=open,selection=uct,c=0.2", "chance=stratified,c=5", "chance=stratified", "chance=sampling")
+DEFAULT = "evaluator=rollout"
+BY_LOT = " by lot"
+"""Behind a player's name: its playouts take any legal action, all alike, not those of Yatzy's own policy."""
+SETTINGS = (DEFAULT, DEFAULT + BY_LOT, "chance=stratified", "chance=open")
 OTHERS = ("random", "greedy", "plan:horizon=turn,evaluator=oracle")
-FRESH = (SETTINGS[0], SETTINGS[2])
+FRESH = SETTINGS[:2]
 FRESH_SEED = 3
-"""Of the games that gave positions which had no part in choosing the settings."""
-COLOURS = ("#e07b00", "#b3395b", "#6f42c1", "#1565c0")
+"""Of the games that gave other positions than those of the standard set."""
+COLOURS = ("#1565c0", "#8d99a6", "#6f42c1", "#e07b00")
 
 
-def measure(spec: str, positions: list[Position], seed: int = 0) -> RegretReport:
+@cache
+def by_lot() -> Game:
+    """One-player Yatzy without its own playouts."""
+    game = cast("KernelGame", load_game("yatzy", players=1))
+    game.kernels.playout = None
+    return game
+
+
+def measure(name: str, positions: list[Position], seed: int = 0) -> RegretReport:
     """The regret of a player on some positions."""
-    game = solitaire()
-    player = make_player(spec, game, threads=os.cpu_count() or 1)
-    return measure_regret(player, [one.state() for one in positions], judge_of(game), seed=seed, classify=classify)
+    game = by_lot() if name.endswith(BY_LOT) else solitaire()
+    player = make_player(name.removesuffix(BY_LOT), game, threads=os.cpu_count() or 1)
+    states = [one.state() for one in positions]
+    return measure_regret(player, states, judge_of(game), seed=seed, classify=classify)
 
 
-def as_row(spec: str, report: RegretReport) -> dict[str, Any]:
+def name_of(setting: str, sims: int) -> str:
+    return f"search:sims={sims},{setting}"
+
+
+def as_row(name: str, report: RegretReport) -> dict[str, Any]:
     data = report.to_dict()
-    return {"player": spec, **{name: data[name] for name in ("overall", "by_kind", "by_stage")}}
+    return {"player": name, **{part: data[part] for part in ("overall", "by_kind", "by_stage")}}
 
 
-def measure_all() -> list[dict[str, Any]]:
-    specs = [*OTHERS, *(f"search:sims={sims},{setting}" for setting in SETTINGS for sims in BUDGETS)]
+def as_ratios(setting: str, first: RegretReport, last: RegretReport) -> dict[str, Any]:
+    """The regret of the largest budget to that of the smallest, on the same positions; also kind by kind."""
+    kinds = np.array([one.kind for one in first.decisions])
+    few, many = (np.array([one.regret for one in report.decisions]) for report in (first, last))
+    groups = {"all": kinds == kinds, **{kind: kinds == kind for kind in first.by_kind}}
+    return {"setting": setting, **{name: ratio_of("ratio", many[group], few[group]) for name, group in groups.items()}}
+
+
+def measure_settings(settings: tuple[str, ...], positions: list[Position], budgets: tuple[int, ...], seed: int) -> Any:
+    """A row for each setting and budget, and the ratios."""
+    rows, ratios = [], []
+    for setting in settings:
+        reports = {}
+        for sims in budgets:
+            name = name_of(setting, sims)
+            reports[sims] = measure(name, positions, seed)
+            rows.append(as_row(name, reports[sims]))
+        ratios.append(as_ratios(setting, reports[budgets[0]], reports[budgets[-1]]))
+    return rows, ratios
+
+
+def measure_all() -> dict[str, Any]:
     standard = load_set("standard")
-    return [as_row(spec, measure(spec, standard)) for spec in specs]
+    rows, ratios = measure_settings(SETTINGS, standard, BUDGETS, 0)
+    return {"standard": [*(as_row(name, measure(name, standard)) for name in OTHERS), *rows], "ratios": ratios}
 
 
-def measure_fresh() -> list[dict[str, Any]]:
+def measure_fresh() -> dict[str, Any]:
     """The first and the last budget on fresh positions, with other luck."""
     fresh = sample_positions(170, FRESH_SEED, judge_of(solitaire()))
-    specs = [f"search:sims={sims},{setting}" for setting in FRESH for sims in (BUDGETS[0], BUDGETS[-1])]
-    return [as_row(spec, measure(spec, fresh, seed=1)) for spec in specs]
+    rows, ratios = measure_settings(FRESH, fresh, (BUDGETS[0], BUDGETS[-1]), 1)
+    return {"fresh": rows, "fresh_ratios": ratios}
+
+
+def shown(name: str) -> str:
+    """A player's name, in the font of code."""
+    return f"`{name.removesuffix(BY_LOT)}`{BY_LOT if name.endswith(BY_LOT) else ''}"
 
 
 def as_table(rows: list[dict[str, Any]]) -> str:
+    if "setting" in rows[0]:
+        return as_ratio_table(rows)
     groups = ("reroll 1", "reroll 2", "mark", "opening", "middle", "end")
     lines = [f"| player | regret | 95 % | optimal | {' | '.join(groups)} |", "|---|" + "---:|" * (3 + len(groups))]
     for row in rows:
         all_of, by = row["overall"], {**row["by_kind"], **row["by_stage"]}
         cells = [f"{by[name]['mean']:.2f}" for name in groups]
         interval = f"{max(0.0, all_of['low']):.2f} to {all_of['high']:.2f}"
-        head = f"| `{row['player']}` | {all_of['mean']:.3f} | {interval} | {all_of['optimal']:.0%} |"
+        head = f"| {shown(row['player'])} | {all_of['mean']:.3f} | {interval} | {all_of['optimal']:.0%} |"
         lines.append(f"{head} {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def filled(page: str, data: dict[str, list[dict[str, Any]]]) -> str:
+def as_ratio_table(rows: list[dict[str, Any]]) -> str:
+    groups = [name for name in rows[0] if name != "setting"]
+    lines = [f"| 5,000 simulations to 50 | {' | '.join(groups)} |", "|---|" + "---:|" * len(groups)]
+    for row in rows:
+        found = [row[name] for name in groups]
+        cells = [f"{one['ratio']:.2f} ({one['ratio_low']:.2f} to {one['ratio_high']:.2f})" for one in found]
+        lines.append(f"| {shown(row['setting'])} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def filled(page: str, data: dict[str, Any]) -> str:
     """The page with the tables of what was measured."""
     return TABLE.sub(lambda match: match[1] + as_table(data[match[2]]) + match[3], page)
 
@@ -94,10 +155,10 @@ def draw(rows: list[dict[str, Any]]) -> None:
                 return row["overall"] if group is None else row[group][title]
 
             for setting, colour in zip(SETTINGS, COLOURS, strict=True):
-                found = [of(by_name[f"search:sims={sims},{setting}"]) for sims in BUDGETS]
+                found = [of(by_name[name_of(setting, sims)]) for sims in BUDGETS]
                 bars = [1.959964 * one["error"] for one in found]
                 axis.errorbar(BUDGETS, [one["mean"] for one in found], bars, color=colour, marker="o", markersize=3.5,
-                              capsize=2, label=setting)  # fmt: skip
+                              capsize=2, label=shown(setting).replace("`", ""))  # fmt: skip
             axis.axhline(of(by_name["greedy"])["mean"], color="#2e9d63", linestyle="--", linewidth=1, label="greedy")
             axis.set_title(title)
             axis.set_xscale("log")
@@ -113,7 +174,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    data = {"standard": measure_all(), "fresh": measure_fresh()}
+    data = {**measure_all(), **measure_fresh()}
     KEPT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     draw(data["standard"])
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), data), encoding="utf-8")

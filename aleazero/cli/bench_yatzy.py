@@ -119,7 +119,7 @@ def _show_regret(data: dict[str, Any], console: Console) -> None:
     rows = data["rows"]
     budgets = list(dict.fromkeys(row["budget"] for row in rows))
     table = quiet_table(("regret", "left"), *((f"{budget:,}", "right") for budget in budgets), ("ratio", "right"),
-                        ("apart", "left"), title=f"{rows[0]['positions']} decisions, random playouts")  # fmt: skip
+                        ("apart", "left"), title=f"{rows[0]['positions']} decisions, playouts")  # fmt: skip
     ratios = {row["setting"]: row for row in data["ratios"]}
     for setting in dict.fromkeys(row["setting"] for row in rows):
         ratio = ratios.get(setting)

@@ -15,6 +15,12 @@ POSITIONS: Final[tuple[tuple[str, dict[str, Any], str, str], ...]] = (
     ("pig", TARGET, "14-22 turn 12 player 0 rolling", "The same, with the die in the air: what each face is worth"),
     ("tic_tac_toe", {}, "x.o/.x./..o", "x to move, and o threatens: a game without luck"),
     ("2048", {}, "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800", "Where to slide, when new tiles are luck"),
+    (
+        "yatzy",
+        {"players": 1},
+        "open sixes four_kind house upper 45 / player 0 dice 33566 rerolls 1",
+        "One reroll left: one die for the house, or three for sixes and the bonus?",
+    ),
 )
 
 

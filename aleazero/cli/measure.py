@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aleazero.games.base import State
     from aleazero.search.result import SearchResult
 
-OPENINGS = {"dice_game": "", "pig": "roll 5", "tic_tac_toe": "", "2048": "2@a1 2@b1"}
+OPENINGS = {"dice_game": "", "pig": "roll 5", "tic_tac_toe": "", "2048": "2@a1 2@b1", "yatzy": "roll-13446"}
 """Where each game is searched from: its first real decision."""
 
 REPETITIONS = 3

@@ -104,7 +104,7 @@ def measure_all_luck(budgets: Sequence[int], seeds: int, say: Say) -> list[Row]:
 
 
 def regrets_of(setting: str, budget: int, states: Sequence[State]) -> tuple[Vector, float]:
-    """What playing the search's choice loses at each position, with random playouts; and CPU time a search."""
+    """What playing the search's choice loses at each position, with playouts; and CPU time a search."""
     search = Search(cases.solitaire(), "rollout", _config(setting, budget))
     search.run(states[0])  # the tree's memory is made, and not timed
     started = time.process_time()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aleazero.cli.plot_chance import COLOURS as KNOWN_COLOURS
-from aleazero.cli.plot_chance import EVALUATORS, INK, LOOK, Rows, plain_numbers
+from aleazero.cli.plot_chance import INK, LOOK, Rows, plain_numbers
 
 COLOURS = {
     **KNOWN_COLOURS, "implicit": INK, "narrow": "#00838f", "exact-21-stratified": "#b3395b",
@@ -16,6 +16,7 @@ MARKERS = {"implicit": "x", "sampling": "o", "stratified": "s", "progressive": "
            "open": "^", "exact-21": "*", "exact-21-stratified": "*"}  # fmt: skip
 WAYS = {"roll": "rolls", "estimate": "values the afterstate, then rolls", "stop": "values the afterstate"}
 DASHES = {"roll": "-", "estimate": (0, (4, 2)), "stop": (0, (1, 1.5))}
+EVALUATORS = {"rollout": "playouts", "network": "network-like"}
 
 
 def draw_all(data: dict[str, Any], folder: Path) -> list[Path]:

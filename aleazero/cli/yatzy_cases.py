@@ -140,7 +140,7 @@ class YatzyNetwork:
 
 
 def make_evaluator(name: str, seed: int = 0) -> Any:
-    """Random playouts by name, or a network."""
+    """Playouts by name, or a network."""
     return YatzyNetwork(seed) if name == "network" else name
 
 

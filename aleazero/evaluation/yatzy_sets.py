@@ -91,7 +91,7 @@ def read_set(file: Path) -> list[Position]:
         rows = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PositionError(f"{file.name}: got what is no JSON ({error}), expected a list of positions") from None
     if not isinstance(rows, list) or not rows:
         raise PositionError(f"{file.name}: got {_short(rows)}, expected a list of positions")

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import IllegalActionError, PositionError
+from aleazero.errors import ContractError, IllegalActionError, PositionError
 
 DECISION: Final = 0
 CHANCE: Final = 1
@@ -178,6 +178,21 @@ class State(ABC):
     def decision_class(self) -> int:
         """Which of the game's kinds of decision this is (Yatzy: reroll or mark)."""
         return 0
+
+    def playout_action(self, u: float) -> int:
+        """The action of a playout that a number u in [0, 1) stands for."""
+        legal = self.legal_actions()
+        action = self._choose(legal, u)
+        if action not in legal:
+            raise ContractError(
+                f"{self.game.name}: a playout takes action {action} in {self.to_text()!r}, expected one of "
+                f"{_some(legal)}"
+            )
+        return action
+
+    def _choose(self, legal: list[int], u: float) -> int:
+        """What ``playout_action`` takes, unchecked: any legal action, all alike, where the game does not say."""
+        return legal[int(u * len(legal))]
 
     def kind(self) -> int:
         """DECISION, CHANCE or TERMINAL."""

@@ -30,7 +30,7 @@ from aleazero.games.base import (
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.objects import ObjectState
 from aleazero.games.registry import load_game
-from aleazero.games.twins import Difference, compare_twins
+from aleazero.games.twins import UNITS, Difference, compare_twins
 
 DRAWS = 2000
 """Numbers u drawn to compare ``sample`` with ``outcomes`` at one state."""
@@ -280,6 +280,16 @@ def _legal(checker: _Checker, state: State) -> None:
     checker.max_legal = max(checker.max_legal, len(actions))
 
 
+def _playouts(checker: _Checker, state: State) -> None:
+    if state.kind() != DECISION:
+        return
+    legal = state.legal_actions()
+    for u in UNITS:
+        action = state._choose(legal, u)
+        if action not in legal:
+            broken("playouts", state, f"action {action} for u = {u!r}", f"one of {legal}")
+
+
 def _decision_classes(checker: _Checker, state: State) -> None:
     classes = len(checker.game.info.decision_classes)
     if state.kind() == DECISION and not 0 <= state.decision_class() < classes:
@@ -479,7 +489,7 @@ def _reading(checker: _Checker, state: KernelState) -> None:
     if state.kind() == CHANCE:
         state.sample_outcome(0.5)
     if state.kind() == DECISION:
-        state.decision_class()
+        state.decision_class(), state.playout_action(0.5)
     if not np.array_equal(state.vector, before):
         broken("reading", state, f"the vector {before} changed to {state.vector}", "questions that change nothing")
 
@@ -491,6 +501,7 @@ LAWS: dict[str, Callable[[_Checker, State], None]] = {
     "kinds": _kinds,
     "players": _players,
     "legal actions": _legal,
+    "playouts": _playouts,
     "decision classes": _decision_classes,
     "probabilities": _probabilities,
     "returns": _returns,

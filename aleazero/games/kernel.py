@@ -34,9 +34,11 @@ Kernel = Callable[..., Any]
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn")
+OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout")
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
-read at decisions and chance nodes. Without it, a turn lasts until another player decides."""
+read at decisions and chance nodes. Without it, a turn lasts until another player decides.
+``playout(state, actions, count, u) -> action``, one of the first ``count`` actions, which are the legal ones, for a
+number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 """``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
 ``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
@@ -65,6 +67,7 @@ class Kernels:
         self.sample: Kernel | None = namespace.get("sample")
         self.canonical: Kernel | None = namespace.get("canonical")
         self.turn: Kernel | None = namespace.get("turn")
+        self.playout: Kernel | None = namespace.get("playout")
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
@@ -274,6 +277,12 @@ class KernelState(State):
             return -1
         same = int(canonical(self.vector, action))
         return same if same in legal else -1
+
+    def _choose(self, legal: list[int], u: float) -> int:
+        playout = self.game.kernels.playout
+        if playout is None:
+            return super()._choose(legal, u)
+        return int(playout(self.vector, np.array(legal, np.int64), len(legal), u))
 
     def _apply(self, action: int) -> None:
         if self.kind() == CHANCE:

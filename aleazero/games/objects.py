@@ -129,6 +129,10 @@ class ObjectState(State):
     def canonical_action(self, action: int) -> int:
         return action if action in self.legal_actions() else -1
 
+    def _choose(self, legal: list[int], u: float) -> int:
+        own = getattr(self.wrapped, "playout_action", None)
+        return super()._choose(legal, u) if own is None else int(own(u))
+
     def _apply(self, action: int) -> None:
         player = self.current_player()
         self.wrapped.apply_action(action)

@@ -17,7 +17,7 @@ from aleazero.games.kernel import Kernel, KernelGame, Kernels
 
 COMPILED = (
     *("init", "kind", "to_play", "legal", "apply", "outcomes", "apply_outcome", "sample"),
-    *("returns", "viewer", "observe", "decision_class", "canonical", "turn"),
+    *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout"),
 )
 UNITS = (0.0, 0.123, 0.5, 0.777, 1.0 - 2.0**-53)
 
@@ -120,6 +120,7 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         readers["decision_class"] = [_number]
         readers["legal"] = [_list_legal(info.num_actions)]
         readers["apply"] = [_applying(int(action)) for action in actions[:count]]
+        readers["playout"] = [_choosing(actions, count, u) for u in UNITS]
         readers["canonical"] = [_with(action) for action in range(info.num_actions)]
     elif kind == CHANCE:
         ids, probabilities = np.zeros(info.max_outcomes, np.int64), np.zeros(info.max_outcomes)
@@ -151,6 +152,10 @@ def _observing(player: int, size: int) -> Reader:
 
 def _with(argument: Any) -> Reader:
     return lambda kernel, row: int(kernel(row, argument))
+
+
+def _choosing(actions: NDArray[np.int64], count: int, u: float) -> Reader:
+    return lambda kernel, row: int(kernel(row, actions.copy(), count, u))
 
 
 def _applying(argument: int) -> Reader:

@@ -35,6 +35,7 @@ from aleazero.games.dice import (
     draw_roll,
 )
 from aleazero.games.luck import GOLDEN, MASK, mix
+from aleazero.games.yatzy_aim import ABOVE_PAR, AIM
 from aleazero.games.yatzy_card import (
     ALL_OPEN,
     AVAIL,
@@ -243,6 +244,17 @@ def points(state: Vector, out: NDArray[np.float64]) -> None:
     """The totals, as a share of the highest there is; alone they are the return already."""
     for player in range(PLAYERS):
         out[player] = state[BOARDS + BOARD * player + TOTAL] / HIGHEST_TOTAL if PLAYERS > 1 else 0.0
+
+
+def playout(state: Vector, actions: Vector, count: int, u: float) -> int:
+    """Aim at the open category that brings most above its par: keep for it, and in the end mark it."""
+    rerolls, hand = state[REROLLS], state[IN_HAND] - HANDS
+    avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
+    aim = -1
+    for category in range(NUM_CATEGORIES):
+        if is_open(avail, category) and (aim < 0 or ABOVE_PAR[rerolls, hand, category] > ABOVE_PAR[rerolls, hand, aim]):
+            aim = category
+    return MARKS + aim if rerolls == 0 else AIM[rerolls - 1, hand, aim]
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:

@@ -202,6 +202,9 @@ def vector_of(
     for avail, upper, total in (Board(*board) for board in boards):
         lowest = _bits(check_upper(avail, upper)[upper])[0] if total is None else total
         numbers += [avail, upper, whole("the total", lowest)]
-    vector = np.array(numbers, np.int64)
+    try:
+        vector = np.array(numbers, np.int64)
+    except OverflowError:
+        raise PositionError(f"yatzy: got the numbers {numbers}, expected some that a game can have") from None
     check(vector)
     return vector

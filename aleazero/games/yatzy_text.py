@@ -96,7 +96,9 @@ def parse(line: str, players: int) -> Vector:
         )
     cards = [_parse_board(board) for board in boards]
     if (turn == "over") != all(card.avail_mask == 0 for card in cards):
-        raise PositionError(f"yatzy: got {turn!r} in {line!r}, expected 'over' when all categories are filled")
+        raise PositionError(
+            f"yatzy: got {turn!r} in {line!r}, expected 'over' when all categories are filled, and only then"
+        )
     dice = None if found[2] is None else [int(die) for die in found[3] if found[3] != "none"]
     return vector_of(
         cards, dice, int(found[4] or 2 if dice is None else found[4]), int(found[1] or 0), found[2] == "kept"
@@ -111,7 +113,10 @@ def _parse_board(part: str) -> Board:
     for name in found[2].split() if found[2].strip() != "none" else ():
         if name not in CATEGORIES:
             raise PositionError(f"yatzy: no category {name!r}, {nearest(name, CATEGORIES)}")
-        mask |= 1 << (NUM_CATEGORIES - 1 - CATEGORIES.index(name))
+        bit = 1 << (NUM_CATEGORIES - 1 - CATEGORIES.index(name))
+        if mask & bit:
+            raise PositionError(f"yatzy: got {name} twice in {part!r}, expected each category once")
+        mask |= bit
     avail = mask if found[1] == "open" else ALL_OPEN & ~mask
     return Board(avail, int(found[3]), None if found[4] is None else int(found[4]))
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.base import DECISION
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.chance import BAD_OUTCOME, make_draw
-from aleazero.search.streams import extend_key_bits, unit_at
+from aleazero.search.playout import PLAYED, make_playouts
+from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import IN_BATCH, ROLLOUT_KEY, UNIFORM, Batch, Scratch, Settings, Tray, Tree
 
 
@@ -57,70 +57,27 @@ def make_show(kernels: Kernels) -> Callable[..., bool]:
     return show
 
 
-def make_evaluate(kernels: Kernels) -> Callable[..., bool]:
+def make_evaluate(kernels: Kernels) -> Callable[..., Any]:
     """The evaluation of one game's waiting leaves inside the loop."""
-    kind_of = kernels.kind
-    legal = kernels.legal
-    apply = kernels.apply
-    apply_outcome = kernels.apply_outcome
     returns = kernels.returns
-    draw = make_draw(kernels)
+    value_by_playouts = make_playouts(kernels)
 
-    @seldom
-    def play_out(start: Any, key: Any, scratch: Scratch, settings: Settings) -> bool:
-        """A random playout from a state; its returns go into the scratch value."""
-        state = scratch.walk
-        for i in range(len(state)):
-            state[i] = start[i]
-        for step in range(settings.max_steps):
-            kind = kind_of(state)
-            if kind == TERMINAL:
-                break
-            u = unit_at(key, step)
-            if kind == CHANCE:
-                outcome = np.int64(draw(state, u, scratch))
-                if outcome == BAD_OUTCOME:
-                    return False
-                apply_outcome(state, outcome)
-            else:
-                count = legal(state, scratch.actions)
-                if count < 1 or count > len(scratch.slot_of):
-                    return False
-                apply(state, scratch.actions[int(u * count)])
-        returns(state, scratch.value)
-        return True
-
-    @seldom
-    def evaluate(batch: Batch, scratch: Scratch, settings: Settings, luck: Any, row: Any, number: Any) -> bool:
-        """The value of a leaf by an evaluator inside the loop; ``number`` is the leaf's in its visit.
-
-        False where chance is broken.
-        """
-        players = batch.values.shape[1]
-        if settings.evaluator == UNIFORM:
-            returns(batch.states[row], batch.values[row])
-            return True
-        for p in range(players):
-            batch.values[row, p] = 0.0
-        for playout in range(number * settings.playouts, (number + 1) * settings.playouts):
-            if not play_out(batch.states[row], extend_key_bits(luck, np.uint64(playout)), scratch, settings):
-                return False
-            for p in range(players):
-                batch.values[row, p] += scratch.value[p]
-        for p in range(players):
-            batch.values[row, p] /= settings.playouts
-        return True
-
-    def evaluate_all(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings) -> bool:
-        """Evaluate what waits, inside the loop; False where chance is broken."""
+    def evaluate_all(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings) -> Any:
+        """Evaluate what waits, inside the loop; PLAYED, or what is broken."""
         for v in range(tree.counters[IN_BATCH]):
             visit = batch.visits[v]
             luck = extend_key_bits(tree.luck[ROLLOUT_KEY], visit.simulation)
             for number in range(visit.num_rows):
                 row = np.int64(visit.first_row + number)
-                known = batch.rows[row].known == 1
-                if not known and not evaluate(batch, scratch, settings, luck, row, number):
-                    return False
-        return True
+                if batch.rows[row].known == 1:
+                    continue
+                state, value = batch.states[row], batch.values[row]
+                if settings.evaluator == UNIFORM:
+                    returns(state, value)
+                    continue
+                status = value_by_playouts(state, luck, number * settings.playouts, scratch, settings, value)
+                if status != PLAYED:
+                    return status
+        return PLAYED
 
     return evaluate_all

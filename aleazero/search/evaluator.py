@@ -54,7 +54,10 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Rollout:
-    """Equal priors; the value is the mean return of random playouts, each cut at ``max_steps`` steps."""
+    """Equal priors; the value is the mean return of playouts, each cut at ``max_steps`` steps.
+
+    They take any legal action, all alike, or what the game's own ``playout`` says.
+    """
 
     playouts: int = 1
     max_steps: int = 10_000

@@ -19,6 +19,7 @@ from aleazero.search.borrow import borrow_batch, borrow_roots, borrow_scratch, b
 from aleazero.search.descend import make_descend
 from aleazero.search.engine import ANSWERED, DONE, EVALUATIONS_SPENT, FULL, PAUSED, PLANTED, READY, WAITING
 from aleazero.search.evaluate import make_evaluate
+from aleazero.search.playout import PLAYED, UNDRAWN
 from aleazero.search.report import report
 from aleazero.search.status import (
     BAD_PROBABILITIES,
@@ -121,8 +122,10 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 if not answered:
                     return WAITING
                 answered = False
-            elif not evaluate_all(tree, batch, scratch, settings):
-                return BAD_PROBABILITIES
+            else:
+                played = evaluate_all(tree, batch, scratch, settings)
+                if played != PLAYED:
+                    return BAD_PROBABILITIES if played == UNDRAWN else BROKEN_RULES
             absorb(tree, batch, tray, scratch, settings)
             counters[COLLIDED] = 0
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
-from aleazero.games.luck import GOLDEN, MASK, mix, stream_key
+from aleazero.games.luck import stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
@@ -28,6 +28,7 @@ from aleazero.search.plain_chance import (
     may_store,
     pick_outcome,
 )
+from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plain_tree import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
 from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
 
@@ -360,25 +361,7 @@ class PlainTree:
         if isinstance(self.evaluator, Uniform):
             return leaf.state.returns()
         key = stream_key(ROLLOUT, self.seed, simulation)
-        total = [0.0] * self.game.num_players
-        for playout in range(self.evaluator.playouts):
-            part = number * self.evaluator.playouts + playout
-            final = self._playout(leaf.state.clone(), mix((key + GOLDEN + part) & MASK))
-            total = [a + b for a, b in zip(total, final, strict=True)]
-        return [value / self.evaluator.playouts for value in total]
-
-    def _playout(self, state: State, key: int) -> Values:
-        for step in range(self.evaluator.max_steps):
-            kind = state.kind()
-            if kind == TERMINAL:
-                break
-            u = draw_at(key, step)
-            if kind == CHANCE:
-                state._apply(state.sample_outcome(u))
-            else:
-                legal = state.legal_actions()
-                state._apply(legal[int(u * len(legal))])
-        return state.returns()
+        return value_by_playouts(self.evaluator, leaf.state, key, number * self.evaluator.playouts)
 
     def asked(self) -> list[State]:
         """The states that the evaluator is to be asked about."""

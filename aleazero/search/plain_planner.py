@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
-from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
+from aleazero.games.luck import stream_key
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN, Horizon, may_prune, turn_of
+from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plan import PlanEdge, Vector
 from aleazero.search.plan_loop import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
@@ -228,23 +229,4 @@ def value_inside(evaluator: Uniform | Rollout, state: State, seed: int, leaf: in
     """The value that one of our own evaluators gives to the state of this number on a frontier."""
     if isinstance(evaluator, Uniform):
         return state.returns()
-    key = stream_key(ROLLOUT, seed, leaf)
-    total = [0.0] * state.game.num_players
-    for playout in range(evaluator.playouts):
-        final = _play_out(state.clone(), mix((key + GOLDEN + playout) & MASK), evaluator.max_steps)
-        total = [a + b for a, b in zip(total, final, strict=True)]
-    return [value / evaluator.playouts for value in total]
-
-
-def _play_out(state: State, key: int, max_steps: int) -> list[float]:
-    for step in range(max_steps):
-        kind = state.kind()
-        if kind == TERMINAL:
-            break
-        u = unit(mix((key + GOLDEN * (step + 1)) & MASK))
-        if kind == CHANCE:
-            state._apply(state.sample_outcome(u))
-        else:
-            legal = state.legal_actions()
-            state._apply(legal[int(u * len(legal))])
-    return state.returns()
+    return value_by_playouts(evaluator, state, stream_key(ROLLOUT, seed, leaf))

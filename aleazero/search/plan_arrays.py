@@ -67,7 +67,7 @@ class PlanScratch(NamedTuple):
     """Room to work in."""
 
     walk: Any  # (s,)
-    actions: Any  # (a,) int64
+    actions: Any  # (a + SLACK,) int64
     ids: Any  # (outcomes + SLACK,) int64
     probabilities: Any  # (outcomes + SLACK,) float64
     value: Any  # (p,) float64
@@ -133,7 +133,7 @@ def make_plan_scratch(state_size: int, dtype: Any, actions: int, outcomes: int, 
     """Room for one plan at work."""
     return PlanScratch(
         np.zeros(state_size, dtype),
-        np.zeros(actions, np.int64),
+        np.zeros(actions + SLACK, np.int64),
         np.zeros(outcomes + SLACK, np.int64),
         np.zeros(outcomes + SLACK),
         np.zeros(players),

@@ -13,7 +13,6 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, MANY, PROBABILITY_TOLERANCE, TERMINAL
 from aleazero.games.kernel import Kernels
-from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN
 from aleazero.search.plan_arrays import (
     ASKED,
@@ -33,7 +32,8 @@ from aleazero.search.plan_arrays import (
     borrow_graph,
     borrow_plan_scratch,
 )
-from aleazero.search.streams import extend_key_bits, mix_bits, unit_at
+from aleazero.search.playout import PLAYED, UNDRAWN, make_playouts
+from aleazero.search.streams import extend_key_bits, mix_bits
 from aleazero.search.tree import EXTERNAL, UNIFORM
 
 # What the loop is to do.
@@ -59,6 +59,7 @@ BAD_PROBABILITIES: Final = -4
 NO_ACTION: Final = -5
 CYCLE: Final = -6
 NOBODY_TO_ASK: Final = -7
+BAD_PLAYOUT: Final = -8
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
@@ -75,7 +76,7 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
     viewer_of = kernels.viewer
     observe = kernels.observe
     turn_of = kernels.turn or one_turn
-    draw: Callable[..., Any] = make_draw(kernels)
+    value_by_playouts = make_playouts(kernels)
 
     def layer_behind(node: Any, state: Any, kind: Any, settings: PlanSettings) -> Any:
         """The layer of a state behind a node, by the rule of the horizon."""
@@ -178,44 +179,6 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
         graph.counters[EDGES] = first + count
         return np.int64(0)
 
-    def evaluate(graph: Graph, scratch: PlanScratch, settings: PlanSettings, n: Any, leaf: Any) -> bool:
-        """The value of a state on the frontier, by an evaluator inside the loop; False where chance is broken."""
-        value = graph.values[n]
-        if settings.evaluator == UNIFORM:
-            returns(graph.states[n], value)
-            return True
-        for p in range(len(value)):
-            value[p] = 0.0
-        key = extend_key_bits(settings.rollout_key, np.uint64(leaf))
-        for playout in range(settings.playouts):
-            if not play_out(graph.states[n], extend_key_bits(key, np.uint64(playout)), scratch, settings):
-                return False
-            for p in range(len(value)):
-                value[p] += scratch.value[p]
-        for p in range(len(value)):
-            value[p] /= settings.playouts
-        return True
-
-    def play_out(start: Any, key: Any, scratch: PlanScratch, settings: PlanSettings) -> bool:
-        """A random playout from a state; its returns go into the scratch value."""
-        state = scratch.walk
-        for i in range(len(state)):
-            state[i] = start[i]
-        for step in range(settings.max_steps):
-            kind = kind_of(state)
-            if kind == TERMINAL:
-                break
-            u = unit_at(key, step)
-            if kind == CHANCE:
-                outcome = np.int64(draw(state, u, scratch))
-                if outcome == BAD_OUTCOME:
-                    return False
-                apply_outcome(state, outcome)
-            else:
-                apply(state, scratch.actions[int(u * legal(state, scratch.actions))])
-        returns(state, scratch.value)
-        return True
-
     def evaluate_all(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> Any:
         """Value the frontier inside the loop."""
         leaf = np.int64(0)
@@ -224,8 +187,13 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
                 graph.counters[EXPANDED] = n
                 if settings.evaluator == NOBODY:
                     return np.int64(NOBODY_TO_ASK)
-                if not evaluate(graph, scratch, settings, n, leaf):
-                    return np.int64(BAD_PROBABILITIES)
+                if settings.evaluator == UNIFORM:
+                    returns(graph.states[n], graph.values[n])
+                    continue
+                key = extend_key_bits(settings.rollout_key, np.uint64(leaf))
+                status = value_by_playouts(graph.states[n], key, 0, scratch, settings, graph.values[n])
+                if status != PLAYED:
+                    return np.int64(BAD_PROBABILITIES if status == UNDRAWN else BAD_PLAYOUT)
                 leaf += 1
         graph.counters[EXPANDED] = graph.counters[NODES]
         return np.int64(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError
 from aleazero.games.base import State
 from aleazero.search.plan_loop import (
+    BAD_PLAYOUT,
     BAD_PROBABILITIES,
     CYCLE,
     MANY_OUTCOMES,
@@ -38,5 +39,10 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
         )
     if status == NO_ACTION:
         return ContractError(f"{name}: no legal action in {position!r}, expected at least one at a decision")
+    if status == BAD_PLAYOUT:
+        return ContractError(
+            f"{name}: a playout from {position!r} met an impossible action, expected what check_game demands: it tells "
+            f"where"
+        )
     assert status == BAD_PROBABILITIES, status
     return ContractError(f"{name}: the probabilities in {position!r} do not sum to 1")

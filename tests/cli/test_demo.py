@@ -5,7 +5,7 @@ from aleazero.cli.demo import POSITIONS
 
 
 def test_every_game_that_ships_has_a_position_and_one_is_chance():
-    assert {name for name, *_ in POSITIONS} == {"2048", "dice_game", "pig", "tic_tac_toe"}
+    assert {name for name, *_ in POSITIONS} == {"2048", "dice_game", "pig", "tic_tac_toe", "yatzy"}
     states = [aleazero.load_game(name, **params).state_from_text(text) for name, params, text, _ in POSITIONS]
     assert not any(state.is_terminal() for state in states)
     assert any(state.is_chance_node() for state in states)

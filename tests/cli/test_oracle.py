@@ -55,6 +55,8 @@ def test_before_a_roll_there_is_the_value(run, run_json, oracle):
         ("filled none upper 5 / player 0 to roll", "got the upper total 5"),
         ("filled nones upper 0 / player 0 to roll", "no category 'nones', did you mean ones"),
         ("filled none upper 0 / player 0 dice 1234 rerolls 1", "got the dice [1, 2, 3, 4], expected 5"),
+        ("open sixes sixes upper 40 / player 0 to roll", "got sixes twice in 'open sixes sixes upper 40'"),
+        ("open sixes upper 40 / over", "expected 'over' when all categories are filled, and only then"),
         ("filled none upper 0 / filled none upper 0 / player 0 to roll", "got 2 boards"),
     ],
 )

@@ -160,8 +160,9 @@ def test_the_regret_comes_out_again(oracle: object) -> None:
 def test_more_simulations_have_less_regret_on_fresh_positions(oracle: object) -> None:
     regret = load_script("regret")
     again = regret.measure_fresh()
-    kept = json.loads(regret.KEPT.read_text(encoding="utf-8"))["fresh"]
-    for row, before in zip(again, kept, strict=True):
+    kept = json.loads(regret.KEPT.read_text(encoding="utf-8"))
+    for row, before in zip(again["fresh"], kept["fresh"], strict=True):
         assert row["overall"]["mean"] == pytest.approx(before["overall"]["mean"], abs=1e-6)
-    for few, many in ((again[0], again[1]), (again[2], again[3])):
-        assert many["overall"]["high"] < few["overall"]["low"]
+    ours, by_lot = again["fresh_ratios"]
+    assert ours["all"]["ratio_high"] < 0.5
+    assert ours["all"]["ratio_high"] < by_lot["all"]["ratio_low"]

@@ -104,6 +104,25 @@ def test_the_order_of_the_positions_does_not_matter(states, judge):
     assert forwards == backwards[::-1]
 
 
+def few_and_many(states, judge):
+    """The regret of 50 and of 5,000 simulations with playouts, all else as it comes."""
+    few, many = (measure(f"search:sims={sims},evaluator=rollout", states, judge) for sims in (50, 5000))
+    return few.overall.regret, many.overall.regret
+
+
+def test_more_playouts_have_less_regret(states, judge):
+    few, many = few_and_many(states, judge)
+    assert many.high < few.low
+    assert many.mean < 0.6 * few.mean
+
+
+@pytest.mark.long
+def test_a_hundred_times_the_playouts_have_less_than_half_the_regret(judge):
+    few, many = few_and_many([position.state() for position in load_set("standard")], judge)
+    assert many.high < few.low
+    assert many.mean < 0.5 * few.mean
+
+
 def test_any_solved_game_can_be_judged():
     game = aleazero.load_game("tic_tac_toe")
     states = [game.state_from_text(text) for text in ("xx./oo./...", "x.o/.x./..o", ".../.../...")]

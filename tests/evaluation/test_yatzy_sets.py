@@ -66,6 +66,7 @@ def test_a_set_is_read_as_it_was_written(tmp_path):
         ({**GOOD, "dice_sorted": [1, 2, 3, 4, 7]}, "from 1 to 6"),
         ({**GOOD, "dice_sorted": "12346"}, "got the dice"),
         ({**GOOD, "rerolls_left": 3}, "3 rerolls left"),
+        ({**GOOD, "rerolls_left": 10**30}, "expected some that a game can have"),
         ({**GOOD, "rerolls_left": True}, "expected whole numbers"),
         ({**GOOD, "avail_mask": 1.5}, "expected whole numbers"),
         ({**GOOD, "total": 3}, "expected avail_mask, upper_total_cap, dice_sorted, rerolls_left"),
@@ -82,7 +83,7 @@ def test_bad_positions_are_refused(tmp_path, row, said):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "[", "{}", "[]", "3"])
+@pytest.mark.parametrize("text", ["", "[", "{}", "[]", "3", "[" * 100_000, "\ufeff[]"])
 def test_bad_files_are_refused(tmp_path, text):
     file = tmp_path / "bad.json"
     file.write_text(text)

@@ -276,6 +276,7 @@ EXAMPLE = "filled ones upper 3 / player 0 dice 11234 rerolls 2"
         *("open none upper 0 / player 0 to roll", "open none upper 0 / player 0 dice 11234 rerolls 0"),
         *("filled ones upper 3 / over", "filled none upper 3 / player 0 to roll"),
         "filled chance upper 0 total 0 / player 0 to roll",
+        "open sixes sixes upper 40 / player 0 to roll",
     ],
 )
 def test_bad_texts_are_refused_in_one_line(text):
@@ -316,6 +317,9 @@ def test_bad_texts_are_refused_in_one_line(text):
         ([(FULL, 0)], {"rerolls_left": 1}),
         ([(FULL, 0)], {"player": 1}),
         ([(FULL, 0)], {"player": -1}),
+        ([(FULL, 0)], {"player": 10**30}),
+        ([(FULL, 0, 10**30)], {}),
+        ([(FULL, 0)], {"dice": [1, 2, 3, 4, 5], "rerolls_left": 10**30}),
         ([(0, 0)], {"dice": [1, 2, 3, 4, 5]}),
         ([(FULL, 0), (FULL & ~1, 0)], {}),
         ([(FULL & ~3, 0), (FULL, 0)], {"player": 1}),
