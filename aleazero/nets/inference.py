@@ -37,6 +37,9 @@ class PolicyValueNet(Protocol):
 class Net:
     """A network with fixed weights. As an evaluator it is called with observations and legal masks."""
 
+    any_size = True
+    """Rows stand by themselves in batches of any size, so a forest need not fill them up."""
+
     def __init__(self, weights: Weights, about: Metadata, inference: str = "onnxruntime") -> None:
         if inference not in INFERENCES:
             raise ConfigError(f"inference is {inference!r}, expected onnxruntime or torch")

@@ -193,10 +193,10 @@ class CompiledGroup:
         self._tray.values[:count] = values[:count]
         self._answered()
 
-    def take_in(self, answer: Any) -> bool:
-        """Absorb an answer at once, if it has the right form and can be used; whether that is so."""
+    def take_in(self, answer: Any, rows: int) -> bool:
+        """Absorb an answer of so many rows at once, if it has the right form and can be used; whether that is so."""
         tray = self._tray
-        if not is_answer(answer, tray.logits.shape, tray.values.shape):
+        if not is_answer(answer, (rows, tray.logits.shape[1]), (rows, tray.values.shape[1])):
             return False
         if not take_in(*answer, tray.masks, int(tray.taken[0]), tray.logits, tray.values):
             return False

@@ -98,8 +98,8 @@ class Group(Protocol):
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Answer the leaves of the trees that still wait, row by row."""
 
-    def take_in(self, answer: Any) -> bool:
-        """Absorb an answer at once, if it has the right form and can be used; whether that is so."""
+    def take_in(self, answer: Any, rows: int) -> bool:
+        """Absorb an answer of so many rows at once, if it has the right form and can be used; whether that is so."""
 
     def renew_observations(self) -> None:
         """Write further observations into another array."""

@@ -12,6 +12,7 @@ count. Attributes may say more:
   visits go on), EXACT (its value stands, nothing is expanded below). Masks there are all false.
 - ``decisions``: ESTIMATE (default) or EXACT.
 - ``sees_states = True``: it is called with a list of ``State`` instead of observations and masks.
+- ``any_size = True``: a row's bits do not depend on the size of the batch, so a forest need not fill it up.
 """
 
 from __future__ import annotations

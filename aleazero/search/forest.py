@@ -73,6 +73,7 @@ class Forest:
         self._tickets: list[dict[int, int]] = [{} for _ in sizes]
         self._queue: deque[tuple[int, Request]] = deque()
         self._next_ticket = count()
+        self._uncollected = 0
         self._workers = ThreadPoolExecutor(threads) if threads > 1 else None
         self._running: dict[Future[list[Finished]], int] = {}
         self._stop = threading.Event()
@@ -151,12 +152,13 @@ class Forest:
     def _enqueue(self, request: Request) -> int:
         ticket = next(self._next_ticket)
         self._queue.append((ticket, request))
+        self._uncollected += 1
         return ticket
 
     @property
     def pending(self) -> int:
         """Searches that were submitted and are not collected yet."""
-        return len(self._queue) + sum(map(len, self._tickets))
+        return self._uncollected
 
     def collect(self) -> list[Finished]:
         """Search until at least one search has ended; those that have. Empty where nothing was submitted.
@@ -164,10 +166,12 @@ class Forest:
         Ctrl-C ends it, and lets go of every search.
         """
         try:
-            return self._collect_alone() if self._workers is None else self._collect_together(self._workers)
+            found = self._collect_alone() if self._workers is None else self._collect_together(self._workers)
         except BaseException:
             self._let_go()
             raise
+        self._uncollected -= len(found)
+        return found
 
     def _collect_alone(self) -> list[Finished]:
         found: list[Finished] = []
@@ -227,6 +231,7 @@ class Forest:
         self._running.clear()
         self._stop.clear()
         self._queue.clear()
+        self._uncollected = 0
         for group, free, tickets in zip(self._groups, self._free, self._tickets, strict=True):
             free += tickets
             tickets.clear()

@@ -62,6 +62,7 @@ class Lockstep:
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players
         self._pad = pad
+        self._any_size = getattr(evaluator, "any_size", False)
         self._sees_states = getattr(evaluator, "sees_states", False)
         self._requests: list[Request | None] = [None] * count
         self._to_touch: set[int] = set()
@@ -130,7 +131,8 @@ class Lockstep:
 
     def _ask(self, leaves: Leaves, count: int) -> Answer:
         """The evaluator's answer to so many leaves; where batches are padded, with zeros behind them."""
-        size = len(leaves.observations) if self._pad and leaves.states is None else count
+        padded = self._pad and leaves.states is None and not self._any_size
+        size = len(leaves.observations) if padded else count
         observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
         observations[count:], masks[count:] = 0, False
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
@@ -138,16 +140,16 @@ class Lockstep:
     def _ask_together(self, leaves: Leaves, count: int) -> None:
         """Ask about the leaves of all trees, in arrays that are used again, and take the answer in."""
         observations, masks = leaves.observations, leaves.legal_masks
-        if count < len(masks):
-            observations[count:], masks[count:] = 0, False
+        size = count if self._any_size else len(masks)
+        observations[count:size], masks[count:size] = 0, False
         ours = sys.getrefcount(observations)
         try:
-            answer = call_evaluator(self.evaluator, observations, masks)
+            answer = call_evaluator(self.evaluator, observations[:size], masks[:size])
         finally:
             if sys.getrefcount(observations) > ours:
                 self.group.renew_observations()  # the evaluator has kept them: they are its own now
-        if not self.group.take_in(answer):
-            self.group.absorb(*check_answer(answer, masks, self._players, count))
+        if not self.group.take_in(answer, size):
+            self.group.absorb(*check_answer(answer, masks[:size], self._players, count))
 
     def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
         """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""

@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.luck import check_seed, stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import GrownTree
+from aleazero.search.noise import dirichlet_noise
 from aleazero.search.result import OutcomeStats, SearchResult
 from aleazero.search.streams import NOISE
 
@@ -90,8 +89,7 @@ def touch_root(tree: GrownTree, request: Request, config: SearchConfig) -> None:
     if request.noise and config.noise_alpha > 0 and tree.kind() == DECISION:
         key = stream_key(NOISE, request.seed, request.position)
         considered = len(tree.root_actions()[0] if request.actions is None else request.actions)
-        noise = np.random.Generator(np.random.Philox(key=key)).dirichlet(np.full(considered, config.noise_alpha))
-        tree.mix_noise(noise)
+        tree.mix_noise(dirichlet_noise(key, config.noise_alpha, considered))
 
 
 def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:

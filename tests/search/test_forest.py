@@ -411,3 +411,18 @@ def test_simulations_that_cannot_be_are_refused(count) -> None:
     game, states, _ = positions("pig", 1)
     with pytest.raises(ConfigError, match="simulations is"):
         Forest(game).submit(states[0], simulations=count)
+
+
+def test_a_search_is_pending_until_it_is_collected() -> None:
+    """With threads a search may end while nobody asks: it must not be forgotten."""
+    from concurrent.futures import wait
+
+    game, states, seeds = positions("pig", 2)
+    with Forest(game, RowByRow(game), SearchConfig(num_simulations=30), trees=2, batch_size=1, threads=2) as forest:
+        tickets = {forest.submit(state, seed=seed) for state, seed in zip(states, seeds, strict=True)}
+        found = {finished.ticket for finished in forest.collect()}
+        wait(forest._running)
+        assert forest.pending == len(tickets) - len(found)
+        while forest.pending:
+            found |= {finished.ticket for finished in forest.collect()}
+        assert found == tickets

@@ -1,0 +1,74 @@
+"""Noise for the root: a draw from a symmetric Dirichlet distribution, the same for the same key.
+
+A generator of numpy's would take longer to be made than a small search; this one has nothing to be made.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S11, _S27, _S30, _S31 = (np.uint64(n) for n in (11, 27, 30, 31))
+
+
+def dirichlet_noise(key: int, alpha: float, count: int) -> NDArray[np.float64]:
+    """So many shares that sum to 1, of concentration alpha."""
+    shares = np.empty(count)
+    with np.errstate(over="ignore"):
+        _fill(np.uint64(key), float(alpha), shares)
+    return shares
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _fill(key: Any, alpha: float, shares: Any) -> None:
+    """Gamma variates by the method of Marsaglia and Tsang (2000), in logarithms: small alphas would underflow."""
+    boosted = alpha + 1.0 if alpha < 1.0 else alpha
+    d = boosted - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    state = key
+    most = -math.inf
+    for i in range(len(shares)):
+        logarithm = -math.inf
+        if alpha < 1.0:
+            state += _GOLDEN
+            extra = math.log(_unit(state)) / alpha
+        else:
+            extra = 0.0
+        while logarithm == -math.inf:
+            state += _GOLDEN
+            first = _unit(state)
+            state += _GOLDEN
+            second = _unit(state)
+            state += _GOLDEN
+            u = _unit(state)
+            x = math.sqrt(-2.0 * math.log(first)) * math.cos(2.0 * math.pi * second)
+            v = 1.0 + c * x
+            if v > 0.0:
+                cube = v * v * v
+                if math.log(u) < 0.5 * x * x + d - d * cube + d * math.log(cube):
+                    logarithm = math.log(d * cube) + extra
+        shares[i] = logarithm
+        most = max(most, logarithm)
+    total = 0.0
+    for i in range(len(shares)):
+        shares[i] = math.exp(shares[i] - most)
+        total += shares[i]
+    for i in range(len(shares)):
+        shares[i] /= total
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _unit(state: Any) -> float:
+    """A number in (0, 1), from a state by SplitMix64."""
+    z = state
+    z = (z ^ (z >> _S30)) * _FIRST
+    z = (z ^ (z >> _S27)) * _SECOND
+    z = z ^ (z >> _S31)
+    return (float(z >> _S11) + 0.5) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,36 @@
+"""The root's noise is what it says: Dirichlet, and the same for the same key."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from aleazero.search.noise import dirichlet_noise
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3, 1.0, 2.5])
+@pytest.mark.parametrize("count", [2, 7])
+def test_marginals_are_beta(alpha: float, count: int) -> None:
+    drawn = np.array([dirichlet_noise(1000 + key, alpha, count) for key in range(4000)])
+    np.testing.assert_allclose(drawn.sum(axis=1), 1.0, atol=1e-12)
+    assert (drawn >= 0).all()
+    for column in (0, count - 1):
+        # One of 16 tests at 1e-4 each; seeded, so it holds or it does not.
+        assert stats.kstest(drawn[:, column], stats.beta(alpha, alpha * (count - 1)).cdf).pvalue > 1e-4
+    wanted = -1.0 / (count - 1)
+    assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(wanted, abs=0.08)
+
+
+def test_the_same_key_gives_the_same_noise_and_another_another() -> None:
+    one = dirichlet_noise(5, 0.3, 20)
+    np.testing.assert_array_equal(one, dirichlet_noise(5, 0.3, 20))
+    assert not np.array_equal(one, dirichlet_noise(6, 0.3, 20))
+    np.testing.assert_array_equal(dirichlet_noise(2**64 - 1, 0.3, 1), [1.0])
+
+
+def test_tiny_concentrations_do_not_vanish() -> None:
+    for key in range(50):
+        shares = dirichlet_noise(key, 1e-4, 5)
+        assert shares.sum() == pytest.approx(1.0)
+        assert np.isfinite(shares).all()
