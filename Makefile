@@ -33,11 +33,12 @@ test: lint  ## Lint, types and all tests but the slow proofs
 test-long: lint  ## The slow proofs too
 	$(BIN)/pytest -n 2
 
-bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings beside exact values, and Yatzy
+bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Yatzy, self-play (half an hour)
 	$(BIN)/aleazero bench search --json bench.json
 	$(BIN)/aleazero bench forest --json forest.json
 	$(BIN)/aleazero bench chance --json chance.json
 	$(BIN)/aleazero bench yatzy --json yatzy.json
+	$(BIN)/aleazero bench e2e --json e2e.json
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli import bench_chance, bench_forest, bench_yatzy
+from aleazero.cli import bench_chance, bench_e2e, bench_forest, bench_yatzy
 from aleazero.cli.json_file import FileAfterJson, deliver, pick, read_file
 from aleazero.cli.targets import show_targets, target
 
@@ -18,6 +18,7 @@ PARTS = ("speed", "starts", "openspiel")
 app = typer.Typer(no_args_is_help=True, help="Measure speed, and how well chance is treated.")
 app.command("chance", cls=FileAfterJson)(bench_chance.chance)
 app.command("forest", cls=FileAfterJson)(bench_forest.forest)
+app.command("e2e", cls=FileAfterJson)(bench_e2e.e2e)
 app.command("yatzy", cls=FileAfterJson)(bench_yatzy.yatzy)
 
 

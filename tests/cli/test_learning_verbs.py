@@ -1,0 +1,106 @@
+"""The verbs of learning: selfplay, fit, match, bench e2e."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PIG = ("--game", "pig", "-p", "target=12")
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """A folder of samples and a network, made by the verbs themselves."""
+    from typer.testing import CliRunner
+
+    from aleazero.cli.main import app
+
+    folder = tmp_path_factory.mktemp("learnt")
+    runner = CliRunner()
+    replay, net = str(folder / "replay"), str(folder / "net.safetensors")
+    played = runner.invoke(app, ["selfplay", *PIG, "--games", "12", "--sims", "6", "--out", replay, "--json"])
+    assert played.exit_code == 0, played.output
+    fitted = runner.invoke(
+        app, ["fit", "--replay", replay, "--out", net, "--steps", "4", "--width", "8", "--batch", "16", "--json"]
+    )
+    assert fitted.exit_code == 0, fitted.output
+    return folder, json.loads(played.stdout), json.loads(fitted.stdout)
+
+
+def test_selfplay_and_fit_tell_what_they_did(learnt, run, run_json) -> None:
+    folder, played, fitted = learnt
+    assert played["games"] == 12
+    assert played["samples"] == fitted["samples"] > 0
+    assert played["evaluations"] > played["decisions"] > 0
+    assert fitted["step"] == 4
+    assert len(fitted["calibration"]) == 10
+    again = run_json("selfplay", *PIG, "--games", "12", "--sims", "6", "--out", str(folder / "replay"))
+    assert again["games"] == 0  # all were there
+    shown = run("fit", "--replay", str(folder / "replay"), "--start", str(folder / "net.safetensors"), "--out",
+                str(folder / "next.safetensors"), "--steps", "2", "--batch", "16")  # fmt: skip
+    assert shown.exit_code == 0
+    assert "step 6" in shown.stdout
+    assert "Values, by tenths" in shown.stdout
+    shown = run("selfplay", *PIG, "--net", str(folder / "net.safetensors"), "--iteration", "1", "--games", "3",
+                "--sims", "4", "--out", str(folder / "replay"), "--workers", "1", "--full-share", "0.5")  # fmt: skip
+    assert shown.exit_code == 0
+    assert "3 played now" in shown.stdout
+
+
+def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
+    net = str(learnt[0] / "net.safetensors")
+    data = run_json("match", f"net:{net},sims=4", "random", *PIG, "--games", "5")
+    assert [row["games"] for row in data["players"]] == [6, 6]  # in pairs
+    assert sum(row["wins"] for row in data["players"]) == 6
+    assert data == run_json("match", f"net:{net},sims=4", "random", *PIG, "--games", "5", "--threads", "2")
+    assert "mean return" in run("match", "random", "random", *PIG, "--games", "2").stdout
+    result = run("analyse", "pig", "-p", "target=12", "--evaluator", f"net:{net}", "--sims", "20")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("selfplay", "--game", "pgi", "--out", "x"), "no game 'pgi', did you mean pig?"),
+        (("selfplay", *PIG, "--out", "x", "--net", "nowhere"), "no network at 'nowhere'"),
+        (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark"), "--sims-by-class has 'mark', expected CLASS=N"),
+        (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark=3"), "known: decision"),
+        (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "no way 'luck' to treat chance"),
+        (("selfplay", *PIG, "--out", "x", "--full-share", "0"), "full_share is 0.0"),
+        (("fit", "--replay", "nowhere", "--out", "x"), "no folder 'nowhere'"),
+        (("fit", "--replay", ".", "--out", "x", "--target", "luck"), "value_target is 'luck'"),
+        (("match", "random", *PIG), "got 1 players, expected 2"),
+        (("match", "random", "randam", *PIG), "did you mean random?"),
+        (("match", "random", "net:nowhere", *PIG), "no network at 'nowhere'"),
+        (("analyse", "pig", "--evaluator", "net:"), "expected net:PATH"),
+        (("bench", "e2e", "--chance", "luck"), "no way 'luck'"),
+    ],
+)
+def test_bad_words_are_one_line(run, words, said, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_foreign_network_is_refused(learnt, run) -> None:
+    net = str(learnt[0] / "net.safetensors")
+    result = run("match", f"net:{net}", "random", "--game", "tic_tac_toe")
+    assert result.exit_code == 2
+    assert "has game 'pig', expected 'tic_tac_toe'" in result.stderr
+
+
+def test_end_to_end(run_json) -> None:
+    data = run_json("bench", "e2e", "--game", "pig", "-p", "target=12", "--seconds", "0.2", "--parallel", "4",
+                    "--simulations", "4", "--width", "8", "--blocks", "1")  # fmt: skip
+    assert [row["inference"] for row in data["inference"]] == ["onnxruntime", "torch"]
+    for row in data["inference"]:
+        assert row["leaves"] > row["decisions"] > 0
+        assert 0 < row["share"] < 1
+    assert [target["what"] for target in data["targets"]] == [
+        "self-play beside its network alone",
+        "two workers beside one",
+    ]
