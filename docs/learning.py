@@ -94,7 +94,7 @@ def judge_pig(net: str) -> dict[str, Any]:
 
 
 def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
-    """Mean score against itself with 64 simulations, and matches."""
+    """Mean score against itself without a search and with 64 simulations; matches of the latter, shares won."""
     game = aleazero.load_game("yatzy")
     found: dict[str, Any] = {}
     for sims in (0, 64):
@@ -102,8 +102,15 @@ def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
         scores = [final_scores(p.state) * HIGHEST_TOTAL for p in play_match(game, [player] * 2, game_seeds(9, games))]
         error = np.std(scores) / math.sqrt(2 * games)
         found[f"score_{sims}"] = [float(np.mean(scores)), float(error)]
-    for what, rival in (("random", "random"), ("rollout", "search:sims=200,evaluator=rollout")):
-        tally = play_rotation(game, [player, aleazero.make_player(rival, game)], games, seed=5)[0]
+    unaided = aleazero.load_game("yatzy")
+    unaided.kernels.playout = None  # random playouts, as a game has them that brings none of its own
+    search = "search:sims=200,evaluator=rollout"
+    for what, rival in (
+        ("random", aleazero.make_player("random", game)),
+        ("random_rollouts", aleazero.make_player(search, unaided)),
+        ("own_rollouts", aleazero.make_player(search, game)),
+    ):
+        tally = play_rotation(game, [player, rival], games, seed=5)[0]
         share = (tally.wins + tally.draws / 2) / tally.games
         found[f"against_{what}"] = [share, math.sqrt(share * (1 - share) / tally.games)]
     return found
