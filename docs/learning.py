@@ -64,9 +64,7 @@ def learn(name: str, seed: int, minutes: float, folder: Path, selfplay: Any, tra
             began = time.perf_counter()
             games = 2 * GAMES if round_ == 0 else GAMES
             play_games(workers, game, net, games, folder / "replay", selfplay, seed=seed, iteration=round_)
-            # The first round's searches know nothing: only the games' ends can teach.
-            target = "outcome" if round_ == 0 else train.value_target
-            config = train.model_copy(update={"seed": seed, "value_target": target})
+            config = train.model_copy(update={"seed": seed})
             path = folder / f"net_{round_:04}.safetensors"
             fit(game, folder / "replay", path, config, start=start)
             net, start = str(path), path

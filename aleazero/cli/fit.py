@@ -35,7 +35,7 @@ def fit(
     margin: Annotated[bool, typer.Option("--margin/--no-margin", help="A head for the final scores.")] = False,
     target: Annotated[
         str, typer.Option("--target", metavar="NAME", help="Values: `outcome`, `root`, `mix`, `td`, `expectation`.")
-    ] = "mix",
+    ] = "td",
     rate: Annotated[float, typer.Option("--rate", metavar="R", help="Learning rate.")] = 1e-3,
     optimiser: Annotated[
         str, typer.Option("--optimiser", metavar="NAME", help="With --start: `kept` moments, or `fresh` ones.")

@@ -43,6 +43,9 @@ def selfplay(
         float,
         typer.Option("--temperature", metavar="T", help="Of executed moves; 0 plays the most visited.", min=0),
     ] = 1.0,
+    c: Annotated[
+        float, typer.Option("--c", metavar="C", help="Weight of exploration; small where actions differ little.", min=0)
+    ] = 1.5,
     noise: Annotated[
         float, typer.Option("--noise", metavar="A", help="Concentration of the noise at the root; 0 for none.")
     ] = 0.3,
@@ -98,6 +101,7 @@ def selfplay(
         full_share=full_share,
         fast_simulations=fast_sims,
         temperature=Temperature(start=temperature),
+        c=c,
         noise_alpha=noise,
         chance=chance,  # type: ignore[arg-type]
         parallel=min(parallel, games),

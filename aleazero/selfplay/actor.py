@@ -77,6 +77,7 @@ class Actor:
         self._full_simulations = self.config.full_simulations(game)
         seats = np.arange(game.num_players)
         self._seats = (seats[:, None] + seats) % game.num_players  # by viewer: who sits at each place behind
+        self._values_known = getattr(evaluator, "values_known", True)
         self._nothing = np.zeros(game.num_actions, np.float32)
         self.decisions = self.evaluations = 0
         """Searched so far, and what they were allowed to ask of the evaluator."""
@@ -155,7 +156,7 @@ class Actor:
         if playing.full:
             policy = np.zeros(self.game.num_actions, np.float32)
             policy[result.actions] = result.visits / result.visits.sum()
-        self._note(row, playing, policy, result.value, float(playing.full))
+        self._note(row, playing, policy, result.value if self._values_known else None, float(playing.full))
         temperature = self.config.temperature.at(playing.ply)
         if temperature == 0:
             action = result.best_action
@@ -170,7 +171,7 @@ class Actor:
         self._step(row, playing, int(self._boards.facts[row, PLAYER]), action)
         playing.ply += 1
         if self._boards.facts[row, KIND] == CHANCE:
-            value = None if result is None else result.value_behind(action)
+            value = None if result is None or not self._values_known else result.value_behind(action)
             self._note(row, playing, self._nothing, value, 0.0, afterstate=True)
 
     def _step(self, row: int, playing: _Playing, player: int, action: int) -> None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING
 
 from aleazero.games.base import Game
+from aleazero.players.net import DUMMY
 from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
@@ -19,7 +21,9 @@ from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.config import TrainConfig
 from aleazero.training.workers import Job, Taken, Workers
 
-DUMMY: Final = "dummy"
+if TYPE_CHECKING:
+    from aleazero.training.trainer import Progress, Summary
+
 OnGame = Callable[[Taken, int, int], None]
 """Called with a game that has ended, the number of games done and of all."""
 
@@ -53,11 +57,12 @@ def play_games(
     _compile(game)
     job = Job(spec or game.name, origin.params, net, config, seed, iteration, inference)
     done = games - len(missing)
-    for taken in workers.play(job, missing):
-        writer.add(taken.record)
-        done += 1
-        if on_game is not None:
-            on_game(taken, done, games)
+    with closing(workers.play(job, missing)) as played:
+        for taken in played:
+            writer.add(taken.record)
+            done += 1
+            if on_game is not None:
+                on_game(taken, done, games)
     writer.finish(games)
 
 
@@ -67,8 +72,14 @@ def _compile(game: Game) -> None:
 
 
 def fit(
-    game: Game, replay: Path, out: Path, config: TrainConfig, *, start: Path | None = None, progress: Any = None
-) -> Any:
+    game: Game,
+    replay: Path,
+    out: Path,
+    config: TrainConfig,
+    *,
+    start: Path | None = None,
+    progress: Progress | None = None,
+) -> Summary:
     """Fit a network to the newest samples of a folder and write its checkpoint; the summary of what was learnt.
 
     ``start`` is the checkpoint from which training goes on; without it, it starts from nothing.

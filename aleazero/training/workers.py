@@ -10,7 +10,7 @@ import contextlib
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
@@ -83,7 +83,7 @@ class Workers:
         """Of the processes, as they are now."""
         return [worker.process.pid for worker in self._workers]
 
-    def play(self, job: Job, numbers: Iterable[int]) -> Iterator[Taken]:
+    def play(self, job: Job, numbers: Iterable[int]) -> Generator[Taken]:
         """Play the games of these numbers; they come in the order in which they end."""
         for worker in self._workers:
             self._employ(worker, job)

@@ -53,6 +53,17 @@ def test_two_rounds(name: str, pool, tmp_path) -> None:
     assert (report.shards, report.games, report.broken) == (4, 8, [])
 
 
+def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -> None:
+    from aleazero.replay.window import Window
+
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    play_games(pool, game, "dummy", 3, tmp_path / "replay", SELFPLAY, spec="pig")
+    assert not Window(tmp_path / "replay", 10**6).take(["searched"], range(50))["searched"].any()
+    fit(game, tmp_path / "replay", tmp_path / "net.safetensors", TRAIN)
+    play_games(pool, game, str(tmp_path / "net.safetensors"), 3, tmp_path / "next", SELFPLAY, spec="pig")
+    assert Window(tmp_path / "next", 10**6).take(["searched"], range(50))["searched"].any()
+
+
 def test_three_players(pool, tmp_path) -> None:
     cycle(pool, tmp_path, "yatzy", {"players": 3}, games=2)
     assert check_replay(tmp_path / "replay").broken == []
