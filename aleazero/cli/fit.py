@@ -97,7 +97,8 @@ def _show(data: Mapping[str, Any], console: Console) -> None:
     from aleazero.cli.show import facts_table, quiet_table
 
     table = facts_table()
-    table.add_row("network", f"{data['out']}, step {data['step']:,}")
+    table.add_row("step", f"{data['step']:,}")
+    table.add_row("network", str(data["out"]))
     table.add_row("samples", f"{data['samples']:,}, {data['sample_age']:.1f} iterations old on average")
     table.add_row("policy", f"loss {data['policy_loss']:.4f}, {data['kl']:.4f} above the targets' entropy")
     table.add_row("value", f"loss {data['value_loss']:.4f}, at afterstates {data['afterstate_loss']:.4f}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aleazero.errors import CheckpointError
+from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs
@@ -96,7 +96,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadat
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
         about = Metadata.model_validate(found)
-    except (ValidationError, ValueError, AttributeError) as error:
+    except (ConfigError, ValidationError, ValueError, AttributeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
     _require_weights(path, weights, about)
     return weights, about

@@ -40,7 +40,7 @@ def test_selfplay_and_fit_tell_what_they_did(learnt, run, run_json) -> None:
     shown = run("fit", "--replay", str(folder / "replay"), "--start", str(folder / "net.safetensors"), "--out",
                 str(folder / "next.safetensors"), "--steps", "2", "--batch", "16")  # fmt: skip
     assert shown.exit_code == 0
-    assert "step 6" in shown.stdout
+    assert "step     6" in shown.stdout
     assert "Values, by tenths" in shown.stdout
     shown = run("selfplay", *PIG, "--net", str(folder / "net.safetensors"), "--iteration", "1", "--games", "3",
                 "--sims", "4", "--out", str(folder / "replay"), "--workers", "1", "--full-share", "0.5")  # fmt: skip
