@@ -79,7 +79,12 @@ def fit(
         import torch  # noqa: F401 -- asked for before anything is read
     except ImportError:
         raise ConfigError("torch is not installed, expected it for training: pip install 'aleazero[train]'") from None
-    game = load_origin(Window(replay, window).origin)
+    if out.is_dir():
+        raise ConfigError(f"--out is {str(out)!r}, a folder, expected a file, e.g. net.safetensors")
+    samples = Window(replay, window)
+    game = load_origin(samples.origin)
+    for broken in samples.broken:
+        typer.echo(f"left out: {broken.path.name}: {broken.why}", err=True)
     with progress_bar("fitting", "steps") as tell:
 
         def show(done: int, of: int, losses: Mapping[str, float]) -> None:

@@ -45,9 +45,12 @@ def match(
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.cli.specs import read_game
     from aleazero.evaluation.rotation import play_rotation
+    from aleazero.games.luck import check_seed
     from aleazero.players.make import make_player
 
     loaded = read_game(game, param)
+    for number in (seed, player_seed):
+        check_seed(number)
     made = [make_player(spec, loaded, threads=_threads(threads)) for spec in players]
     with progress_bar("playing", "games") as tell:
         found = play_rotation(loaded, made, games, seed=seed, player_seed=player_seed, progress=tell)

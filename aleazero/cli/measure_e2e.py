@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from aleazero.cli.measure_forest import ONE_CORE_PRODUCTS
+from aleazero.errors import ConfigError
 
 
 def measure_e2e(request: dict[str, Any], workers: int) -> list[dict[str, Any]]:
@@ -31,7 +32,8 @@ def measure_e2e(request: dict[str, Any], workers: int) -> list[dict[str, Any]]:
     for process in running:
         out, said = process.communicate()
         if process.returncode:
-            raise RuntimeError(f"self-play could not be measured: {said[-500:]}")
+            last = said.strip().splitlines()[-1:] or ["no word"]
+            raise ConfigError(f"self-play could not be measured: {last[0]}")
         found.append(json.loads(out))
     return found
 

@@ -113,6 +113,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
         "simulations": SIMULATIONS,
         "per_second": leaves / clocks[1],
         "per_cpu_second": leaves / (best_trees + best_network),
+        "simulations_share": SIMULATIONS / (SIMULATIONS + 1),  # of the leaves; the other one is the root
         "tree_microseconds": best_trees / leaves * 1e6,
         "network_microseconds": best_network / leaves * 1e6,
     }

@@ -93,8 +93,13 @@ def selfplay(
     from aleazero.training.alphazero import play_games
     from aleazero.training.workers import Workers
 
+    if game.startswith("openspiel:"):
+        raise ConfigError(f"--game is {game!r}, expected a game of ours or a file: workers cannot load OpenSpiel's")
+    if out.is_file():
+        raise ConfigError(f"--out is {str(out)!r}, a file, expected a folder")
     loaded = read_game(game, param)
     check_seed(seed)
+    processes = workers or _cores()
     config = SelfplayConfig(
         simulations=sims,
         simulations_by_class=_by_class(sims_by_class),
@@ -104,7 +109,7 @@ def selfplay(
         c=c,
         noise_alpha=noise,
         chance=chance,  # type: ignore[arg-type]
-        parallel=min(parallel, games),
+        parallel=min(parallel, -(-games // processes)),
     )
     config.full_simulations(loaded)  # a class that is none is refused before anything starts
     read_net(net, loaded, None if net == "dummy" else inference)
@@ -118,7 +123,7 @@ def selfplay(
         totals["seconds"] = time.perf_counter() - began
         tell(done, of, f"{totals['evaluations'] / totals['seconds']:,.0f} evaluations/s")
 
-    with progress_bar("playing", "games") as tell, Workers(workers or _cores()) as pool:
+    with progress_bar("playing", "games") as tell, Workers(processes) as pool:
         play_games(pool, loaded, net, games, out, config, spec=game, seed=seed, iteration=iteration,
                    inference=inference, on_game=count)  # fmt: skip
     seconds = max(totals["seconds"], 1e-9)

@@ -50,7 +50,7 @@ class Metadata(BaseModel):
         """What there is to say of a network for this game."""
         return cls(
             game=game.name,
-            params=dict(game.params),
+            params=_as_json(game),
             rules_version=game.info.version,
             observation_schema=game.info.observation_schema,
             shape=NetShape.of(game),
@@ -62,11 +62,23 @@ class Metadata(BaseModel):
         )
 
 
+def _as_json(game: Game) -> dict[str, Any]:
+    """The game's parameters as they come back from a file."""
+    try:
+        params: dict[str, Any] = json.loads(json.dumps(game.params, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{game!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
+    return params
+
+
 def write_checkpoint(path: Path, weights: Weights, about: Metadata) -> None:
     """Write weights and metadata; the same ones give the same bytes."""
     from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    for name, array in tensors.items():
+        if not np.isfinite(array).all():
+            raise CheckpointError(f"{name} has numbers that are not finite, expected weights: {path} is not written")
     data = save(tensors, metadata={KEY: about.model_dump_json()})
     try:
         write_whole(path, [data])

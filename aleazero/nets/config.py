@@ -25,8 +25,8 @@ class NetConfig(Settings):
 class ValueScale(Settings):
     """From what the value head says to returns.
 
-    ``win``: tanh, for wins and losses; of two players, what one wins the other loses. ``score``: shift + scale · x, a
-    straight line, because the mean of a bent scale is not the mean.
+    ``win``: tanh, stretched to the range of wins and losses; of two players, what one wins the other loses. ``score``:
+    shift + scale · x, a straight line, because the mean of a bent scale is not the mean.
     """
 
     kind: Literal["win", "score"] = "win"

@@ -90,6 +90,8 @@ def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, ma
     """
     players = out.shape[1]
     scores = heads.shape[1] - players
+    lowest = -1.0 / max(1, players - 1)  # of a win game's returns
+    middle, half = 0.5 * (1.0 + lowest), 0.5 * (1.0 - lowest)
     for row in range(len(heads)):
         decides = False
         for action in range(masks.shape[1]):
@@ -98,7 +100,7 @@ def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, ma
         total = 0.0
         for seat in range(players):
             said = np.float64(heads[row, start + seat])
-            out[row, seat] = math.tanh(said) if wins else shift + scale * said
+            out[row, seat] = middle + half * math.tanh(said) if wins else shift + scale * said
             total += np.float64(heads[row, scores + seat])
         if wins and players == 2:
             ahead = 0.5 * (np.float64(out[row, 0]) - np.float64(out[row, 1]))
@@ -107,7 +109,7 @@ def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, ma
         if wins and margin > 0.0:
             for seat in range(players):
                 own = np.float64(heads[row, scores + seat])
-                lead = math.tanh((own - (total - own) / (players - 1)) / spread)
+                lead = middle + half * math.tanh((own - (total - own) / (players - 1)) / spread)
                 out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
 
 

@@ -97,7 +97,7 @@ class RandomAgent(_Lucky):
         """An action by lot."""
         allowed = allowed_by(seen.legal_action_mask, self._game)
         self._count += 1
-        return by_lot(allowed, stream_key(LOTS, self._seed, self._count))
+        return by_lot(allowed, stream_key(LOTS, self._seed, seen.current_player, self._count))
 
 
 class NetAgent(Agent):

@@ -21,8 +21,6 @@ class DummyNet:
     """A network that knows nothing: equal logits, and values of zero."""
 
     afterstates = NONE
-    values_known = False
-    """What a search makes of its zeros is nothing to learn from."""
 
     def __init__(self, game: Game) -> None:
         self._actions, self._players = game.num_actions, game.num_players

@@ -32,10 +32,12 @@ class Origin(BaseModel):
     observation_schema: str
     model: str
     """Who played: the id of a model."""
+    settings: str = ""
+    """A digest of the seed and the settings of self-play: games of the same model and number differ by them."""
     code_version: str = Field(default_factory=lambda: version("aleazero"))
 
     @classmethod
-    def of(cls, game: Game, model: str, spec: str | None = None) -> Origin:
+    def of(cls, game: Game, model: str, spec: str | None = None, settings: str = "") -> Origin:
         """The origin of a game's samples; ``spec`` is what a user's own game was loaded by."""
         info = game.info
         if spec is None and game.name not in game_names():
@@ -50,6 +52,7 @@ class Origin(BaseModel):
             rules_version=info.version,
             observation_schema=info.observation_schema,
             model=model,
+            settings=settings,
         )
 
     def same_game(self, other: Origin) -> bool:

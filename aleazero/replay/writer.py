@@ -16,7 +16,8 @@ class ShardWriter:
     """Takes the games of one iteration, in any order, and writes each shard as soon as all of its games are there.
 
     Shard number i has the games i·games_per_shard up to the next shard's. Shards that are there already, from a run
-    that was stopped, count as written; what is broken, or of another origin, does not. An iteration has one writer.
+    that was stopped, count as written; what is broken does not, and what is of another origin is refused. An iteration
+    has one writer.
     """
 
     def __init__(self, folder: Path, iteration: int, games_per_shard: int, origin: Origin) -> None:
@@ -75,17 +76,31 @@ class ShardWriter:
         if len(games) == self.games_per_shard:  # a shorter one may grow
             del self._held[number]
 
+    def _require_same_origin(self, path: Path, shard: Shard) -> None:
+        """Whole shards of others are never written over."""
+        for what, got, wanted in (
+            ("game", shard.meta.game_text(), self.origin.game_text()),
+            ("model", shard.meta.model, self.origin.model),
+            ("seed and settings", shard.meta.settings, self.origin.settings),
+        ):
+            if got != wanted:
+                raise ReplayError(
+                    f"{path} is of another {what} ({got or 'none'}, expected {wanted or 'none'}): "
+                    f"expected another iteration, or another folder"
+                )
+
     def _find_written(self) -> None:
         prefix = shard_name(self.iteration, 0).rpartition("_")[0]
         for stale in self.folder.glob(f".{prefix}_*.tmp"):  # of a writer that was killed
             stale.unlink(missing_ok=True)
         for path in self.folder.glob(f"{prefix}_*.safetensors"):
             shard = open_shard(path)
-            if not isinstance(shard, Shard) or not self.origin.same_game(shard.meta):
+            if not isinstance(shard, Shard):
                 continue
+            self._require_same_origin(path, shard)
             number, games = shard_key(path)[1], range(shard.meta.first_game, shard.meta.last_game)
             first = number * self.games_per_shard
-            if shard.meta.model == self.origin.model and games[0] == first and len(games) <= self.games_per_shard:
+            if games[0] == first and len(games) <= self.games_per_shard:
                 self._written[number] = games
                 if len(games) < self.games_per_shard:
                     self._held[number] = {record.game_number: record for record in shard.records()}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aleazero.games.base import CHANCE, TERMINAL, Game, State
 from aleazero.games.kernel import KernelState
 from aleazero.games.luck import PlayedLuck, stream_key, unit
+from aleazero.nets.config import counts_wins
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
@@ -63,8 +64,16 @@ class Actor:
     """Plays games of one iteration against itself, with one evaluator at every seat."""
 
     def __init__(
-        self, game: Game, evaluator: Any, config: SelfplayConfig | None = None, *, seed: int = 0, iteration: int = 0
+        self,
+        game: Game,
+        evaluator: Any,
+        config: SelfplayConfig | None = None,
+        *,
+        seed: int = 0,
+        iteration: int = 0,
+        values_known: bool = True,
     ) -> None:
+        """``values_known``: whether what the searches find is worth learning; not so where the evaluator is blank."""
         self.game, self.config = game, config or SelfplayConfig()
         self.seed, self.iteration = seed, iteration
         evaluator = resolve_evaluator(evaluator)
@@ -77,7 +86,7 @@ class Actor:
         self._full_simulations = self.config.full_simulations(game)
         seats = np.arange(game.num_players)
         self._seats = (seats[:, None] + seats) % game.num_players  # by viewer: who sits at each place behind
-        self._values_known = getattr(evaluator, "values_known", True)
+        self._values_known = values_known
         self._nothing = np.zeros(game.num_actions, np.float32)
         self.decisions = self.evaluations = 0
         """Searched so far, and what they were allowed to ask of the evaluator."""
@@ -133,6 +142,9 @@ class Actor:
             if kind == TERMINAL:
                 return None
             if kind == CHANCE:
+                if not playing.samples.step or playing.samples.step[-1] != len(playing.steps):
+                    # The search asks a network at every chance node, so it must have seen every one.
+                    self._note(row, playing, self._nothing, None, 0.0, afterstate=True)
                 self._step(row, playing, -1, playing.luck.draw(boards.state(row)))
             elif boards.facts[row, COUNT] == 1:
                 self._note(row, playing, self._nothing, None, 0.0)
@@ -216,20 +228,20 @@ class Actor:
             step=np.array(samples.step, np.int32),
             ply=np.array(samples.ply, np.int32),
             afterstate=np.array(samples.afterstate, np.bool_),
-            observations=np.array(samples.observations, np.float32).reshape(count, -1),
-            legal_masks=np.array(samples.legal_masks, np.bool_).reshape(count, -1),
-            policies=np.array(samples.policies, np.float32).reshape(count, -1),
+            observations=np.array(samples.observations, np.float32).reshape(count, self.game.observation_size),
+            legal_masks=np.array(samples.legal_masks, np.bool_).reshape(count, self.game.num_actions),
+            policies=np.array(samples.policies, np.float32).reshape(count, self.game.num_actions),
             viewers=np.array(samples.viewers, np.int8),
             root_values=values,
-            scores=scores[self._seats[samples.viewers]].astype(np.float32).reshape(count, players),
+            scores=scores[self._seats[np.array(samples.viewers, np.int64)]].astype(np.float32).reshape(count, players),
             weights=np.array(samples.weights, np.float32),
             searched=np.array([value is not None for value in samples.root_values], np.bool_),
         )
 
 
 def final_scores(state: State) -> NDArray[np.float64]:
-    """The points behind the returns, by player, where the game tells them; else the returns."""
-    if isinstance(state, KernelState) and "points" in state.game.kernels.words:
+    """The points behind wins and losses, by player, where the game tells them; else the returns."""
+    if counts_wins(state.game) and isinstance(state, KernelState) and "points" in state.game.kernels.words:
         points = np.zeros(state.game.num_players)
         state.game.kernels.words["points"](state.vector, points)
         return points

@@ -30,7 +30,13 @@ OnGame = Callable[[Taken, int, int], None]
 
 def model_id(net: str) -> str:
     """Sixteen letters that stand for a checkpoint's bytes, or the word itself."""
-    return DUMMY if net == DUMMY else hashlib.blake2b(Path(net).read_bytes(), digest_size=8).hexdigest()
+    return DUMMY if net == DUMMY else hashlib.blake2b(Path(net).expanduser().read_bytes(), digest_size=8).hexdigest()
+
+
+def settings_id(config: SelfplayConfig, seed: int, inference: str) -> str:
+    """Sixteen letters that stand for what games depend on, beside the network; not for how many are under way."""
+    what = [config.model_dump_json(exclude={"parallel", "games_per_shard"}), str(seed), inference]
+    return hashlib.blake2b("\n".join(what).encode(), digest_size=8).hexdigest()
 
 
 def play_games(
@@ -51,7 +57,7 @@ def play_games(
 
     ``spec`` is what a user's own game was loaded by.
     """
-    origin = Origin.of(game, model_id(net), spec)
+    origin = Origin.of(game, model_id(net), spec, settings_id(config, seed, inference))
     writer = ShardWriter(out, iteration, config.games_per_shard, origin)
     missing = writer.missing_games(games)
     _compile(game)

@@ -79,7 +79,8 @@ def in_units(heads: Tensor, scale: ValueScale) -> Tensor:
     """What the head says, in units of the scale: wins from −1 to 1, scores around 0."""
     if scale.kind == "score":
         return heads
-    shares = torch.tanh(heads)
+    lowest = -1.0 / max(1, heads.shape[1] - 1)
+    shares = 0.5 * (1.0 + lowest) + 0.5 * (1.0 - lowest) * torch.tanh(heads)
     if shares.shape[1] == 2:
         ahead = 0.5 * (shares[:, :1] - shares[:, 1:])
         return torch.cat((ahead, -ahead), dim=1)

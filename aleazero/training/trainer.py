@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
+from aleazero.games.luck import stream_key
 from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata, read_checkpoint, require_match, weight_shapes, write_checkpoint
+from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require_match, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
 from aleazero.replay.sampler import Batch, Sampler
@@ -27,6 +28,7 @@ from aleazero.training.config import TrainConfig
 from aleazero.training.loss import Lesson, losses
 from aleazero.training.targets import value_targets
 
+SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples
 STATE: Final = "training"
 """Ends the name of the file beside a checkpoint that holds what is needed to go on."""
 LAST_STEPS: Final = 100
@@ -92,7 +94,7 @@ class Trainer:
         torch.set_num_threads(config.threads)
         targets = value_targets(window, config.value_target, config.mix, config.td_lambda)
         window.load()
-        sampler = Sampler(window, config.batch_size, seed=config.seed + self.step)
+        sampler = Sampler(window, config.batch_size, seed=stream_key(SAMPLES, config.seed, self.step))
         last: list[dict[str, float]] = []
         began = time.perf_counter()
         for done in range(config.steps):
@@ -212,7 +214,7 @@ class Trainer:
         require_match(about, game, str(path))
         trainer = cls(game, config.model_copy(update={"net": about.net}), about.values)
         trainer.step = about.step
-        held = _read_state(path, about)
+        held = _read_state(path, weights, about)
         body, average = (
             {name: held[f"{part}.{name}"] for name in weights} if held else weights for part in ("body", "average")
         )
@@ -239,8 +241,8 @@ def state_path(path: Path) -> Path:
     return path.with_suffix(f".{STATE}{path.suffix}")
 
 
-def _read_state(path: Path, about: Metadata) -> dict[str, NDArray[Any]]:
-    """What was kept beside a checkpoint; nothing where there is none, or it is of another step."""
+def _read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDArray[Any]]:
+    """What was kept beside a checkpoint; nothing where there is none, or it is of another one."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -256,8 +258,10 @@ def _read_state(path: Path, about: Metadata) -> dict[str, NDArray[Any]]:
         step = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]
     except (SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(f"{file} is damaged: {str(error)[:200]}; without it training starts afresh") from None
-    if step != str(about.step):
-        return {}
+    if step != str(about.step) or not all(
+        np.array_equal(held.get(f"average.{name}", 0), weights[name]) for name in weights
+    ):
+        return {}  # of another checkpoint
     for name, shape in weight_shapes(about.shape, about.net).items():
         for part in ("body", "average"):
             if held.get(f"{part}.{name}", np.zeros(())).shape != shape:
@@ -284,7 +288,7 @@ def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
         ahead = scores[:, 0] - scores[:, 1:].mean(axis=1)
         return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
     returns = np.concatenate(window.columns("returns")).astype(np.float64)
-    return ValueScale(kind="score", shift=float(returns.mean()), scale=max(1e-3, float(returns.std())))
+    return ValueScale(kind="score", shift=float(returns.mean()), scale=float(returns.std()) or 1.0)
 
 
 def _mean_age(window: Window) -> float:

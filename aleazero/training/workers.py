@@ -9,21 +9,21 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 import aleazero.errors
-from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.errors import AleaZeroError, ConfigError, GameError
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord
 
 CHUNK: Final = 8
 """Games that a worker is given at a time."""
 MOST_DEATHS: Final = 3
-"""Deaths in a row, without a game in between, after which nobody is started again."""
+"""Workers that may die with the same game in hand before it is given up."""
 PLAY, MORE, RECORD, DONE, ERROR = "play", "more", "record", "done", "error"
 
 
@@ -96,7 +96,7 @@ class Workers:
                     self._workers[place] = self._start()
 
     def _listen(self, job: Job, queue: deque[int]) -> Iterator[Taken]:
-        deaths = 0
+        deaths: Counter[int] = Counter()
         while any(worker.busy for worker in self._workers):
             for connection in wait([worker.connection for worker in self._workers]):
                 place = next(i for i, worker in enumerate(self._workers) if worker.connection is connection)
@@ -104,11 +104,14 @@ class Workers:
                 try:
                     kind, said = worker.connection.recv()
                 except (EOFError, OSError):
-                    deaths += 1
-                    if deaths > MOST_DEATHS:
-                        raise AleaZeroError(f"workers died {deaths} times in a row, expected games") from None
-                    queue.extendleft(sorted(worker.given, reverse=True))
                     self._bury(worker)
+                    deaths.update(worker.given)
+                    if any(deaths[game] >= MOST_DEATHS for game in worker.given):
+                        raise AleaZeroError(
+                            f"{MOST_DEATHS} workers died with the same games in hand (exit code "
+                            f"{worker.process.exitcode}), expected them to end; one of {sorted(worker.given)}"
+                        ) from None
+                    queue.extendleft(sorted(worker.given, reverse=True))
                     self._workers[place] = self._start()
                     self._employ(self._workers[place], job)
                     continue
@@ -117,7 +120,6 @@ class Workers:
                     worker.given |= set(some)
                     self._tell(worker, some)
                 elif kind == RECORD:
-                    deaths = 0
                     worker.given.discard(said.record.game_number)
                     yield said
                 elif kind == DONE:
@@ -155,36 +157,66 @@ class Workers:
 def work(connection: Connection) -> None:
     """A worker's life: job after job, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(_Gone):
         while True:
-            _, job = connection.recv()
+            _, job = _hear(connection)
             try:
                 _play(connection, job)
-                connection.send((DONE, None))
+                _say(connection, (DONE, None))
             except AleaZeroError as error:
-                connection.send((ERROR, (type(error).__name__, str(error))))
+                _say(connection, (ERROR, (type(error).__name__, str(error))))
+            except _Gone:
+                raise
+            except Exception as error:  # the rules', most likely
+                said = f"{job.game}: a game of self-play raised {type(error).__name__}: {error}"
+                _say(connection, (ERROR, (GameError.__name__, said)))
+
+
+class _Gone(BaseException):
+    """The parent is not there any more."""
+
+
+def _hear(connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        raise _Gone from None
+
+
+def _say(connection: Connection, message: Any) -> None:
+    try:
+        connection.send(message)
+    except OSError:
+        raise _Gone from None
 
 
 def _play(connection: Connection, job: Job) -> None:
     from aleazero.games.registry import load_game
     from aleazero.players.net import DUMMY, read_net
+    from aleazero.search.evaluator import Uniform
     from aleazero.selfplay.actor import Actor
 
     game = load_game(job.game, **job.params)
-    net = read_net(job.net, game, None if job.net == DUMMY else job.inference)
-    actor = Actor(game, net, job.config, seed=job.seed, iteration=job.iteration)
+    blank = job.net == DUMMY
+    if job.inference == "torch" and not blank:
+        import torch
+
+        torch.set_num_threads(1)  # rows stand by themselves on one thread; and workers share the cores
+    # Zeros would say that in a game of points going on is worth nothing; the points so far are as blank, and fair.
+    net = Uniform() if blank else read_net(job.net, game, job.inference)
+    actor = Actor(game, net, job.config, seed=job.seed, iteration=job.iteration, values_known=not blank)
     before = (0, 0)
     for record in actor.play(_numbers(connection)):
         now = (actor.decisions, actor.evaluations)
-        connection.send((RECORD, Taken(record, now[0] - before[0], now[1] - before[1])))
+        _say(connection, (RECORD, Taken(record, now[0] - before[0], now[1] - before[1])))
         before = now
 
 
 def _numbers(connection: Connection) -> Iterator[int]:
     """The games to play, asked for when there is room."""
     while True:
-        connection.send((MORE, None))
-        some = connection.recv()
+        _say(connection, (MORE, None))
+        some = _hear(connection)
         if not some:
             return
         yield from some

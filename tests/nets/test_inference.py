@@ -72,6 +72,28 @@ def test_values_of_wins_are_in_range_and_of_two_players_sum_to_zero() -> None:
             np.testing.assert_array_equal(values[:, 0], -values[:, 1])
 
 
+def test_three_players_stay_in_the_range_of_their_returns() -> None:
+    for margin in (0.0, 0.5):
+        net = make_net("yatzy", NetConfig(width=32, margin=True), "onnxruntime", ValueScale(margin=margin, spread=0.1))
+        _, values = net.predict_batch(100 * observations(net, 200))
+        assert values.min() >= -0.5
+        assert values.max() <= 1.0
+        assert values.min() < -0.4
+        assert values.max() > 0.8
+
+
+def test_the_expected_margin_shares_in_a_value() -> None:
+    nets = [
+        make_net("pig", NetConfig(width=16, margin=True), "onnxruntime", ValueScale(margin=margin, spread=2.0))
+        for margin in (0.0, 1.0, 0.25)
+    ]
+    rows = observations(nets[0], 7)
+    wins, leads, mixed = (net.predict_batch(rows)[1].astype(np.float64) for net in nets)
+    np.testing.assert_allclose(mixed, 0.75 * wins + 0.25 * leads, atol=1e-6)
+    scores = nets[0]._heads(rows)[:, -2:].astype(np.float64)
+    np.testing.assert_allclose(leads[:, 0], np.tanh((scores[:, 0] - scores[:, 1]) / 2.0), atol=1e-6)
+
+
 def test_scores_stand_on_a_straight_scale() -> None:
     nets = [
         make_net("2048", NetConfig(width=16), "torch", ValueScale(kind="score", shift=shift, scale=scale))

@@ -7,9 +7,10 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError, EvaluatorError
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.replay.check_episode import check_episode
-from aleazero.selfplay.actor import Actor
+from aleazero.selfplay.actor import THOUGHT, Actor
+from aleazero.selfplay.boards import KernelBoards, PlainBoards
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
 
 GAMES = {
@@ -125,6 +126,79 @@ def test_simulations_by_class() -> None:
     assert all(abs(share * 3 - round(share * 3)) < 1e-5 for share in shares[~marks].tolist())
     with pytest.raises(ConfigError, match="simulations_by_class has 'roll', did you mean reroll"):
         played("yatzy", [0], simulations_by_class={"roll": 3})
+
+
+NATURAL = """
+from aleazero import CHANCE, DECISION, TERMINAL, GameInfo
+
+def describe():
+    return GameInfo("natural", num_players=1, num_actions=2, max_outcomes=2, utility=(0, 2), state_size=2)
+def init(state): state[0] = CHANCE
+def kind(state): return state[0]
+def to_play(state): return 0
+def legal(state, out):
+    out[0], out[1] = 0, 1
+    return 2
+def apply(state, action): state[0], state[1] = TERMINAL, action
+def outcomes(state, ids, probabilities):
+    ids[0], ids[1], probabilities[0], probabilities[1] = 0, 1, 0.5, 0.5
+    return 2
+def apply_outcome(state, outcome):
+    state[0] = TERMINAL if outcome == 1 else DECISION
+    state[1] = 2 * outcome
+def returns(state, out): out[0] = state[1]
+"""
+
+
+def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
+    (tmp_path / "natural.py").write_text(NATURAL, encoding="utf-8")
+    game = aleazero.load_game(f"{tmp_path}/natural.py")
+    records = list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(12)))
+    assert {int((~record.afterstate).sum()) for record in records} == {0, 1}
+    for record in records:
+        check_episode(record, game)
+        assert record.afterstate[0]  # the first roll is a chance node that a search may be asked about
+
+
+@pytest.mark.parametrize("name", ["pig", "2048", "yatzy"])
+def test_boards_see_the_same_in_native_code_and_through_the_facade(name: str) -> None:
+    game = aleazero.load_game(name, **GAMES[name])
+    native, plain = KernelBoards(game, 2), PlainBoards(game, 2)
+    luck = np.random.default_rng(3)
+    for boards in (native, plain):
+        boards.start(1)
+    for _ in range(60):
+        np.testing.assert_array_equal(native.facts[1], plain.facts[1])
+        np.testing.assert_array_equal(native.masks[1], plain.masks[1])
+        np.testing.assert_array_equal(native.observations[1], plain.observations[1])
+        assert native.state(1).key() == plain.state(1).key()
+        state = plain.state(1)
+        if state.is_terminal():
+            break
+        action = int(luck.choice(state.legal_actions()))
+        native.step(1, action)
+        plain.step(1, action)
+
+
+def test_afterstates_carry_the_value_of_the_executed_action() -> None:
+    game, records = played("pig", [0])
+    record = records[0]
+    config = SelfplayConfig(**short("pig"))
+    state, decisions = game.new_initial_state(), 0
+    for number, (player, action) in enumerate(record.steps.tolist()):
+        if player >= 0:
+            at = np.flatnonzero((record.step == number) & ~record.afterstate)[0]
+            behind = np.flatnonzero((record.step == number + 1) & record.afterstate)
+            if record.searched[at]:
+                key = stream_key(THOUGHT, 4, 2, 0, decisions)
+                result = aleazero.Search(game, Noisy(game), config.search()).run(state, seed=key)
+                np.testing.assert_allclose(record.root_values[at], np.roll(result.value, -player), atol=1e-6)
+                if len(behind):
+                    wanted = np.roll(result.value_behind(action), -player)
+                    np.testing.assert_allclose(record.root_values[behind[0]], wanted, atol=1e-6)
+            decisions += 1
+        state.apply_action(action)
+    assert decisions > 3
 
 
 def test_an_evaluator_that_fails_ends_it_with_its_error() -> None:

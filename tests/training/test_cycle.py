@@ -8,7 +8,7 @@ import signal
 import pytest
 
 import aleazero
-from aleazero import CheckpointError
+from aleazero import AleaZeroError, CheckpointError, ReplayError
 from aleazero.nets.config import NetConfig
 from aleazero.replay.check import check_replay
 from aleazero.selfplay.config import SelfplayConfig
@@ -77,7 +77,7 @@ def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, t
     killed = []
 
     def kill_one(taken, done, of) -> None:
-        if done in (3, 9):
+        if done in (3, 8):
             victim = pool.process_ids[done % 2]
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
@@ -86,8 +86,8 @@ def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, t
     play_games(pool, game, "dummy", 20, folder, SELFPLAY, spec="pig", seed=1, on_game=kill_one)
     assert len(killed) == 2
     assert not set(killed) & set(pool.process_ids)
-    for file in folder.iterdir():
-        assert file.read_bytes() == wanted[file.name]
+    found = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert found == {name: data for name, data in wanted.items() if name.startswith("shard_00000")}
 
 
 def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
@@ -113,6 +113,52 @@ def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
         file.name: file.read_bytes() for file in wanted.iterdir()
     }
     assert all((folder / name).stat().st_mtime_ns == time for name, time in before.items())
+
+
+def test_another_seed_or_other_settings_do_not_mix_with_what_is_there(pool, tmp_path) -> None:
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY, spec="pig", seed=1)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for seed, config in ((2, SELFPLAY), (1, SELFPLAY.model_copy(update={"simulations": 5}))):
+        with pytest.raises(ReplayError, match="is of another seed and settings"):
+            play_games(pool, game, "dummy", 6, tmp_path, config, spec="pig", seed=seed)
+    play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY.model_copy(update={"parallel": 1}), spec="pig", seed=1)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+BROKEN = """
+from aleazero import DECISION, TERMINAL, GameInfo
+
+class Fragile:
+    num_players, num_actions, max_outcomes, observation_size = 1, 2, 0, 1
+    utility = (0, 1)
+    name = "fragile"
+
+    def __init__(self): self.moves = []
+    def current_player(self): return -4 if len(self.moves) == 3 else 0
+    def legal_actions(self): return [0, 1]
+    def is_chance_node(self): return False
+    def is_terminal(self): return len(self.moves) == 3
+    def apply_action(self, action):
+        self.moves.append(action)
+        if len(self.moves) == 3: raise KeyError("the third move")
+    def returns(self): return [0.0]
+    def clone(self):
+        other = Fragile()
+        other.moves = list(self.moves)
+        return other
+    def observation_tensor(self, player=0): return [0.0]
+    def serialize(self): return str(self.moves)
+    def action_to_string(self, action): return str(action)
+"""
+
+
+def test_rules_that_raise_are_named(pool, tmp_path) -> None:
+    (tmp_path / "fragile.py").write_text(BROKEN, encoding="utf-8")
+    spec = f"{tmp_path}/fragile.py:Fragile"
+    game = aleazero.load_game(spec)
+    with pytest.raises(AleaZeroError, match="KeyError"):
+        play_games(pool, game, "dummy", 2, tmp_path / "replay", SELFPLAY, spec=spec)
 
 
 def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_path) -> None:

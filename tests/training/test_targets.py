@@ -56,6 +56,30 @@ def test_expectation_is_the_value_of_the_afterstate_behind() -> None:
     assert first_seat("expectation") == pytest.approx([0.4, 0.4, -0.8, -0.8, 0.8, 0.5])
 
 
+class ThreeSeats:
+    """Two samples of three players: only with three can a wrong turn of the seats be seen."""
+
+    returns = np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], np.float32)  # by player: 1, 2, 3
+    root_values = np.array([[0.1, 0.2, 0.3], [0.6, 0.4, 0.5]], np.float32)  # by player: 0.1 0.2 0.3, then 0.4 0.5 0.6
+    searched = np.array([True, True])
+    afterstate = np.array([False, False])
+    viewers = np.array([0, 2], np.int8)
+
+    def columns(self, name):
+        return [getattr(self, name)]
+
+    def game_spans(self):
+        return np.array([[0, 2]], np.int64)
+
+
+def test_three_seats_turn_the_right_way() -> None:
+    last = 0.5 * np.array([0.4, 0.5, 0.6]) + 0.5 * np.array([1.0, 2.0, 3.0])
+    first = 0.5 * np.array([0.1, 0.2, 0.3]) + 0.5 * last
+    found = value_targets(ThreeSeats(), "td", decay=0.5)
+    np.testing.assert_allclose(found[0], first, rtol=1e-6)
+    np.testing.assert_allclose(found[1], last[[2, 0, 1]], rtol=1e-6)
+
+
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(ConfigError, match="value target is 'outcomes', did you mean outcome"):
         value_targets(Window(), "outcomes")
