@@ -72,7 +72,8 @@ class Environment:
         """Returns that rewards have told of."""
 
     def reset(self, seed: int) -> EnvStep:
-        """Begin an episode; ``seed`` is of its dice. No reward is told before the first action."""
+        """Begin an episode; ``seed`` is of its dice. No reward is told before the first action, unless
+        chance alone ends the game."""
         check_seed(seed)
         self._state, self._luck = self.game.new_initial_state(), PlayedLuck(int(seed))
         self._counted = np.zeros(self.game.num_players)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -152,3 +154,16 @@ def test_a_network_of_another_game_is_refused_by_name(path, pig) -> None:
     rewritten(path, lambda m: m.update(observation_schema="pig-1", rules_version=9))
     with pytest.raises(CheckpointError, match="has rules_version 9, expected 1"):
         load_net(path, pig)
+
+
+def test_playing_needs_no_torch(path) -> None:
+    """In a process where torch cannot be imported."""
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import aleazero\n"
+        "game = aleazero.load_game('pig')\n"
+        f"player = aleazero.make_player('net:{path},sims=4', game)\n"
+        "print(player.select(game.state_from_text('3-9 turn 8 player 0'), 1) in (0, 1))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
