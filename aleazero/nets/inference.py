@@ -132,7 +132,7 @@ def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Flo
 
 
 def _by_torch(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
-    """The forward pass in torch, on the processor."""
+    """The forward pass in torch, on one thread of the processor: more would share rows out by the size of a batch."""
     import torch
 
     from aleazero.nets.body import Body
@@ -140,6 +140,7 @@ def _by_torch(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
     body = Body(about.shape, about.net)
     body.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})
     body.eval()
+    torch.set_num_threads(1)
 
     def heads(observations: Floats) -> Floats:
         rows = len(observations)

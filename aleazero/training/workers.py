@@ -198,10 +198,6 @@ def _play(connection: Connection, job: Job) -> None:
 
     game = load_game(job.game, **job.params)
     blank = job.net == DUMMY
-    if job.inference == "torch" and not blank:
-        import torch
-
-        torch.set_num_threads(1)  # rows stand by themselves on one thread; and workers share the cores
     # Zeros would say that in a game of points going on is worth nothing; the points so far are as blank, and fair.
     net = Uniform() if blank else read_net(job.net, game, job.inference)
     actor = Actor(game, net, job.config, seed=job.seed, iteration=job.iteration, values_known=not blank)

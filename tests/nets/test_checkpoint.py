@@ -121,7 +121,12 @@ def test_metadata_that_do_not_fit_are_refused(path, change, message) -> None:
 def test_weights_that_are_not_finite_are_refused(tmp_path, pig) -> None:
     weights = made(pig)
     weights["heads.bias"][0] = np.nan
-    write_checkpoint(tmp_path / "net", weights, about(pig))
+    with pytest.raises(CheckpointError, match=r"heads\.bias has numbers that are not finite"):
+        write_checkpoint(tmp_path / "net", weights, about(pig))
+    assert list(tmp_path.iterdir()) == []
+    from safetensors.numpy import save_file
+
+    save_file(weights, tmp_path / "net", {"aleazero": about(pig).model_dump_json()})
     with pytest.raises(CheckpointError, match=r"heads\.bias has numbers that are not finite"):
         read_checkpoint(tmp_path / "net")
 

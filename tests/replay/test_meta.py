@@ -24,6 +24,7 @@ def test_it_says_who_made_what(meta):
         "observation_schema": game_of("tic_tac_toe").info.observation_schema,
         "iteration": 3,
         "model": "model-3",
+        "settings": "",
         "first_game": 4,
         "last_game": 6,
         "samples": meta.samples,
