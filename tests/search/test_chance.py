@@ -160,7 +160,7 @@ ROLLS = {
 }
 
 
-@pytest.mark.parametrize("name", list(ROLLS))
+@pytest.mark.parametrize("name", list(ROLLS), ids=["pig", "2048", "five_dice"])
 def test_an_expectation_has_lower_variance_than_the_mean_of_the_same_draws(name: str) -> None:
     """At a roll, over 150 seeds: an F test. Outcomes are drawn either way; only what is backed up differs."""
     params, position, value, simulations = ROLLS[name]
