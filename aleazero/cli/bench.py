@@ -47,7 +47,7 @@ def search(
     """Measure the search: simulations a second, bytes a simulation, start times, and OpenSpiel beside it.
 
     Everything is measured in one run, on one thread (speeds by its CPU time, starts by the clock), and set
-    against the targets. Takes about a minute.
+    against the targets. Takes some minutes.
 
     **Examples**
 

@@ -9,18 +9,22 @@ import typer
 
 from aleazero.cli.bench_chance import read_budgets, read_folder, with_error
 from aleazero.cli.json_file import deliver, pick, read_file
+from aleazero.cli.targets import show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-PARTS = ("nodes", "variance", "regret", "fresh", "speed")
+PARTS = ("nodes", "variance", "regret", "fresh", "speed", "oracle")
 BUDGETS = (50, 500, 5000)
 TARGET_SPEED = 200_000
 
 
 def yatzy(
     parts: Annotated[
-        str, typer.Option("--parts", metavar="A,B", help="Some of `nodes`, `variance`, `regret`, `fresh`, `speed`.")
+        str,
+        typer.Option(
+            "--parts", metavar="A,B", help="Some of `nodes`, `variance`, `regret`, `fresh`, `speed`, `oracle`."
+        ),
     ] = ",".join(PARTS),
     budgets: Annotated[
         str, typer.Option("--budgets", metavar="N,N", help="Evaluations a search, ascending.")
@@ -36,9 +40,10 @@ def yatzy(
         str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/explicit-chance.md there.")
     ] = None,
 ) -> None:
-    """Measure what explicit chance gives and costs in Yatzy: nodes, luck, regret, the fresh roll, speed.
+    """Measure what explicit chance gives and costs in Yatzy: nodes, luck, regret, the fresh roll, speed; the oracle.
 
-    One player, whose every decision has an exact value; the speed is that of two. Takes two to three minutes.
+    One player, whose every decision has an exact value; the speed is that of two. The oracle's table is built once
+    more, in a folder that is removed. Takes about three minutes.
 
     **Examples**
 
@@ -58,6 +63,7 @@ def yatzy(
     data: dict[str, Any] = {"machine": machine(), "budgets": amounts, "seeds": seeds}
     with make_console(stderr=True).status("measuring") as status:
         data |= _measure(chosen, amounts, seeds, positions, seconds, status.update)
+    data["targets"] = oracle_targets(data)
     if folder is not None:
         from aleazero.cli.plot_yatzy import draw_all
 
@@ -69,6 +75,7 @@ def _measure(
     chosen: list[str], budgets: list[int], seeds: int, positions: int, seconds: float, say: Any
 ) -> dict[str, Any]:
     from aleazero.cli import measure_yatzy as measure
+    from aleazero.cli.measure_oracle import measure_oracle
     from aleazero.cli.measure_trees import measure_trees
 
     measures: dict[str, Callable[[], Any]] = {
@@ -77,8 +84,19 @@ def _measure(
         "regret": lambda: measure.measure_regret(budgets, positions, say),
         "fresh": lambda: measure.measure_all_fresh(budgets, seeds, say),
         "speed": lambda: measure.measure_speed(seconds, say),
+        "oracle": lambda: measure_oracle(seconds, say),
     }
     return {part: measures[part]() for part in chosen}
+
+
+def oracle_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The project's targets for Yatzy's oracle beside what was measured."""
+    found = data.get("oracle", {})
+    return [
+        *target("a turn solved", found.get("turn_microseconds"), 15.0, "µs", at_least=False),
+        *target("the oracle's table built", found.get("build_seconds"), 15.0, "s", at_least=False),
+        *target("the oracle's table loaded", found.get("load_seconds"), 0.3, "s", at_least=False),
+    ]
 
 
 def _show_nodes(data: dict[str, Any], console: Console) -> None:
@@ -171,3 +189,6 @@ def _show(data: dict[str, Any], console: Console) -> None:
     for part, show in SHOWN.items():
         if part in data:
             show(data[part], console)
+    show_targets(data["targets"], console)
+    if data["targets"]:
+        console.print("A turn: every hand, keep and mark of one player, 15 categories open.", style="dim")

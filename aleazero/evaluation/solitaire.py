@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from aleazero.errors import ConfigError
 from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import Progress, game_seeds, play_match
 from aleazero.evaluation.scores import Scores
@@ -54,6 +55,8 @@ def play_solitaire(
     progress: Progress | None = None,
 ) -> SolitaireReport:
     """Play some games; ``seed`` is of the dice, ``player_seed`` of the player's own luck."""
+    if isinstance(games, bool) or not isinstance(games, int) or games < 1:
+        raise ConfigError(f"games is {games!r}, expected a whole number of at least 1")
     seeds = game_seeds(seed, games)
     played = play_match(solitaire(), [player], seeds, player_seed=player_seed, progress=progress)
     best = simulate(oracle, seeds)

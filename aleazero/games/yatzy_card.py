@@ -188,6 +188,7 @@ def vector_of(
         raise PositionError(
             f"yatzy: got the boards {list(boards)}, expected 1 to 4 of (avail_mask, upper_total, total)"
         )
+    rerolls_left = whole("rerolls left", rerolls_left)
     if dice is None and (rerolls_left != 2 or rolling):
         raise PositionError(f"yatzy: got no dice and {rerolls_left} rerolls left, expected 2 before the first roll")
     if dice is not None and not rolling and len(dice) != DICE:
@@ -198,7 +199,7 @@ def vector_of(
     if over and dice is not None:
         raise PositionError(f"yatzy: got the dice {list(dice)} on full boards, expected none")
     kind = TERMINAL if over else CHANCE if dice is None or rolling else DECISION
-    numbers = [multiset(dice or ()), whole("rerolls left", rerolls_left), whole("player", player), kind]
+    numbers = [multiset(dice or ()), rerolls_left, whole("player", player), kind]
     for avail, upper, total in (Board(*board) for board in boards):
         lowest = _bits(check_upper(avail, upper)[upper])[0] if total is None else total
         numbers += [avail, upper, whole("the total", lowest)]

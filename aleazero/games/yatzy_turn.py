@@ -1,4 +1,4 @@
-"""A turn of Yatzy solved at once: 252 hands, 462 kept multisets, and some 130 leaves, one for each mark and score.
+"""A turn of Yatzy solved at once: 252 hands, 462 kept multisets, and 120 leaves, one for each mark and score.
 
 Two short cuts make it quick. Rolling k dice is rolling one die k times, so the value of kept dice is the mean over six
 faces of the values with one die more. And the best of all keeps of a hand is the best of keeping it whole and of the
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.dice import ADD, DROP, HISTOGRAMS, KEEPS, KEPT, NUM_HANDS, NUM_KEEPS
 from aleazero.games.yatzy_card import NUM_CATEGORIES, SCORES, categories_of
+from aleazero.jit import compile_and_keep
 
 Values = NDArray[np.float64]
 Table = NDArray[np.uint16]
@@ -32,13 +32,7 @@ KEEP_LIST = np.concatenate([KEPT[hand, KEEPS[hand, : NUM_KEEPS[hand]]] for hand 
 """(4368,) what each hand can keep, in the order of the actions."""
 
 
-def _compile(function: Any) -> Any:
-    """Compiled, and kept on disk where numba finds a place for it: all that the code depends on is in this file."""
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no place that can be written
-        return numba.njit(**options)(function)
+_compile = compile_and_keep(nogil=True, error_model="numpy")
 
 
 @_compile

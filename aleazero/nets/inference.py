@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
+from aleazero.jit import compile_and_keep
 from aleazero.nets.checkpoint import Metadata, Weights
 from aleazero.search.evaluator import ESTIMATE, NONE
 
@@ -81,7 +81,7 @@ class Net:
         return heads[:, :actions], values
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compile_and_keep(nogil=True)
 def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
                  shift: float, scale: float, out: Any) -> None:  # fmt: skip
     """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.

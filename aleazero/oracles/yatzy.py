@@ -33,6 +33,7 @@ from aleazero.games.yatzy_card import (
     categories_of,
     check_upper,
     multiset,
+    whole,
 )
 from aleazero.oracles.yatzy_table import load_table
 
@@ -72,6 +73,7 @@ class YatzyOracle:
         leaf_values, layers = self._turn(avail_mask, upper_total)
         if len(dice) != DICE:
             raise PositionError(f"yatzy: got the dice {list(dice)}, expected {DICE}")
+        rerolls_left = whole("rerolls left", rerolls_left)
         if rerolls_left not in (0, 1, 2):
             raise PositionError(f"yatzy: got {rerolls_left} rerolls left, expected 0, 1 or 2")
         hand = multiset(dice) - HANDS

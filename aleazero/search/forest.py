@@ -77,20 +77,24 @@ class Forest:
         self._workers = ThreadPoolExecutor(threads) if threads > 1 else None
         self._running: dict[Future[list[Finished]], int] = {}
         self._stop = threading.Event()
+        self._closed = False
 
     def _divide(self, batch_size: int | None) -> tuple[int, list[int]]:
         """The batch's rows, and the sizes of the groups that fill such a batch."""
         in_flight = self.config.in_flight
         leaves = largest_visit(chance_of(self.config, self.game, self.evaluator), self.game)
         least = in_flight * leaves
+        half, by_default = -(-self.trees // 2), batch_size is None
         if batch_size is None:
-            batch_size = max(least, -(-self.trees // 2) * in_flight)
+            batch_size = max(least, half * in_flight)
         elif isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < least:
             raise ConfigError(
                 f"batch_size is {batch_size!r}, expected at least {least}: what one tree may ask at once "
                 f"(in_flight {in_flight}, {leaves} leaves a visit)"
             )
         most = max(1, batch_size // in_flight)
+        if by_default:  # two groups, though one visit may ask so much that a batch has room for all trees
+            most = min(most, half)
         whole, rest = divmod(self.trees, most)
         return batch_size, [most] * whole + [rest] * (rest > 0)
 
@@ -110,6 +114,7 @@ class Forest:
         search fails, the others go on to their end; then the first error is raised, or with ``return_errors`` each
         error stands in its search's place.
         """
+        self._require_open()
         if self.pending:
             raise ConfigError(f"{self.pending} submitted searches are under way, expected none: collect them first")
         for name, given in (("seeds", seeds), ("actions", actions)):
@@ -146,6 +151,7 @@ class Forest:
         ``simulations`` and ``noise`` may differ from search to search: fewer simulations than configured (or more), and
         no noise at the root though it is configured.
         """
+        self._require_open()
         seed = self.config.seed if seed is None else seed
         return self._enqueue(make_request(self.game, state, actions, seed, simulations, noise))
 
@@ -165,6 +171,7 @@ class Forest:
 
         Ctrl-C ends it, and lets go of every search.
         """
+        self._require_open()
         try:
             found = self._collect_alone() if self._workers is None else self._collect_together(self._workers)
         except BaseException:
@@ -237,8 +244,13 @@ class Forest:
             tickets.clear()
             group.clear()
 
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ConfigError("the forest is closed, expected one that is open: make a new one")
+
     def close(self) -> None:
-        """End the threads; searches that are under way are forgotten."""
+        """End the threads; searches that are under way are forgotten, and no more are taken."""
+        self._closed = True
         self._let_go()
         if self._workers is not None:
             self._workers.shutdown()

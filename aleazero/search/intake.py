@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from aleazero.jit import compile_and_keep
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compile_and_keep(nogil=True)
 def take_in(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
     """Copy the first rows; whether their values are finite and the logits of their legal actions can be used."""
     usable = True

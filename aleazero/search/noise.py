@@ -9,8 +9,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from aleazero.jit import compile_and_keep
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -26,7 +27,7 @@ def dirichlet_noise(key: int, alpha: float, count: int) -> NDArray[np.float64]:
     return shares
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compile_and_keep()
 def _fill(key: Any, alpha: float, shares: Any) -> None:
     """Gamma variates by the method of Marsaglia and Tsang (2000), in logarithms: small alphas would underflow."""
     boosted = alpha + 1.0 if alpha < 1.0 else alpha
@@ -64,7 +65,7 @@ def _fill(key: Any, alpha: float, shares: Any) -> None:
         shares[i] /= total
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compile_and_keep()
 def _unit(state: Any) -> float:
     """A number in (0, 1), from a state by SplitMix64."""
     z = state

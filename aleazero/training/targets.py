@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, nearest
+from aleazero.jit import compile_and_keep
 from aleazero.replay.window import Window
 
 ValueTarget = Literal["outcome", "root", "mix", "td", "expectation"]
@@ -39,7 +39,7 @@ def value_targets(window: Window, name: str, share: float = 0.5, decay: float = 
     return out
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compile_and_keep()
 def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, values: Any, searched: Any,
              afterstate: Any, viewers: Any, out: Any) -> None:  # fmt: skip
     """Targets, game by game, backwards; ``behind`` is by absolute seat."""

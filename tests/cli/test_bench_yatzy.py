@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from aleazero.cli import measure_trees, measure_yatzy, yatzy_cases
+from aleazero.cli import measure_oracle, measure_trees, measure_yatzy, yatzy_cases
 from aleazero.cli.measure_trees import Stored, allowed, duplicates, stored_nodes
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.search.config import SearchConfig, Widening
@@ -83,6 +83,25 @@ def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
     assert full["simulations"] < full["evaluations"] <= 100
     assert min(sampling["per_second"], sampling["per_second_again"]) > 0
     assert "at least 200,000" in run("bench", "yatzy", "--parts", "speed", "--seconds", "0").stdout
+
+
+def test_the_oracle_is_set_against_its_targets(run, run_json, monkeypatch):
+    """Building takes some seconds: here a process says where it would, and how long it took."""
+    said = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
+    monkeypatch.setattr(measure_oracle, "LOADED", said + "open(os.path.join(folder, 'table'), 'w').close()")
+    monkeypatch.setattr(measure_oracle, "TURNS", 3)
+    data = run_json("bench", "yatzy", "--parts", "oracle", "--seconds", "0")
+    assert data["oracle"]["turn_microseconds"] > 0
+    assert (data["oracle"]["build_seconds"], data["oracle"]["load_seconds"]) == (0.5, 1.5)  # the same folder, new
+    assert [(row["what"], row["target"], row["unit"]) for row in data["targets"]] == [
+        ("a turn solved", 15.0, "µs"),
+        ("the oracle's table built", 15.0, "s"),
+        ("the oracle's table loaded", 0.3, "s"),
+    ]
+    assert [row["met"] for row in data["targets"][1:]] == [True, False]
+    shown = run("bench", "yatzy", "--parts", "oracle", "--seconds", "0").stdout
+    assert "at most 15.00 µs" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
 
 
 def test_every_turn_and_kind_comes_as_often_as_the_others():

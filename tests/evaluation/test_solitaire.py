@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from aleazero.errors import ConfigError
 from aleazero.evaluation.solitaire import play_solitaire
 from aleazero.evaluation.yatzy_sets import solitaire
 from aleazero.players.make import make_player
@@ -20,3 +23,9 @@ def test_chance_is_far_behind_and_repeats(oracle):
     assert json.dumps(first.to_dict()) == json.dumps(again.to_dict()) != json.dumps(other.to_dict())
     assert first.best.totals.tolist() == other.best.totals.tolist()
     assert first.behind.low > 150
+
+
+@pytest.mark.parametrize("games", [0, -1, 1.5, True, None])
+def test_no_games_are_refused(oracle, games):
+    with pytest.raises(ConfigError, match=r"games is .*, expected a whole number of at least 1"):
+        play_solitaire(make_player("random", solitaire()), games, oracle)

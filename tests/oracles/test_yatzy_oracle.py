@@ -104,6 +104,7 @@ def test_illegal_actions_are_minus_infinity(oracle):
         *((FULL, 1, [1] * 5, 0), (FULL + 1, 0, [1] * 5, 0), (-1, 0, [1] * 5, 0), (0, 20, [1] * 5, 0)),
         *((FULL, 0, [1] * 4, 0), (FULL, 0, [1] * 6, 0), (FULL, 0, [1, 2, 3, 4, 7], 0), (FULL, 0, [1] * 5, 3)),
         *((FULL, 0, [1] * 5, -1), (mask_of("ones"), 64, [1] * 5, 0)),
+        *((FULL, 0, [1] * 5, 1.0), (FULL, 0, [1] * 5, None), (FULL, 0, [1] * 5, "2")),
     ],
 )
 def test_impossible_positions_are_refused_in_one_line(oracle, avail, upper, dice, rerolls):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ from scipy import stats
 from tree_game import chance, start, terminal, tree_game
 
 import aleazero
-from aleazero import EXACT, NONE, ChanceConfig, Search, SearchConfig, Widening
+from aleazero import CHANCE, ESTIMATE, EXACT, NONE, ChanceConfig, Forest, Search, SearchConfig, Widening
 from aleazero.oracles.solve import solve
+from aleazero.search.evaluator import Asked
 
 WEIGHTS = [1, 7, 2, 5, 3, 2]
 VALUES = [0.9, -0.2, -0.8, 0.5, 0.1, -0.6]
@@ -21,14 +25,14 @@ DEVIATION = math.sqrt(float(SHARES @ np.array(VALUES) ** 2) - EXPECTED**2)
 NARROW = Widening(c=1.0, alpha=0.4, max_children=3)
 
 
-def die_root():
+def die_root(values: list[float]):
     game = tree_game(players=1, utility=(-1.0, 1.0))
-    ends = [(i, weight, terminal(value)) for i, (weight, value) in enumerate(zip(WEIGHTS, VALUES, strict=True))]
+    ends = [(i, weight, terminal(value)) for i, (weight, value) in enumerate(zip(WEIGHTS, values, strict=True))]
     return game, start(game, chance(ends, "die"))
 
 
-def values_over_seeds(config: ChanceConfig, simulations: int, seeds: int) -> np.ndarray:
-    game, state = die_root()
+def values_over_seeds(config: ChanceConfig, simulations: int, seeds: int, values: list[float] = VALUES) -> np.ndarray:
+    game, state = die_root(values)
     return np.array(
         [
             Search(game, "uniform", SearchConfig(num_simulations=simulations, seed=seed, chance=config))
@@ -52,9 +56,40 @@ def test_sampled_chance_is_unbiased(simulations: int, widening: Widening | None,
 
 
 @pytest.mark.parametrize("config", [ChanceConfig(pick="stratified"), ChanceConfig.preset("stratified")])
-def test_the_bias_of_strata_shrinks_as_one_over_n(config: ChanceConfig) -> None:
-    biases = [abs(values_over_seeds(config, n, 40).mean() - EXPECTED) * n for n in (10, 40, 160, 640)]
-    assert max(biases) < 2.0  # bias · N stays bounded: each count is within 2 of N·p
+def test_the_error_of_strata_shrinks_as_one_over_n(config: ChanceConfig) -> None:
+    """And so does their bias. No N is a multiple of 20, where every share could be met to the bit."""
+    ordered = sorted(VALUES)
+    bound = sum(ordered[3:]) - sum(ordered[:3])  # error · N at most, where each count is within 1 of N·p
+    for n in (7, 33, 151, 633):
+        assert (abs(values_over_seeds(config, n, 40) - EXPECTED) * n).max() < bound
+    drawn = values_over_seeds(ChanceConfig(), 633, 40)
+    assert math.sqrt(((drawn - EXPECTED) ** 2).mean()) * 633 > 2 * bound  # draws do not keep it
+
+
+def mean_over_seen(values: list[float], draws: int) -> float:
+    """What an expectation over the outcomes that so many draws have seen is on average, by inclusion and exclusion."""
+    subsets = [np.array(list(chosen), np.int64) for k in range(1, 7) for chosen in combinations(range(6), k)]
+    mean = 0.0
+    for seen in subsets:
+        parts = [part for part in subsets if set(part) <= set(seen)]
+        chance_of_it = sum((-1) ** (len(seen) - len(part)) * SHARES[part].sum() ** draws for part in parts)
+        mean += chance_of_it * float(SHARES[seen] @ np.array(values)[seen]) / SHARES[seen].sum()
+    return mean
+
+
+def test_the_bias_of_expectations_shrinks_faster_than_one_over_n() -> None:
+    """As long as not all outcomes were seen, the rest stands at the mean of those seen; here it is worth more."""
+    values = [0.9, -0.8, 0.6, -0.4, 0.2, 0.6]
+    truth = float(SHARES @ np.array(values))
+    scaled = []
+    for n in (12, 24, 48):
+        found = values_over_seeds(ChanceConfig(backup="expectation"), n, 600, values)
+        error = found.std(ddof=1) / math.sqrt(len(found))
+        assert (abs(found - truth) > 1e-9).mean() > 0.05  # some have not seen all
+        assert abs(found.mean() - mean_over_seen(values, n)) < 4.5 * error
+        assert found.mean() < truth - 4.5 * error
+        scaled.append((truth - found.mean()) * n)
+    assert scaled[0] > scaled[1] > scaled[2]
 
 
 def test_expectation_over_samples_is_exact_once_all_were_seen() -> None:
@@ -91,19 +126,65 @@ def test_no_more_children_than_the_schedule_allows(pick: str, in_flight: int) ->
             assert stored + found.stats.transient == simulations
 
 
-def test_expectation_has_lower_variance_than_sampling() -> None:
-    """On the dice game and pig, over 60 seeds: an F test."""
-    for name, params, position in (("dice_game", {}, "12"), ("pig", {"target": 20}, "3-5 turn 4")):
-        game = aleazero.load_game(name, **params)
-        state = game.state_from_text(position)
-        variances = {}
-        for preset in ("sampling", "stratified"):
-            found = [
-                Search(game, "uniform", SearchConfig(num_simulations=400, c=0.3, seed=seed, chance=preset)).run(state)
-                for seed in range(60)
-            ]
-            variances[preset] = np.var([result.value[0] for result in found], ddof=1)
-        assert stats.f.sf(variances["sampling"] / max(variances["stratified"], 1e-30), 59, 59) < 0.001
+class Judge:
+    """A fixed value of each leaf, by its observation, and equal priors."""
+
+    def __init__(self, game: aleazero.Game, value: Callable[[np.ndarray], np.ndarray], decisions: Asked) -> None:
+        self.game, self.value, self.decisions = game, value, decisions
+
+    def __call__(self, observations, legal_masks):
+        own = self.value(np.asarray(observations, np.float64))
+        return np.zeros(legal_masks.shape), np.stack([own, -own][: self.game.num_players], axis=1)
+
+
+def lead(observations: np.ndarray) -> np.ndarray:
+    """Pig: own points and the turn's, less the other's."""
+    return observations[:, 0] + observations[:, 2] - observations[:, 1]
+
+
+def gradient(observations: np.ndarray) -> np.ndarray:
+    """2048: large tiles in the last cells."""
+    levels = observations[:, :-1].reshape(len(observations), 16, -1)
+    return levels @ np.arange(levels.shape[2]) @ np.arange(16.0)
+
+
+def pips(observations: np.ndarray) -> np.ndarray:
+    """Five dice: what they show in all."""
+    return observations[:, :6] @ np.arange(1.0, 7.0)
+
+
+FIVE_DICE = str(Path(__file__).resolve().parents[2] / "examples" / "five_dice.py")
+ROLLS = {
+    "pig": ({"target": 20}, "3-5 turn 4 player 0 rolling", lead, 12),
+    "2048": ({}, "4 2 0 0/2 4 8 0/0 0 2 0/16 2 0 0", gradient, 60),
+    FIVE_DICE: ({}, "- rerolls 2 rolling", pips, 400),
+}
+
+
+def variance_of_a_roll(name: str, backup: str, decisions: Asked, simulations: int) -> float:
+    """Of its value, over 150 seeds. Outcomes are drawn; what is backed up may differ."""
+    params, position, value, _ = ROLLS[name]
+    game = aleazero.load_game(name, **params)
+    state = game.state_from_text(position)
+    state = state.child(1) if name == "2048" else state
+    assert state.kind() == CHANCE
+    config = SearchConfig(num_simulations=simulations, chance=ChanceConfig(pick="sample", backup=backup))
+    found = Forest(game, Judge(game, value, decisions), config, trees=150).run([state] * 150, seeds=range(150))
+    return float(np.var([result.value[0] for result in found], ddof=1))
+
+
+@pytest.mark.parametrize("name", list(ROLLS), ids=["pig", "2048", "five_dice"])
+def test_an_expectation_has_lower_variance_than_the_mean_of_the_same_draws(name: str) -> None:
+    """An F test, at a roll above leaves that stand, with few draws an outcome: not all are seen."""
+    drawn, weighed = (variance_of_a_roll(name, backup, EXACT, ROLLS[name][3]) for backup in ("sample", "expectation"))
+    assert weighed > 0.0
+    assert stats.f.sf(drawn / weighed, 149, 149) < 0.001
+
+
+def test_an_expectation_has_lower_variance_in_a_tree_of_few_outcomes() -> None:
+    """In pig. With many outcomes the luck below the roll decides, and neither backup is ahead of the other."""
+    drawn, weighed = (variance_of_a_roll("pig", backup, ESTIMATE, 200) for backup in ("sample", "expectation"))
+    assert stats.f.sf(drawn / weighed, 149, 149) < 0.001
 
 
 @pytest.mark.parametrize("in_flight", [1, 2, 9])
@@ -128,15 +209,16 @@ def test_exact_expansion_above_exact_leaves_is_the_expectation(in_flight: int, b
 
         game = solution.game
         state = game.state_from_text(position)
+        # With backup=sample a second visit adds a draw: only the first is the expectation.
+        simulations = 1 if backup == "sample" else 40
         config = SearchConfig(
-            num_simulations=40, in_flight=in_flight, chance=ChanceConfig(exact_up_to=6, backup=backup)
+            num_simulations=simulations, in_flight=in_flight, chance=ChanceConfig(exact_up_to=6, backup=backup)
         )
-        result = Search(game, Below(solution), config).run(state)
-        roll = result.actions.tolist().index(0)
+        result = Search(game, Below(solution), config).run(state, actions=[0])
         after = state.child(0)
         expected = sum(p * solution.value(after.child(o))[state.current_player()] for o, p in after.chance_outcomes())
-        if backup == "expectation" or result.visits[roll] == 1:
-            assert result.q[roll] == pytest.approx(expected, abs=1e-9)
+        assert (result.actions.tolist(), result.visits.tolist()) == ([0], [simulations])
+        assert result.q[0] == pytest.approx(expected, abs=1e-9)
         assert result.stats.exact_expansions == 1
 
 

@@ -282,6 +282,27 @@ def test_threads_ask_at_the_same_time_unless_the_evaluator_forbids_it() -> None:
     assert evaluator.most == 1
 
 
+@pytest.mark.parametrize("trees", [2, 5, 8])
+@pytest.mark.parametrize("chance", [ChanceConfig(samples_per_visit=40), ChanceConfig.preset("full")])
+def test_there_are_two_groups_however_much_a_visit_may_ask(chance: ChanceConfig, trees: int) -> None:
+    """A batch would have room for the leaves of all trees: two threads have work all the same."""
+    game, states, _ = positions("2048", trees)
+    meeting, came = threading.Barrier(2), set()
+
+    class MeetOnce(RowByRow):
+        def __call__(self, observations, legal_masks):
+            if threading.get_ident() not in came:
+                came.add(threading.get_ident())
+                meeting.wait(timeout=20)  # passes only when two threads are here
+            return super().__call__(observations, legal_masks)
+
+    config = SearchConfig(num_simulations=2, chance=chance)
+    with Forest(game, MeetOnce(game), config, trees=trees, threads=2, backend="plain") as forest:
+        assert len(forest.run(states)) == trees
+        assert forest.batch_size >= 30
+    assert len(came) == 2
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_searches_are_submitted_and_collected(threads: int) -> None:
     """Each search that ends is followed by another from the state its best action leads to."""
@@ -426,3 +447,16 @@ def test_a_search_is_pending_until_it_is_collected() -> None:
         while forest.pending:
             found |= {finished.ticket for finished in forest.collect()}
         assert found == tickets
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_closed_forest_is_refused(threads: int) -> None:
+    game, states, seeds = positions("pig", 3)
+    with Forest(game, "uniform", SearchConfig(num_simulations=9), trees=2, threads=threads) as forest:
+        forest.run(states, seeds=seeds)
+        forest.submit(states[0])
+    for use in (lambda: forest.run(states), lambda: forest.run([]), lambda: forest.submit(states[0]), forest.collect):
+        with pytest.raises(ConfigError, match="the forest is closed, expected one that is open"):
+            use()
+    assert forest.pending == 0
+    forest.close()  # once more does no harm
