@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag
+from aleazero.cli.options import JsonFlag, ThreadsOption, cores
 from aleazero.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ PLAYER_HELP = (
     "`plan:horizon=turn,evaluator=uniform`, a network as `net:PATH,sims=64`, or `human`."
 )
 PlayerOption = Annotated[str, typer.Option("--player", metavar="SPEC", help=PLAYER_HELP, show_default=False)]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", metavar="N", help="Threads of a search [default: all cores]; results do not change.", min=1
-    ),
-]
 
 app = typer.Typer(no_args_is_help=True, help="Measure a player against exact values.")
 
@@ -73,7 +67,7 @@ def regret(
     parse_spec(player, "--player")
     states = [position.state() for position in load_set(set_name)]
     judge = YatzyJudge(load_oracle())
-    chooser = make_player(player, solitaire(), threads=_threads(threads))
+    chooser = make_player(player, solitaire(), threads=threads or cores())
     with progress_bar("deciding", "decisions") as tell:
         report = measure_regret(chooser, states, judge, seed=seed, classify=classify, progress=tell)
     if json:
@@ -112,7 +106,7 @@ def solitaire(
 
     parse_spec(player, "--player")
     oracle = load_oracle()
-    chooser = make_player(player, load_solitaire(), threads=_threads(threads))
+    chooser = make_player(player, load_solitaire(), threads=threads or cores())
     with progress_bar("playing", "games") as tell:
         report = play_solitaire(chooser, games, oracle, seed=seed, player_seed=player_seed, progress=tell)
     if json:
@@ -120,12 +114,6 @@ def solitaire(
         return
     facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": estimate_text(report.behind)}
     print_scores(report.scores, make_console(), facts)
-
-
-def _threads(threads: int | None) -> int:
-    import os
-
-    return threads or os.cpu_count() or 1
 
 
 def _show(report: RegretReport, console: Console, heading: str) -> None:

@@ -6,9 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aleazero.cli.evaluate import ThreadsOption, _threads
-from aleazero.cli.options import JsonFlag, ParamOption
-from aleazero.cli.selfplay import GameOption
+from aleazero.cli.options import GameOption, JsonFlag, ParamOption, ThreadsOption, cores
 
 
 def match(
@@ -51,7 +49,7 @@ def match(
     loaded = read_game(game, param)
     for number in (seed, player_seed):
         check_seed(number)
-    made = [make_player(spec, loaded, threads=_threads(threads)) for spec in players]
+    made = [make_player(spec, loaded, threads=threads or cores()) for spec in players]
     with progress_bar("playing", "games") as tell:
         found = play_rotation(loaded, made, games, seed=seed, player_seed=player_seed, progress=tell)
     rows: list[dict[str, Any]] = [

@@ -82,4 +82,26 @@ EngineOption = Annotated[
         "`oracle` where the game is solved.",
     ),
 ]
+GameOption = Annotated[
+    str,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="A name from `aleazero games`, or your own as `path/file.py:NAME`.",
+        show_default=False,
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", help="Threads of a search [default: all cores]; results do not change.", min=1
+    ),
+]
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,16 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, ParamOption
+from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores
 from aleazero.errors import ConfigError
-
-GameOption = Annotated[
-    str,
-    typer.Option(
-        "--game", metavar="GAME", help="A name from `aleazero games`, or your own as `path/file.py:NAME`.",
-        show_default=False,
-    ),
-]  # fmt: skip
 
 
 def selfplay(
@@ -99,7 +91,7 @@ def selfplay(
         raise ConfigError(f"--out is {str(out)!r}, a file, expected a folder")
     loaded = read_game(game, param)
     check_seed(seed)
-    processes = workers or _cores()
+    processes = workers or cores()
     config = SelfplayConfig(
         simulations=sims,
         simulations_by_class=_by_class(sims_by_class),
@@ -147,9 +139,3 @@ def _by_class(text: str | None) -> dict[str, int]:
             raise ConfigError(f"--sims-by-class has {pair!r}, expected CLASS=N, e.g. reroll=32")
         found[name.strip()] = int(number)
     return found
-
-
-def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

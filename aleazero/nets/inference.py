@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from aleazero.nets.checkpoint import Metadata, Weights
 from aleazero.search.evaluator import ESTIMATE, NONE
 
 Floats = NDArray[np.float32]
-Inference = Literal["onnxruntime", "torch"]
 INFERENCES: Final = ("onnxruntime", "torch")
 TORCH_ROWS: Final = 8
 

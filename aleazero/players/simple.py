@@ -68,9 +68,15 @@ class Points:
 
 def worth(state: State) -> NDArray[np.float64]:
     """The return so far, by player, and what the game's own ``points`` say."""
+    points = points_of(state)
     returns = np.array(state.returns())
-    if isinstance(state, KernelState) and "points" in state.game.kernels.words:
-        points = np.zeros(len(returns))
-        state.game.kernels.words["points"](state.vector, points)
-        returns += points
-    return returns
+    return returns if points is None else returns + points
+
+
+def points_of(state: State) -> NDArray[np.float64] | None:
+    """What the game's own ``points`` say, by player; None in a game that has none."""
+    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
+        return None
+    points = np.zeros(state.game.num_players)
+    state.game.kernels.words["points"](state.vector, points)
+    return points

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
 from aleazero.games.registry import game_names
+from aleazero.version import VERSION
 
 FORMAT: Final = 1
 """Version of the shards' columns and of their meaning."""
@@ -34,7 +34,7 @@ class Origin(BaseModel):
     """Who played: the id of a model."""
     settings: str = ""
     """A digest of the seed and the settings of self-play: games of the same model and number differ by them."""
-    code_version: str = Field(default_factory=lambda: version("aleazero"))
+    code_version: str = VERSION
 
     @classmethod
     def of(cls, game: Game, model: str, spec: str | None = None, settings: str = "") -> Origin:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.jit import compile_and_keep
+from aleazero.search.streams import mix_bits
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_S11, _S27, _S30, _S31 = (np.uint64(n) for n in (11, 27, 30, 31))
+_S11 = np.uint64(11)
+_mix_bits = compile_and_keep()(mix_bits)
 
 
 def dirichlet_noise(key: int, alpha: float, count: int) -> NDArray[np.float64]:
@@ -68,8 +68,4 @@ def _fill(key: Any, alpha: float, shares: Any) -> None:
 @compile_and_keep()
 def _unit(state: Any) -> float:
     """A number in (0, 1), from a state by SplitMix64."""
-    z = state
-    z = (z ^ (z >> _S30)) * _FIRST
-    z = (z ^ (z >> _S27)) * _SECOND
-    z = z ^ (z >> _S31)
-    return (float(z >> _S11) + 0.5) * (1.0 / 9007199254740992.0)
+    return (float(_mix_bits(state) >> _S11) + 0.5) * (1.0 / 9007199254740992.0)

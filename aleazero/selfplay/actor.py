@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, TERMINAL, Game, State
-from aleazero.games.kernel import KernelState
 from aleazero.games.luck import PlayedLuck, stream_key, unit
 from aleazero.nets.config import counts_wins
+from aleazero.players.simple import points_of
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
@@ -241,8 +241,5 @@ class Actor:
 
 def final_scores(state: State) -> NDArray[np.float64]:
     """The points behind wins and losses, by player, where the game tells them; else the returns."""
-    if counts_wins(state.game) and isinstance(state, KernelState) and "points" in state.game.kernels.words:
-        points = np.zeros(state.game.num_players)
-        state.game.kernels.words["points"](state.vector, points)
-        return points
-    return np.array(state.returns())
+    points = points_of(state) if counts_wins(state.game) else None
+    return np.array(state.returns()) if points is None else points

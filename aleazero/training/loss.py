@@ -76,7 +76,7 @@ def losses(heads: Tensor, lesson: Lesson, shape: NetShape, net: NetConfig, scale
 
 
 def in_units(heads: Tensor, scale: ValueScale) -> Tensor:
-    """What the head says, in units of the scale: wins from −1 to 1, scores around 0."""
+    """What the head says, in units of the scale: wins in their range, scores around 0."""
     if scale.kind == "score":
         return heads
     lowest = -1.0 / max(1, heads.shape[1] - 1)
