@@ -48,7 +48,7 @@ from aleazero.search import intake, noise
 from aleazero.training import targets
 
 compiled = (
-    yatzy_turn._solve_layers, inference._read_values, intake.take_in, noise._fill, noise._unit, targets._targets
+    yatzy_turn.solve_layers, inference._read_values, intake.take_in, noise._fill, noise._unit, targets._targets
 )
 assert all(function.stats.cache_path is None for function in compiled)
 

@@ -34,6 +34,29 @@ PROBABILITY_TOLERANCE: Final = 1e-9
 
 
 @dataclass(frozen=True)
+class Features:
+    """What a value between turns looks at, as ``features(state, player, out)`` writes it: a block of numbers for each
+    seat, from the player on, then what they have in common. Without it, values look at the observation.
+    """
+
+    schema: str
+    """Name of the layout; values learnt on one layout refuse another."""
+    block: int
+    """Numbers that tell of one seat; 0 where nothing is told seat by seat."""
+    common: int = 0
+    lead: int | None = None
+    """In a duel for points: the place, in the common part, of the points by which the player leads."""
+    lead_unit: float = 1.0
+    """Points that 1.0 of it stands for."""
+    point_unit: float = 1.0
+    """Points that 1.0 of the game's ``points`` stands for."""
+
+    def size(self, players: int) -> int:
+        """Numbers in all."""
+        return self.block * players + self.common
+
+
+@dataclass(frozen=True)
 class GameInfo:
     """The description of a game: its name and its sizes."""
 
@@ -56,6 +79,8 @@ class GameInfo:
     """Length of an observation; 0 takes the state vector itself."""
     observation_schema: str = ""
     """Name of the observation's layout; nets trained on one layout refuse another."""
+    features: Features | None = None
+    """What a value between turns looks at; None takes the observation."""
     version: int = 1
     """Version of the rules: it changes when the same actions lead elsewhere."""
     decision_classes: tuple[str, ...] = ("decision",)

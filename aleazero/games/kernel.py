@@ -34,11 +34,12 @@ Kernel = Callable[..., Any]
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout")
+OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "features")
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
 read at decisions and chance nodes. Without it, a turn lasts until another player decides.
 ``playout(state, actions, count, u) -> action``, one of the first ``count`` actions, which are the legal ones, for a
-number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike."""
+number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike.
+``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 """``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
 ``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
@@ -70,6 +71,9 @@ class Kernels:
         self.playout: Kernel | None = namespace.get("playout")
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
+        self.features: Kernel = namespace.get("features", self.observe)
+        self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
+        """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
 
     init: Kernel

@@ -7,6 +7,7 @@ and has one outcome. Scores and positions: ``yatzy_card``, words: ``yatzy_text``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games import yatzy_card, yatzy_text
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, GameInfo
 from aleazero.games.dice import (
     CANONICAL,
     CHANCES,
@@ -77,6 +78,10 @@ MOST_REROLLS = 2
 SEAT_SIZE = 2 * NUM_CATEGORIES + 8
 """Numbers of an observation that tell of one player; those of the dice follow behind all players."""
 DICE_SIZE = FACES + 1 + MOST_REROLLS + 1 + 1
+UPPER_STEP = 3
+CARD_SIZE = NUM_CATEGORIES + 1 + BONUS_FROM // UPPER_STEP
+"""Features that tell of one player's card; the leads over the others follow behind all players."""
+LEAD_SIZE, LEAD_UNIT = 4, 100.0
 
 
 def describe(players: int = 2) -> GameInfo:
@@ -94,6 +99,14 @@ def describe(players: int = 2) -> GameInfo:
         observation_size=SEAT_SIZE * players + DICE_SIZE,
         observation_schema=f"yatzy-{players}p-1",
         decision_classes=("reroll", "mark"),
+        features=Features(
+            schema=f"yatzy-{players}p-cards-1",
+            block=CARD_SIZE,
+            common=LEAD_SIZE * (players - 1),
+            lead=0 if players == 2 else None,
+            lead_unit=LEAD_UNIT,
+            point_unit=float(HIGHEST_TOTAL),
+        ),
         constants={"PLAYERS": players},
     )
 
@@ -297,6 +310,28 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
     out[at + DICE_SIZE - 1] = 1.0 if state[KIND] == CHANCE else 0.0
 
 
+def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """What counts between turns: open categories and the way to the bonus, seat by seat, and the leads in points."""
+    own_total = state[BOARDS + BOARD * player + TOTAL]
+    leads = CARD_SIZE * PLAYERS
+    for seat in range(PLAYERS):
+        board = BOARDS + BOARD * ((player + seat) % PLAYERS)
+        avail, upper = state[board + AVAIL], state[board + UPPER]
+        at = CARD_SIZE * seat
+        for category in range(NUM_CATEGORIES):
+            out[at + category] = 1.0 if is_open(avail, category) else 0.0
+        out[at + NUM_CATEGORIES] = upper / BONUS_FROM
+        for step in range(BONUS_FROM // UPPER_STEP):
+            out[at + NUM_CATEGORIES + 1 + step] = 1.0 if upper >= UPPER_STEP * (step + 1) else 0.0
+        if seat > 0:
+            lead = float(own_total - state[board + TOTAL])
+            at = leads + LEAD_SIZE * (seat - 1)
+            out[at] = lead / LEAD_UNIT
+            out[at + 1] = math.tanh(lead / 10.0)
+            out[at + 2] = math.tanh(lead / 30.0)
+            out[at + 3] = math.tanh(lead / 80.0)
+
+
 def event_dice(seed: int, player: int, filled: int, roll: int) -> list[int]:
     """The five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
 
@@ -351,3 +386,10 @@ def turn_solver(game: KernelGame) -> Any:
     from aleazero.games.yatzy_solver import YatzyTurns
 
     return YatzyTurns(game)
+
+
+def turn_lanes(game: KernelGame) -> Any:
+    """Yatzy's own turns of many games at once, for learning."""
+    from aleazero.games.yatzy_lanes import YatzyLanes
+
+    return YatzyLanes(game)

@@ -85,7 +85,7 @@ def _expect_rolls(value: Values, add: Table) -> None:
 
 
 @_compile
-def _solve_layers(
+def solve_layers(
     leaf_values: Values,
     open_categories: NDArray[np.int64],
     mover: int,
@@ -128,5 +128,5 @@ def solve_rerolls(leaf_values: Values, avail_mask: int, mover: int = 0, layers: 
     """
     values = np.empty((layers, len(leaf_values), MULTISETS))
     free = np.array(categories_of(avail_mask), np.int64)
-    _solve_layers(leaf_values, free, mover, LEAF, ADD, DROP, KEEPS_FROM, KEEP_LIST, values)
+    solve_layers(leaf_values, free, mover, LEAF, ADD, DROP, KEEPS_FROM, KEEP_LIST, values)
     return values

@@ -62,7 +62,7 @@ def _compiled() -> Callable[..., None]:
     """The compiled loop over games. Tables are arguments, not constants in its code."""
     import numba
 
-    from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, _solve_layers
+    from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
 
     compile_ = numba.njit(nogil=True, error_model="numpy")
     golden, first, second = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
@@ -109,7 +109,7 @@ def _compiled() -> Callable[..., None]:
                         free[open_count] = c
                         open_count += 1
                 value_leaves(table, avail, upper, category, score, leaf_values[0])
-                _solve_layers(leaf_values, free[:open_count], 0, leaf, add, drop, keeps_from, keep_list, layers)
+                solve_layers(leaf_values, free[:open_count], 0, leaf, add, drop, keeps_from, keep_list, layers)
                 hand = roll(seeds[game], filled, 0, 0, 5, add) - HANDS
                 for number in range(1, 3):
                     behind = layers[2 - number, 0]
