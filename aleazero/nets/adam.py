@@ -1,0 +1,78 @@
+"""Adam on flat vectors, compiled: one pass over parameters, gradient and moments."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.jit import compile_and_keep
+
+Floats = NDArray[np.float32]
+
+
+def step(
+    theta: Floats,
+    grad: Floats,
+    m: Floats,
+    v: Floats,
+    rate: float,
+    step: int,
+    *,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    decay: float = 0.0,
+    clip: float = 0.0,
+    shrink: float = 1.0,
+) -> float:
+    """Move theta by one step (counted from 1), and its moments m and v; returns the norm of the gradient.
+
+    ``shrink`` is a factor of the gradient (1 / rows makes a sum a mean), ``clip`` the longest gradient after it (0: any
+    length), ``decay`` pulls the parameters towards 0 beside the gradient, as in AdamW.
+    """
+    norm = shrink * math.sqrt(_squares(grad))
+    factor = shrink * (clip / norm if 0.0 < clip < norm else 1.0)
+    corrected = math.sqrt(1.0 - beta2**step)
+    pace = rate / (1.0 - beta1**step)
+    _move(theta, grad, m, v, factor, pace, corrected, 1.0 - rate * decay, beta1, beta2, epsilon)
+    return norm
+
+
+@compile_and_keep(nogil=True)
+def _squares(values: Any) -> float:
+    """The sum of squares, in eight lanes that are always the same."""
+    lanes = np.zeros(8)
+    eights = len(values) // 8 * 8
+    for i in range(0, eights, 8):
+        for lane in range(8):
+            lanes[lane] += np.float64(values[i + lane]) * np.float64(values[i + lane])
+    for i in range(eights, len(values)):
+        lanes[i - eights] += np.float64(values[i]) * np.float64(values[i])
+    total = 0.0
+    for lane in range(8):
+        total += lanes[lane]
+    return total
+
+
+@compile_and_keep(nogil=True, error_model="numpy")
+def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, pace: float, corrected: float, kept: float,
+          beta1: float, beta2: float, epsilon: float) -> None:  # fmt: skip
+    scale, speed, root, stay = np.float32(factor), np.float32(pace), np.float32(1 / corrected), np.float32(kept)
+    first, second, least = np.float32(beta1), np.float32(beta2), np.float32(epsilon)
+    rest1, rest2 = np.float32(1 - beta1), np.float32(1 - beta2)
+    for i in range(len(theta)):
+        g = grad[i] * scale
+        m[i] = first * m[i] + rest1 * g
+        v[i] = second * v[i] + rest2 * g * g
+        theta[i] = stay * theta[i] - speed * (m[i] / (np.sqrt(v[i]) * root + least))
+
+
+@compile_and_keep(nogil=True)
+def average(mean: Any, theta: Any, share: float) -> None:
+    """Move a running average by this share of the way to theta."""
+    part = np.float32(share)
+    for i in range(len(mean)):
+        mean[i] += part * (theta[i] - mean[i])

@@ -1,0 +1,59 @@
+"""What a value network tells, and what it is told: columns of the outcome, and the shape of a row of features."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from aleazero.search.config import Settings
+
+
+class Column(Settings):
+    """One number of the outcome, made from what the network says (z), and how far off it is (the loss).
+
+    ``tanh``: tanh(z), in -1 to 1; the loss is the binary cross-entropy of the logit 2z against (y + 1) / 2, where y may
+    be an expectation. ``linear``: scale · z; the loss is huber(scale · z - y) / scale. Both times ``weight``.
+    """
+
+    name: str = Field(min_length=1)
+    link: Literal["tanh", "linear"] = "linear"
+    scale: float = Field(1.0, gt=0)
+    """Of a linear column: units of the column in 1 of z. A tanh has none."""
+    weight: float = Field(1.0, ge=0)
+    delta: float = Field(1.0, gt=0)
+    """Of a linear column: where Huber's loss turns from a square to a line, in units of the column."""
+
+
+def as_table(columns: tuple[Column, ...]) -> NDArray[np.float32]:
+    """The columns as the kernels read them: whether it is a tanh, scale, weight, delta."""
+    rows = [(column.link == "tanh", column.scale, column.weight, column.delta) for column in columns]
+    return np.array(rows, np.float32).reshape(len(rows), 4)
+
+
+class FeatureShape(Settings):
+    """A row of features: one block for each seat, the viewer's first, then what they have in common."""
+
+    features: int = Field(ge=1)
+    block: int = Field(0, ge=0)
+    """Features of one seat; 0: the row is not made of blocks."""
+    seats: int = Field(0, ge=0)
+    common: int = Field(0, ge=0)
+    lead: int | None = Field(None, ge=0)
+    """Which of the common features tells by how much the viewer leads."""
+    lead_unit: float = Field(1.0, gt=0)
+    """Points that 1.0 of that feature stands for."""
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> FeatureShape:
+        if (self.block or self.seats) and self.block * self.seats + self.common != self.features:
+            parts = f"{self.seats} blocks of {self.block} and {self.common} in common"
+            raise PydanticCustomError("together", "{what}", {"what": f"{parts}, expected {self.features} in all"})
+        if self.lead is not None and self.lead >= self.common:
+            raise PydanticCustomError(
+                "together", "{what}", {"what": f"lead is {self.lead}, expected one of {self.common} common features"}
+            )
+        return self

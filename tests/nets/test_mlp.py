@@ -1,0 +1,141 @@
+"""The compiled perceptron says and learns what torch's does, and each row by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import value_twins
+
+from aleazero import ConfigError
+from aleazero.nets.columns import Column, FeatureShape
+from aleazero.nets.mlp import Mlp
+from aleazero.nets.value_config import ValueNetConfig
+
+WIN = Column(name="win", link="tanh", weight=0.7)
+SCORE = Column(name="score", scale=20.0, delta=9.0, weight=1.5)
+MARGIN = Column(name="margin", scale=3.0, delta=2.0)
+
+
+def made(columns=(WIN, SCORE), features=13, seed=1, **settings):
+    """A network, and parameters that are nowhere 0."""
+    net = Mlp(ValueNetConfig(**{"hidden": (17, 8), **settings}), FeatureShape(features=features), columns)
+    luck = np.random.default_rng(seed)
+    return net, net.initial(seed) + luck.normal(0, 0.1, net.size).astype(np.float32)
+
+
+def drawn(net, rows=70, seed=2):
+    """Features of which half are 0, targets in reach of every column, phases."""
+    luck = np.random.default_rng(seed)
+    x = luck.normal(size=(rows, net.shape.features)) * (luck.random((rows, net.shape.features)) < 0.5)
+    y = np.stack([luck.uniform(-1, 1, rows) * (1 if c.link == "tanh" else 3 * c.delta) for c in net.columns], 1)
+    return x.astype(np.float32), y.astype(np.float32), luck.integers(0, net.config.phases, rows)
+
+
+@pytest.mark.parametrize("columns", [(SCORE,), (WIN,), (WIN, SCORE), (WIN, SCORE, MARGIN)])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"skip": False}, {"sparse": False}, {"phases": 2}, {"phases": 2, "skip": False, "hidden": (40,)}],
+)
+def test_forward_and_gradient_are_torchs(columns, settings) -> None:
+    net, theta = made(columns, **settings)
+    x, y, phases = drawn(net)
+    grad = np.full(net.size, 0.25, np.float32)  # added to, not written over
+    losses = net.gradient(theta, x, y, grad, phases)
+    found = net.forward(theta, x, phases)
+    wanted = np.empty_like(found)
+    wanted_losses = np.zeros(len(columns))
+    wanted_grad = {}
+    for phase in range(net.config.phases):
+        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
+        own = {
+            name.removeprefix(prefix): torch.from_numpy(array).requires_grad_()
+            for name, array in net.tensors(theta).items()
+            if name.startswith(prefix)
+        }
+        here = phases == phase
+        z = value_twins.mlp(own, torch.from_numpy(x[here]), len(net.config.hidden), net.config.skip)
+        wanted[here] = value_twins.values_of(z, columns).detach().numpy()
+        parts = value_twins.loss_of(z, columns, torch.from_numpy(y[here]))
+        wanted_losses += [float(part.detach()) for part in parts]
+        sum(parts).backward()
+        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
+    np.testing.assert_allclose(grad - 0.25, net.flatten(wanted_grad), rtol=1e-3, atol=2e-4)
+
+
+def test_a_row_never_depends_on_its_neighbours() -> None:
+    net, theta = made((WIN, SCORE, MARGIN), features=37, hidden=(64, 31), phases=2)
+    x, _, phases = drawn(net, rows=200)
+    together = net.forward(theta, x, phases)
+    for row in range(0, 200, 7):
+        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1], phases[row : row + 1])[0], together[row])
+    order = np.random.default_rng(3).permutation(200)
+    np.testing.assert_array_equal(net.forward(theta, x[order], phases[order]), together[order])
+
+
+def test_repeated_rows_say_the_same() -> None:
+    net, theta = made(phases=2)
+    x, _, phases = drawn(net, rows=50)
+    repeats = np.random.default_rng(4).integers(1, 6, 50)
+    found = net.forward(theta, np.repeat(x, repeats, 0), np.repeat(phases, repeats))
+    np.testing.assert_array_equal(found, np.repeat(net.forward(theta, x, phases), repeats, 0))
+    both = net.forward(theta, np.repeat(x, 2, 0), np.tile([0, 1], 50))  # the same row in the other phase
+    assert (both[0::2] != both[1::2]).any(1).all()
+
+
+def test_the_gradient_is_the_same_each_time() -> None:
+    net, theta = made()
+    x, y, _ = drawn(net)
+    one, same = np.zeros(net.size, np.float32), np.zeros(net.size, np.float32)
+    assert (net.gradient(theta, x, y, one) == net.gradient(theta, x, y, same)).all()
+    np.testing.assert_array_equal(one, same)
+    assert one.any()
+
+
+@pytest.mark.parametrize("column", [WIN, SCORE])
+def test_not_a_number_is_never_lost(column) -> None:
+    net, theta = made((column,))
+    x, y, _ = drawn(net)
+    for where in (x, y):
+        kept = where[11, 0]
+        where[11, 0] = np.nan
+        assert np.isnan(net.gradient(theta, x, y, np.zeros(net.size, np.float32))[0])
+        where[11, 0] = kept
+    x[11, 0] = np.nan
+    assert np.isnan(net.forward(theta, x)[11, 0])
+    assert np.isfinite(net.gradient(theta, x[12:], y[12:], np.zeros(net.size, np.float32))[0])
+
+
+def test_first_parameters() -> None:
+    net, _ = made(phases=2)
+    x, _, phases = drawn(net)
+    theta = net.initial(5)
+    assert not net.forward(theta, x, phases).any()
+    np.testing.assert_array_equal(theta, net.initial(5))
+    assert (theta != net.initial(6)).any()
+    assert (theta[: net.size // 2] != theta[net.size // 2 :]).any()
+
+
+def test_tensors_and_back() -> None:
+    net, theta = made(phases=2)
+    tensors = net.tensors(theta)
+    assert {name: array.shape for name, array in tensors.items()} == net.shapes()
+    assert tensors["phases.1.layers.0.weight"].shape == (17, 13)
+    np.testing.assert_array_equal(net.flatten(tensors), theta)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    net, theta = made(phases=2)
+    x, y, phases = drawn(net)
+    with pytest.raises(ConfigError, match=r"features have shape \(70, 12\), expected"):
+        net.forward(theta, x[:, 1:], phases)
+    with pytest.raises(ConfigError, match="no phases are given, expected one of 2 for each row"):
+        net.forward(theta, x)
+    with pytest.raises(ConfigError, match="phases are 0 to 2, expected 0 to 1"):
+        net.forward(theta, x, np.arange(70) % 3)
+    with pytest.raises(ConfigError, match="parameters are float64"):
+        net.forward(theta.astype(np.float64), x, phases)
+    with pytest.raises(ConfigError, match="targets have shape"):
+        net.gradient(theta, x, y[:, :1], np.zeros(net.size, np.float32), phases)
