@@ -47,35 +47,36 @@ class YatzyLanes:
     def __init__(self, game: KernelGame) -> None:
         self.players = game.num_players
 
-    def spread(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def spread(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], None]:
         """Where the turns can end: states (leaves, size), and where each lane's begin among them (lanes + 1)."""
         leaves = np.empty((len(states) * MOST_LEAVES, states.shape[1]), np.int64)
         starts = np.zeros(len(states) + 1, np.int64)
         _spread(states, self.players, LEAF_CATEGORY, LEAF_SCORE, leaves, starts)
-        return leaves[: starts[-1]], starts
+        return leaves[: starts[-1]], starts, None
 
     def play(
         self,
         states: NDArray[np.int64],
         starts: NDArray[np.int64],
-        offered: NDArray[np.float64],
+        known: None,
+        worth: NDArray[np.float64],
+        carried: NDArray[np.float64],
         draws: NDArray[np.float64],
         explore: float,
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Plan each turn and play it.
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
 
-        ``offered`` (leaves, 1 + c) is what each leaf is worth to who has the turn, and c more numbers that are carried
-        along. Gives the expectations of them all under the best play (lanes, 1 + c), the leaf that each turn came to,
-        and whether its mark was a random one.
+        Gives who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
+        (lanes, c); the leaf that each turn came to, where a share ``explore`` of marks is random; whether one was.
         """
-        expected = np.empty((len(states), offered.shape[1]))
+        expected = np.empty((len(states), 1 + carried.shape[1]))
         chosen = np.empty(len(states), np.int64)
         strayed = np.zeros(len(states), np.bool_)
         _play(
-            states, starts, offered, draws, explore, LEAF_CATEGORY, LEAF, ADD, DROP, KEEPS_FROM, KEEP_LIST, SIZES,
-            expected, chosen, strayed,
+            states, starts, worth, carried, draws, explore, LEAF_CATEGORY, LEAF, ADD, DROP, KEEPS_FROM, KEEP_LIST,
+            SIZES, expected, chosen, strayed,
         )  # fmt: skip
-        return expected, chosen, strayed
+        return states[:, PLAYER], expected[:, 0], expected[:, 1:], chosen, strayed
 
 
 @_compile
@@ -109,17 +110,18 @@ def _spread(states: Any, players: int, category: Any, score: Any, leaves: Any, s
 
 
 @_compile
-def _play(states: Any, starts: Any, offered: Any, draws: Any, explore: float, category: Any, leaf: Any, add: Any,
-          drop: Any, keeps_from: Any, keep_list: Any, sizes: Any, expected: Any, chosen: Any,
+def _play(states: Any, starts: Any, worth: Any, carried: Any, draws: Any, explore: float, category: Any, leaf: Any,
+          add: Any, drop: Any, keeps_from: Any, keep_list: Any, sizes: Any, expected: Any, chosen: Any,
           strayed: Any) -> None:  # fmt: skip
-    rows = offered.shape[1]
+    rows = 1 + carried.shape[1]
     leaf_values = np.zeros((rows, len(category)))
     place = np.zeros(len(category), np.int64)
     values = np.empty((ROLLS, rows, MULTISETS))
     free = np.empty(NUM_CATEGORIES, np.int64)
     for lane in range(len(states)):
         state = states[lane]
-        avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
+        player = state[PLAYER]
+        avail = state[BOARDS + BOARD * player + AVAIL]
         num_free = 0
         for c in range(NUM_CATEGORIES):
             if avail >> (NUM_CATEGORIES - 1 - c) & 1:
@@ -128,8 +130,9 @@ def _play(states: Any, starts: Any, offered: Any, draws: Any, explore: float, ca
         row = starts[lane]
         for number in range(len(category)):
             if avail >> (NUM_CATEGORIES - 1 - category[number]) & 1:
-                for column in range(rows):
-                    leaf_values[column, number] = offered[row, column]
+                leaf_values[0, number] = worth[row, player]
+                for column in range(1, rows):
+                    leaf_values[column, number] = carried[row, column - 1]
                 place[number] = row
                 row += 1
         solve_layers(leaf_values, free[:num_free], 0, leaf, add, drop, keeps_from, keep_list, values)

@@ -25,6 +25,7 @@ from aleazero.search.plan_arrays import (
     LEAVES,
     NOBODY,
     NODES,
+    Graph,
     PlanSettings,
     graph_bytes,
     grow_graph,
@@ -152,6 +153,11 @@ class CompiledGraph:
             self._frontier = self._frontier._replace(observations=np.zeros((0, 0), np.float32))  # a plan needs none
 
     # -- reading -----------------------------------------------------------------------------------------------
+
+    @property
+    def arrays(self) -> Graph:
+        """The graph itself."""
+        return self._graph
 
     def room(self) -> tuple[int, int]:
         """Room enough for another graph like this one."""

@@ -1,0 +1,355 @@
+"""The recipe ``afterstate``: learn what states between turns are worth, by planning every turn exactly.
+
+In each round every lane plays a turn, planned over the averaged network's values of where it can end. What the turn is
+expected to bring is the target of the state it began from. Then the network takes some steps on the newest samples.
+Shards of lanes are played side by side by threads and their samples taken in order, and gradients are summed in parts
+of a fixed size: how many threads there are changes nothing but the time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError
+from aleazero.games.base import Game
+from aleazero.games.luck import stream_key
+from aleazero.nets.adam import average, step
+from aleazero.nets.value_net import make_value_net
+from aleazero.training.afterstate_config import AfterstateConfig
+from aleazero.training.lanes import Ends, lanes_of
+from aleazero.training.outcome import Outcome, feature_shape, require_kernel
+
+Floats = NDArray[np.float32]
+PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
+ORDER: Final = 0x6F72646572  # "order": the stream of samples
+AVERAGED: Final = 0.02
+"""Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
+PART: Final = 256
+"""Rows whose gradient is summed by one thread."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round came to."""
+
+    number: int
+    """Rounds done, this one included."""
+    turns: int
+    games: int
+    """That ended."""
+    losses: tuple[float, ...]
+    """By column, of the last step."""
+    learning_rate: float
+    score: float
+    """Mean of what player 0 got in the games that ended; not a number where none did."""
+
+
+class Shard:
+    """Some lanes, and what is known of the states they stand at."""
+
+    def __init__(self, learner: AfterstateLearner, number: int) -> None:
+        self._of, self._number = learner, number
+        lanes = learner.config.lanes
+        first = learner.game.new_initial_state().vector
+        self.states = np.repeat(first[None], lanes, axis=0)
+        self._see()
+        self.trails = Trails(lanes, learner.shape.features, len(learner.outcome.columns))
+
+    def _see(self) -> None:
+        ends = self._of.look(self.states)
+        self.features, self.viewers, self.base = ends.features, ends.viewers, ends.returns
+
+    def play(self, round_: int, explore: float, margin: float, decay: float) -> Sample:
+        """A turn of every lane; samples of it (or, with ``lambda``, of the games that ended)."""
+        of = self._of
+        outcome, config = of.outcome, of.config
+        leaves, starts, known = of.lanes.spread(self.states)
+        ends = of.look(leaves)
+        columns = of.values_of(ends)
+        worth = outcome.worth(columns, margin)
+        duel = outcome.kind == "duel"
+        carried = columns[:, 1:] if duel else columns[:, 1 if outcome.players == 1 else 0 :]
+        luck = np.random.Generator(np.random.Philox(key=stream_key(PLAY, config.seed, round_, self._number)))
+        draws = luck.random((len(self.states), of.lanes.draws))
+        movers, value, others, chosen, strayed = of.lanes.play(
+            self.states, starts, known, worth, np.ascontiguousarray(carried), draws, explore
+        )
+        if config.target == "turn":
+            found = _expected(outcome, movers, value, others, margin)
+            sample = self._sample(found, np.ones(len(found), np.bool_))
+        elif config.target == "td":
+            sample = self._sample(columns[chosen], ~strayed)
+        else:
+            self.trails.add(self.features, self.viewers, self._base(), columns[chosen], strayed)
+            sample = self.trails.end(ends.over[chosen], decay, outcome)
+        over = ends.over[chosen]
+        sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
+        self.states, self.features = leaves[chosen], ends.features[chosen]
+        self.viewers, self.base = ends.viewers[chosen], ends.returns[chosen]
+        if over.any():
+            self.states[over], self.features[over] = of.first_state, of.first.features[0]
+            self.viewers[over], self.base[over] = of.first.viewers[0], of.first.returns[0]
+        return sample
+
+    def _base(self) -> NDArray[np.float64]:
+        return self.base if self._of.outcome.kind == "score" else np.zeros((len(self.base), 1))
+
+    def _sample(self, columns: NDArray[np.float64], taught: NDArray[np.bool_]) -> Sample:
+        """Targets of the states the turns began from, as their viewers see them and the network tells them."""
+        seen = self._of.outcome.by_viewer(columns - self._base(), self.viewers)
+        return Sample(self.features[taught], seen[taught].astype(np.float32))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What is needed to go on."""
+        return {"states": self.states, **self.trails.state()}
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from there."""
+        self.states = np.array(held["states"])
+        self._see()
+        self.trails.restore(held)
+
+
+@dataclass
+class Sample:
+    """Features of states between turns, and their targets; games that ended, and the sum of player 0's returns."""
+
+    features: Floats
+    targets: Floats
+    games: int = 0
+    score: float = 0.0
+
+
+def _expected(
+    outcome: Outcome, movers: NDArray[np.int64], value: NDArray[np.float64], others: NDArray[np.float64], margin: float
+) -> NDArray[np.float64]:
+    """The expectations of all columns, by player."""
+    if outcome.kind == "duel":
+        won = np.where(movers == 0, value, -value)[:, None]
+        return np.concatenate((won - margin * others, others), axis=1) if outcome.margin else won
+    return value[:, None] if outcome.players == 1 else others
+
+
+class Trails:
+    """The games under way, turn by turn, for targets that are known at their ends."""
+
+    def __init__(self, lanes: int, features: int, columns: int) -> None:
+        self.lengths = np.zeros(lanes, np.int64)
+        self._fields: dict[str, NDArray[Any]] = {}
+        self._sizes = {"features": (features,), "viewers": (), "base": None, "values": (columns,), "strayed": ()}
+
+    def add(self, features: Any, viewers: Any, base: Any, values: Any, strayed: Any) -> None:
+        """A turn of every lane: the state it began from, and the value, by player, of where it came to."""
+        turn = {"features": features, "viewers": viewers, "base": base, "values": values, "strayed": strayed}
+        room = next(iter(self._fields.values())).shape[1] if self._fields else 0
+        if self.lengths.max(initial=0) >= room:
+            more = max(16, 2 * room)
+            for name, array in turn.items():
+                longer = np.zeros((len(array), more, *array.shape[1:]), array.dtype)
+                if name in self._fields:
+                    longer[:, :room] = self._fields[name]
+                self._fields[name] = longer
+        rows = np.arange(len(self.lengths))
+        for name, array in turn.items():
+            self._fields[name][rows, self.lengths] = array
+        self.lengths += 1
+
+    def end(self, over: NDArray[np.bool_], decay: float, outcome: Outcome) -> Sample:
+        """The samples of lanes whose games are over: G = (1 - lambda)·V + lambda·(the G of the turn behind it).
+
+        Behind a random action nothing is known of good play, so G there is V.
+        """
+        features, targets = [], []
+        for lane in np.flatnonzero(over):
+            length = int(self.lengths[lane])
+            held = {name: array[lane, :length] for name, array in self._fields.items()}
+            found = held["values"].copy()
+            for turn in range(length - 2, -1, -1):
+                if not held["strayed"][turn + 1]:
+                    found[turn] += decay * (found[turn + 1] - found[turn])
+            taught = ~held["strayed"]
+            seen = outcome.by_viewer(found - held["base"], held["viewers"])
+            features.append(held["features"][taught])
+            targets.append(seen[taught].astype(np.float32))
+        self.lengths[over] = 0
+        if not features:
+            return Sample(np.zeros((0, self._sizes["features"][0]), np.float32), np.zeros((0, len(outcome.columns)), np.float32))
+        return Sample(np.concatenate(features), np.concatenate(targets))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What is needed to go on."""
+        return {"lengths": self.lengths, **{f"trail_{name}": array for name, array in self._fields.items()}}
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from there."""
+        self.lengths = np.array(held["lengths"])
+        self._fields = {n.removeprefix("trail_"): np.array(a) for n, a in held.items() if n.startswith("trail_")}
+
+
+class AfterstateLearner:
+    """A value network, its averaged copy, its optimiser, and the games it learns from."""
+
+    def __init__(self, game: Game, config: AfterstateConfig, threads: int = 1) -> None:
+        self.game, self.config = require_kernel(game), config
+        self.outcome, self.shape = Outcome.of(game), feature_shape(game)
+        self.net = make_value_net(config.net, self.shape, self.outcome.columns)
+        self.lanes = lanes_of(self.game, config.plies)
+        self.theta = self.net.initial(config.seed)
+        self.mean = self.theta.copy()
+        self.moments = np.zeros((2, self.net.size), np.float32)
+        self.steps = self.rounds_done = self.seen = 0
+        room = config.replay or config.shards * config.lanes
+        self._features = np.zeros((room, self.shape.features), np.float32)
+        self._targets = np.zeros((room, len(self.outcome.columns)), np.float32)
+        self.first_state = self.game.new_initial_state().vector
+        self.first = self.look(self.first_state[None])
+        self.shards = [Shard(self, number) for number in range(config.shards)]
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    # -- what play asks for ------------------------------------------------------------------------------------
+
+    def look(self, states: NDArray[np.int64]) -> Ends:
+        """What there is to see of states between turns."""
+        return Ends(self.game, self.shape.features, states, self.outcome.margin)
+
+    def values_of(self, ends: Ends) -> NDArray[np.float64]:
+        """The columns of states between turns, by player: the averaged network's, or what the game came to."""
+        outcome = self.outcome
+        columns = np.empty((len(ends.over), len(outcome.columns)))
+        asked, over = ~ends.over, ends.over
+        if asked.any():
+            told = self.net.forward(self.mean, ends.features[asked]).astype(np.float64)
+            columns[asked] = outcome.by_player(told, ends.viewers[asked])
+            if outcome.kind == "score":
+                columns[asked] += ends.returns[asked]
+        if over.any():
+            columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
+        return columns
+
+    # -- rounds ------------------------------------------------------------------------------------------------
+
+    def rates(self) -> dict[str, float]:
+        """The rates of the round to come."""
+        config = self.config
+        share = max(0.0, (self.rounds_done / config.rounds - config.hold) / (1.0 - config.hold))
+        early = max(0.0, 1.0 - 2.0 * share)
+        return {
+            "learning_rate": config.learning_rate * (1.0 + share * (config.final_rate - 1.0)),
+            "decay": config.td_lambda + share * (config.final_lambda - config.td_lambda),
+            "margin": config.final_margin + early * (config.margin - config.final_margin),
+        }
+
+    def round(self) -> Round:
+        """Play a turn in every lane, then learn."""
+        config, rates = self.config, self.rates()
+        samples = self._each(
+            lambda shard: shard.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.shards
+        )
+        for sample in samples:
+            self._keep(sample)
+        losses = self._learn(rates["learning_rate"])
+        self.rounds_done += 1
+        games = sum(sample.games for sample in samples)
+        return Round(
+            number=self.rounds_done,
+            turns=config.shards * config.lanes,
+            games=games,
+            losses=losses,
+            learning_rate=rates["learning_rate"],
+            score=sum(sample.score for sample in samples) / games if games else math.nan,
+        )
+
+    def _keep(self, sample: Sample) -> None:
+        """Put samples into the ring, over the oldest."""
+        rows = (self.seen + np.arange(len(sample.features))) % len(self._features)
+        self._features[rows], self._targets[rows] = sample.features, sample.targets
+        self.seen += len(rows)
+
+    def _learn(self, rate: float) -> tuple[float, ...]:
+        config = self.config
+        held = min(self.seen, len(self._features))
+        losses = np.full(len(self.outcome.columns), np.nan)
+        if not held:
+            return tuple(losses.tolist())
+        luck = np.random.Generator(np.random.Philox(key=stream_key(ORDER, config.seed, self.rounds_done)))
+        for _ in range(config.updates):
+            rows = luck.integers(0, held, config.batch_size)
+            losses = self._step(self._features[rows], self._targets[rows], rate)
+        if not config.replay:
+            self.seen = 0
+        if not np.isfinite(losses).all():
+            raise ConfigError(
+                f"the loss is {losses.tolist()} in round {self.rounds_done}, expected numbers: lower learning_rate"
+            )
+        return tuple(losses.tolist())
+
+    def _step(self, features: Floats, targets: Floats, rate: float) -> NDArray[np.float64]:
+        """A step of Adam on the mean loss, and of the averaged weights; losses by column."""
+
+        def part(start: int) -> tuple[Floats, NDArray[np.float64]]:
+            gradient = np.zeros(self.net.size, np.float32)
+            rows = slice(start, start + PART)
+            return gradient, self.net.gradient(self.theta, features[rows], targets[rows], gradient)
+
+        parts = self._each(part, range(0, len(features), PART))
+        gradient, losses = parts[0]
+        for more, loss in parts[1:]:
+            gradient += more
+            losses = losses + loss
+        self.steps += 1
+        step(self.theta, gradient, *self.moments, rate, self.steps, clip=self.config.clip, shrink=1.0 / len(features))
+        average(self.mean, self.theta, max(1.0 - self.config.ema, 1.0 / (2.0 + AVERAGED * self.steps)))
+        return losses / len(features)
+
+    def _each(self, work: Callable[[Any], Any], items: Sequence[Any] | range) -> list[Any]:
+        return list((map if self._pool is None else self._pool.map)(work, items))
+
+    # -- going on later ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on with the same result."""
+        held: dict[str, NDArray[Any]] = {
+            "theta": self.theta,
+            "mean": self.mean,
+            "moments": self.moments,
+            "counts": np.array([self.steps, self.rounds_done, self.seen], np.int64),
+            "features": self._features[: self.seen],
+            "targets": self._targets[: self.seen],
+        }
+        for number, shard in enumerate(self.shards):
+            held |= {f"shard_{number}.{name}": array for name, array in shard.state().items()}
+        return held
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``state`` told."""
+        self.theta, self.mean, self.moments = (np.array(held[name]) for name in ("theta", "mean", "moments"))
+        self.steps, self.rounds_done, self.seen = (int(count) for count in held["counts"])
+        kept = len(held["features"])
+        self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
+        for number, shard in enumerate(self.shards):
+            own = f"shard_{number}."
+            shard.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+@contextmanager
+def learning(game: Game, config: AfterstateConfig, threads: int = 1) -> Iterator[AfterstateLearner]:
+    """A learner whose threads end with the block."""
+    learner = AfterstateLearner(game, config, threads)
+    try:
+        yield learner
+    finally:
+        learner.close()

@@ -1,0 +1,207 @@
+"""Turns of many games at once: where each can end, what is best on the way, and where it came to.
+
+A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with native
+code of its own; other games' turns are planned by the exact planner, graph by graph. Both must agree: whoever writes one
+tests it against ``PlannedLanes``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import CHANCE, TERMINAL
+from aleazero.games.kernel import KernelGame, Kernels, KernelState
+from aleazero.jit import compile_and_keep
+from aleazero.search.compile import compile_loop
+from aleazero.search.compiled_planner import CompiledGraph
+from aleazero.search.evaluator import ESTIMATE
+from aleazero.search.horizon import horizon_at
+from aleazero.search.plan_arrays import INNER, NODES
+
+Ints = NDArray[np.int64]
+Values = NDArray[np.float64]
+MOST_NODES: Final = 200_000
+"""Of one turn's graph; a game with more needs fewer plies."""
+
+
+Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
+"""Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
+(lanes, c); the leaf that the turn came to, where some actions are random; and whether one was."""
+
+
+class Lanes(Protocol):
+    """The turns of one game."""
+
+    draws: int
+    """Random numbers that a turn takes."""
+
+    def spread(self, states: Ints) -> tuple[Ints, Ints, Any]:
+        """Where turns from these states can end.
+
+        States (leaves, size); where each lane's begin among them (lanes + 1); and what ``play`` wants to know again.
+        """
+
+    def play(
+        self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+    ) -> Played:
+        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it."""
+
+
+def lanes_of(game: KernelGame, plies: int | None = None) -> Lanes:
+    """The game's own lanes, or planned ones."""
+    if game.kernels.turn_lanes is not None and plies is None:
+        own: Lanes = game.kernels.turn_lanes(game)
+        return own
+    return PlannedLanes(game, plies)
+
+
+class _Asked:
+    """Stands for an evaluator that values all that lies at the end of a turn."""
+
+    afterstates = ESTIMATE
+
+
+class PlannedLanes:
+    """Turns (or some plies) of any kernel game whose chance can be listed, by the planner's graphs."""
+
+    draws = 2
+
+    def __init__(self, game: KernelGame, plies: int | None = None) -> None:
+        self.game, self.plies = game, plies
+        self._room: tuple[int, int] | None = None
+
+    def spread(self, states: Ints) -> tuple[Ints, Ints, Any]:
+        """Where turns from these states can end; the graphs are kept for ``play``."""
+        leaves, starts, graphs = [], [0], []
+        for vector in states:
+            root = KernelState(self.game, vector)
+            horizon = horizon_at(root, "turn", self.plies)
+            graph = CompiledGraph(root, horizon, _Asked(), MOST_NODES, 0, self._room)
+            graph.grow(None, generation=False)
+            self._room = graph.room()
+            arrays = graph.arrays
+            ends = np.flatnonzero(arrays.nodes.view(np.ndarray)["role"][: arrays.counters[NODES]] != INNER)
+            leaves.append(arrays.states[ends])
+            starts.append(starts[-1] + len(ends))
+            graphs.append((arrays, ends))
+        return np.concatenate(leaves).astype(np.int64), np.array(starts, np.int64), graphs
+
+    def play(
+        self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+    ) -> Played:
+        """Plan each turn and play it."""
+        lanes = len(states)
+        movers, expected, others = np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried.shape[1]))
+        chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+        for lane, (arrays, ends) in enumerate(known):
+            first, last = int(starts[lane]), int(starts[lane + 1])
+            offered = np.concatenate((worth[first:last], carried[first:last]), axis=1)
+            nodes = int(arrays.counters[NODES])
+            values = np.empty((nodes, offered.shape[1]))
+            values[ends] = offered
+            mass, greedy = np.zeros(nodes), np.zeros(nodes)
+            mover = _expect(arrays.nodes, arrays.edges, arrays.order, explore, values, mass, greedy)
+            place = _pick(mass[ends], draws[lane, 0])
+            chosen[lane] = first + place
+            strayed[lane] = draws[lane, 1] * mass[ends[place]] >= greedy[ends[place]]
+            movers[lane], expected[lane], others[lane] = mover, values[0, mover], values[0, worth.shape[1] :]
+        return movers, expected, others, chosen, strayed
+
+
+@compile_and_keep(nogil=True, error_model="numpy")
+def _expect(nodes: Any, edges: Any, order: Any, explore: float, values: Any, mass: Any, greedy: Any) -> int:  # fmt: skip
+    """Expectations of all columns under the best play, and the chances to come to each node; the first to decide.
+
+    ``mass`` counts plays in which a share of actions is random, ``greedy`` those in which none was.
+    """
+    count, columns = values.shape
+    best = np.zeros(count, np.int64)
+    mover = 0
+    for back in range(1, count + 1):
+        n = order[count - back]
+        node = nodes[n]
+        if node.role != INNER:
+            continue
+        first, end = node.first_edge, node.first_edge + node.num_edges
+        if node.kind == CHANCE:
+            for column in range(columns):
+                mean = 0.0
+                for e in range(first, end):
+                    mean += edges[e].probability * values[edges[e].child, column]
+                values[n, column] = mean
+        else:
+            mover = node.mover
+            best[n] = edges[first].child
+            for e in range(first + 1, end):
+                if values[edges[e].child, node.mover] > values[best[n], node.mover]:
+                    best[n] = edges[e].child
+            for column in range(columns):
+                values[n, column] = values[best[n], column]
+    mass[0] = greedy[0] = 1.0
+    for at in range(count):
+        n = order[at]
+        node = nodes[n]
+        if node.role != INNER:
+            continue
+        for e in range(node.first_edge, node.first_edge + node.num_edges):
+            child = edges[e].child
+            if node.kind == CHANCE:
+                mass[child] += edges[e].probability * mass[n]
+                greedy[child] += edges[e].probability * greedy[n]
+            else:
+                mass[child] += explore / node.num_edges * mass[n]
+        if node.kind != CHANCE:
+            mass[best[n]] += (1.0 - explore) * mass[n]
+            greedy[best[n]] += (1.0 - explore) * greedy[n]
+    return mover
+
+
+def _pick(shares: Values, u: float) -> int:
+    """The place that a number in [0, 1) stands for."""
+    heap = np.cumsum(shares)
+    return int(min(np.searchsorted(heap, u * heap[-1], side="right"), len(shares) - 1))
+
+
+class Ends:
+    """What there is to see of states between turns."""
+
+    def __init__(self, game: KernelGame, features: int, states: Ints, points: bool) -> None:
+        rows, players = len(states), game.num_players
+        self.over = np.zeros(rows, np.bool_)
+        self.viewers = np.zeros(rows, np.int64)
+        self.features = np.zeros((rows, features), np.float32)
+        self.returns = np.zeros((rows, players))
+        self.points = np.zeros((rows, players if points else 0))
+        _look_of(game, points)(states, self.over, self.viewers, self.features, self.returns, self.points)
+
+
+def _look_of(game: KernelGame, points: bool) -> Any:
+    """A game's compiled look at states between turns, made once a game."""
+    made = getattr(game, "_ends_look", None)
+    if made is None:
+        made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
+        game._ends_look = made  # type: ignore[attr-defined]
+    return made
+
+
+def make_look(kernels: Kernels, points: bool) -> Any:
+    """The look of one game: ``look(states, over, viewers, features, returns, points)``."""
+    kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
+    points_of = kernels.words["points"] if points else kernels.returns
+
+    def look(states: Any, over: Any, viewers: Any, features: Any, returns: Any, points_out: Any) -> int:
+        for row in range(len(states)):
+            state = states[row]
+            over[row] = kind_of(state) == TERMINAL
+            returns_of(state, returns[row])
+            if points_out.shape[1] > 0:
+                points_of(state, points_out[row])
+            viewers[row] = viewer_of(state)
+            if not over[row]:
+                tell(state, viewers[row], features[row])
+        return 0
+
+    return look
