@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -33,7 +34,7 @@ class Part:
 
 def layer_parts(name: str, sizes: Sequence[int]) -> Iterable[Part]:
     """Weights and bias of each layer of ReLU, spread as He et al. would."""
-    for layer, (size, width) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for layer, (size, width) in enumerate(pairwise(sizes)):
         yield Part(f"{name}.{layer}.weight", (width, size), turned=True, spread=math.sqrt(2.0 / size))
         yield Part(f"{name}.{layer}.bias", (width,))
 

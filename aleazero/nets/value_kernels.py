@@ -16,61 +16,60 @@ from aleazero.jit import compile_and_keep
 
 CHUNK: Final = 32
 """Rows that pass through a layer together, while its weights are at hand."""
+ZERO: Final = np.float32(0)
+"""A plain 0 would make every comparison one of float64."""
 _compile = compile_and_keep(nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
 
 
 @_compile
-def _pick(values: Any, every: bool, picked: Any, kept: Any) -> int:
-    """List where values are not 0, and those values; returns how many."""
+def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any, kept: Any) -> int:
+    """List where a row is not 0, and what stands there; returns how many."""
     count = 0
-    for i in range(len(values)):
+    for i in range(size):
         picked[count] = i
-        kept[count] = values[i]
-        count += every or values[i] != 0
+        kept[count] = matrix[row, i]
+        count += 1 if every or matrix[row, i] != ZERO else 0
     return count
 
 
 @_compile
-def _add_rows(out: Any, width: int, picked: Any, kept: Any, count: int, matrix: Any) -> None:
-    """Add the picked rows of a matrix, each times what was kept of it."""
+def _add_rows(out: Any, to: int, width: int, picked: Any, kept: Any, count: int, matrix: Any) -> None:
+    """Add the picked rows of a matrix, each times what was kept of it, to a row of ``out``."""
     fours = count // 4 * 4
     for n in range(0, fours, 4):
         i0, i1, i2, i3 = picked[n], picked[n + 1], picked[n + 2], picked[n + 3]
         x0, x1, x2, x3 = kept[n], kept[n + 1], kept[n + 2], kept[n + 3]
         for j in range(width):
-            total = out[j] + x0 * matrix[i0, j]
+            total = out[to, j] + x0 * matrix[i0, j]
             total += x1 * matrix[i1, j]
             total += x2 * matrix[i2, j]
-            out[j] = total + x3 * matrix[i3, j]
+            out[to, j] = total + x3 * matrix[i3, j]
     for n in range(fours, count):
         i0, x0 = picked[n], kept[n]
         for j in range(width):
-            out[j] += x0 * matrix[i0, j]
+            out[to, j] += x0 * matrix[i0, j]
 
 
-@_compile
-def _dot(one: Any, other: Any, width: int) -> Any:
-    """The sum of products, in eight lanes."""
-    zero = np.float32(0)
-    s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
-    eights = width // 8 * 8
-    for j in range(0, eights, 8):
-        s0 += one[j] * other[j]
-        s1 += one[j + 1] * other[j + 1]
-        s2 += one[j + 2] * other[j + 2]
-        s3 += one[j + 3] * other[j + 3]
-        s4 += one[j + 4] * other[j + 4]
-        s5 += one[j + 5] * other[j + 5]
-        s6 += one[j + 6] * other[j + 6]
-        s7 += one[j + 7] * other[j + 7]
-    for j in range(eights, width):
-        s0 += one[j] * other[j]
-    return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+@compile_and_keep(nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
+def _dot(one: Any, a: int, other: Any, b: int, width: int) -> Any:
+    """The product of two rows. It is summed in lanes, in an order that only the width decides."""
+    total = ZERO
+    for j in range(width):
+        total += one[a, j] * other[b, j]
+    return total
 
 
 @_compile
 def _matrix(theta: Any, start: int, rows: int, width: int) -> Any:
     return theta[start : start + rows * width].reshape((rows, width))
+
+
+@_compile
+def _layers_size(sizes: Any) -> int:
+    total = 0
+    for layer in range(len(sizes) - 1):
+        total += (sizes[layer] + 1) * sizes[layer + 1]
+    return total
 
 
 @_compile
@@ -83,14 +82,13 @@ def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int,
         bias = theta[start + size * width : start + size * width + width]
         start += (size + 1) * width
         every = layer == 0 and not sparse
+        inputs, out = acts[layer], acts[layer + 1]
         for row in range(count):
-            out = acts[layer + 1, row]
-            found = _pick(acts[layer, row, :size], every, picked, kept)
             for j in range(width):
-                out[j] = bias[j]
-            _add_rows(out, width, picked, kept, found, weights)
+                out[row, j] = bias[j]
+            _add_rows(out, row, width, picked, kept, _pick(inputs, row, size, every, picked, kept), weights)
             for j in range(width):
-                out[j] = np.float32(0) if out[j] <= 0 else out[j]  # not-a-number stays
+                out[row, j] *= out[row, j] > ZERO  # a branch would be one number at a time; not-a-number stays
 
 
 @_compile
@@ -113,56 +111,71 @@ def _turn_layers(theta: Any, sizes: Any) -> Any:
 
 
 @_compile
-def _add_products(
-    grad: Any, size: int, width: int, inputs: Any, slopes: Any, count: int, picked: Any, kept: Any
-) -> None:
+def _add_products(grad: Any, inputs: Any, slopes: Any, count: int, picked: Any, kept: Any) -> None:
     """Add to a matrix (in, out) the inputs (rows, in) times the slopes (rows, out), summed over rows."""
-    for i in range(size):
-        found = _pick(inputs[:count, i], False, picked, kept)
-        _add_rows(grad[i], width, picked, kept, found, slopes)
+    for i in range(grad.shape[0]):
+        found = 0
+        for row in range(count):
+            picked[found] = row
+            kept[found] = inputs[row, i]
+            found += 1 if inputs[row, i] != ZERO else 0
+        _add_rows(grad, i, grad.shape[1], picked, kept, found, slopes)
 
 
 @_compile
-def _layers_backward(
-    turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, picked: Any, kept: Any
-) -> None:
+def _multiply(inputs: Any, weights: Any, out: Any, count: int, picked: Any, kept: Any) -> None:
+    """Inputs (rows, in) times weights (in, out); rows may be longer than that."""
+    for row in range(count):
+        for j in range(weights.shape[1]):
+            out[row, j] = 0
+        found = _pick(inputs, row, weights.shape[0], False, picked, kept)
+        _add_rows(out, row, weights.shape[1], picked, kept, found, weights)
+
+
+@_compile
+def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, picked: Any,
+                     kept: Any) -> None:  # fmt: skip
     """From ``slopes[last]`` (rows, out) back through all layers, adding to their gradient."""
-    start = 0
-    for layer in range(len(sizes) - 1):
-        start += (sizes[layer] + 1) * sizes[layer + 1]
+    start = _layers_size(sizes)
     for layer in range(len(sizes) - 2, -1, -1):
         size, width = sizes[layer], sizes[layer + 1]
         start -= (size + 1) * width
-        above = slopes[layer + 1]
+        said, above = acts[layer + 1], slopes[layer + 1]
         bias = grad[start + size * width : start + size * width + width]
         for row in range(count):
             for j in range(width):
-                above[row, j] = np.float32(0) if acts[layer + 1, row, j] == 0 else above[row, j]
+                above[row, j] *= said[row, j] != ZERO
                 bias[j] += above[row, j]
-        _add_products(_matrix(grad, start, size, width), size, width, acts[layer], above, count, picked, kept)
-        if layer == 0:
-            return
-        weights = _matrix(turned, start, width, size)
-        for row in range(count):
-            below = slopes[layer, row]
-            below[:size] = 0
-            found = _pick(above[row, :width], False, picked, kept)
-            _add_rows(below, size, picked, kept, found, weights)
+        _add_products(_matrix(grad, start, size, width), acts[layer], above, count, picked, kept)
+        if layer > 0:
+            _multiply(above, _matrix(turned, start, width, size), slopes[layer], count, picked, kept)
 
 
 @_compile
-def _column_loss(z: Any, value: Any, target: Any, column: Any) -> Any:
-    """The loss of a column whose link said ``value`` of z, and its slope: by z of a tanh, by the value of a line."""
-    wins, scale, weight, delta = column
-    if wins:
-        twice = 2.0 * np.float64(z)
-        loss = max(twice, 0.0) + math.log1p(math.exp(-abs(twice))) - 0.5 * (np.float64(target) + 1.0) * twice
-        return weight * loss, weight * (value - target)
-    off = value - target
+def _huber(off: Any, delta: Any) -> Any:
+    """Huber's loss, and its slope."""
     if abs(off) <= delta:
-        return np.float64(weight / scale) * 0.5 * off * off, weight / scale * off
-    slope = weight / scale * (delta if off > 0 else -delta)
-    return np.float64(abs(slope)) * (abs(off) - 0.5 * delta), slope
+        return np.float64(0.5) * off * off, off
+    return np.float64(delta) * (abs(off) - 0.5 * delta), delta if off > 0 else -delta
+
+
+@_compile
+def _cross_entropy(z: Any, target: Any) -> Any:
+    """Of the logit 2z against (target + 1) / 2; and its slope by z."""
+    twice = 2.0 * np.float64(z)
+    loss = max(twice, 0.0) + math.log1p(math.exp(-abs(twice))) - 0.5 * (np.float64(target) + 1.0) * twice
+    return loss, np.float32(math.tanh(z)) - target
+
+
+@_compile
+def _column_loss(z: Any, target: Any, columns: Any, k: int) -> Any:
+    """The loss of column k where the network says z, and its slope by z."""
+    wins, scale, weight, delta = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3]
+    if wins:
+        loss, slope = _cross_entropy(z, target)
+        return weight * loss, weight * slope
+    loss, slope = _huber(scale * z - target, delta)  # by its own unit: the scale of the slope cancels
+    return weight * loss / scale, weight * slope
 
 
 @_compile
@@ -178,72 +191,66 @@ def _rows_of(phases: Any, phase: int, rows: int) -> Any:
 
 
 @_compile
-def _same(one: Any, other: Any) -> bool:
-    for i in range(len(one)):
-        if one[i] != other[i]:
-            return False
-    return True
+def _differs(features: Any, row: int, other: int, start: int, end: int) -> bool:
+    """Whether two rows differ in these columns; not-a-number differs from itself."""
+    for i in range(start, end):
+        if features[row, i] != features[other, i]:
+            return True
+    return False
 
 
 @_compile
-def _mlp_heads(theta: Any, start: int, x: Any, last: Any, columns: Any, skip: bool, z: Any) -> None:
-    """The output layer and the line beside the layers, for one row."""
-    outs, width, size = len(z), len(last), len(x)
-    line = start + outs * (width + 1)
-    for k in range(outs):
-        z[k] = theta[start + outs * width + k] + _dot(theta[start + k * width :], last, width)
-        if skip:
-            z[k] += _dot(theta[line + k * size :], x, size)
-
-
-@_compile
-def _layers_size(sizes: Any) -> int:
-    total = 0
-    for layer in range(len(sizes) - 1):
-        total += (sizes[layer] + 1) * sizes[layer + 1]
-    return total
-
-
-@_compile
-def mlp_forward(
-    theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, features: Any, phases: Any, out: Any
-) -> None:
+def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, features: Any, phases: Any,
+                out: Any) -> None:  # fmt: skip
     """The columns (rows, K) of features (rows, F); ``theta`` has one row of parameters for each phase."""
-    widest, size, layers = sizes.max(), sizes[0], len(sizes) - 1
+    widest, size, layers, outs = sizes.max(), sizes[0], len(sizes) - 1, len(columns)
+    width = sizes[layers]
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
     picked, kept = np.empty(widest + 1, np.uintp), np.empty(widest + 1, np.float32)
-    z = np.empty(len(columns), np.float32)
     held = np.empty(CHUNK, np.int64)
     start = _layers_size(sizes)
     for phase in range(len(theta)):
         own = theta[phase]
+        heads, bias, line = _mlp_heads(own, start, outs, width, size, skip)
         rows = _rows_of(phases, phase, len(features))
         n = 0
         while n < len(rows):
             count = 0
             while n < len(rows):
                 row = rows[n]
-                if n == 0 or not _same(features[row], features[rows[n - 1]]):
+                if n == 0 or _differs(features, row, rows[n - 1], 0, size):
                     if count == CHUNK:
                         break
-                    acts[0, count, :size] = features[row]
+                    for i in range(size):
+                        acts[0, count, i] = features[row, i]
                     held[count] = row
                     count += 1
                 n += 1
             _layers_forward(own, sizes, sparse, acts, count, picked, kept)
+            inputs, last = acts[0], acts[layers]
             for c in range(count):
-                row = held[c]
-                _mlp_heads(own, start, features[row], acts[layers, c, : sizes[layers]], columns, skip, z)
-                for k in range(len(z)):
-                    out[row, k] = math.tanh(z[k]) if columns[k, 0] else columns[k, 1] * z[k]
+                for k in range(outs):
+                    z = bias[k] + _dot(heads, k, last, c, width)
+                    if skip:
+                        z += _dot(line, k, inputs, c, size)
+                    out[held[c], k] = np.float32(math.tanh(z)) if columns[k, 0] else columns[k, 1] * z
         for n in range(1, len(rows)):
-            if _same(features[rows[n]], features[rows[n - 1]]):
-                out[rows[n]] = out[rows[n - 1]]
+            if not _differs(features, rows[n], rows[n - 1], 0, size):
+                for k in range(outs):
+                    out[rows[n], k] = out[rows[n - 1], k]
 
 
 @_compile
-def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, features: Any, phases: Any, targets: Any,
-                 grad: Any, losses: Any) -> None:  # fmt: skip
+def _mlp_heads(theta: Any, start: int, outs: int, width: int, size: int, skip: bool) -> Any:
+    """The weights (K, in) and bias of the output layer, and the line (K, F) beside the layers."""
+    bias = start + outs * width
+    line = bias + outs
+    return _matrix(theta, start, outs, width), theta[bias:line], _matrix(theta, line, outs if skip else 0, size)
+
+
+@_compile
+def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, features: Any, phases: Any,
+                 targets: Any, grad: Any, losses: Any) -> None:  # fmt: skip
     """Add the gradient of the summed loss to ``grad``, shaped as theta, and the losses to ``losses`` (K,)."""
     widest, size, layers, outs = sizes.max(), sizes[0], len(sizes) - 1, len(columns)
     width = sizes[layers]
@@ -251,36 +258,33 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
     slopes = np.empty((layers + 1, CHUNK, widest), np.float32)
     room = max(widest, CHUNK, outs) + 1
     picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
-    z = np.empty(outs, np.float32)
     back = np.empty((CHUNK, outs), np.float32)
     start = _layers_size(sizes)
+    inputs, last = acts[0], acts[layers]
     for phase in range(len(theta)):
         rows = _rows_of(phases, phase, len(features))
         if len(rows) == 0:
             continue
         own, out = theta[phase], grad[phase]
         turned = _turn_layers(own, sizes)
-        heads = _matrix(own, start, outs, width)
-        bias = start + outs * width
+        heads, bias, line = _mlp_heads(own, start, outs, width, size, skip)
+        heads_grad, bias_grad, line_grad = _mlp_heads(out, start, outs, width, size, skip)
         for first in range(0, len(rows), CHUNK):
             count = min(CHUNK, len(rows) - first)
             for c in range(count):
-                acts[0, c, :size] = features[rows[first + c]]
+                for i in range(size):
+                    inputs[c, i] = features[rows[first + c], i]
             _layers_forward(own, sizes, sparse, acts, count, picked, kept)
             for c in range(count):
-                row = rows[first + c]
-                _mlp_heads(own, start, features[row], acts[layers, c, :width], columns, skip, z)
                 for k in range(outs):
-                    scale = np.float32(1) if columns[k, 0] else columns[k, 1]
-                    value = np.float32(math.tanh(z[k])) if columns[k, 0] else scale * z[k]
-                    loss, slope = _column_loss(z[k], value, targets[row, k], columns[k])
+                    z = bias[k] + _dot(heads, k, last, c, width)
+                    if skip:
+                        z += _dot(line, k, inputs, c, size)
+                    loss, slope = _column_loss(z, targets[rows[first + c], k], columns, k)
                     losses[k] += loss
-                    back[c, k] = slope * scale
-                    out[bias + k] += back[c, k]
-                slopes[layers, c, :width] = 0
-                found = _pick(back[c], False, picked, kept)
-                _add_rows(slopes[layers, c], width, picked, kept, found, heads)
-            _add_products(_matrix(out, start, outs, width), outs, width, back, acts[layers], count, picked, kept)
-            if skip:
-                _add_products(_matrix(out, bias + outs, outs, size), outs, size, back, acts[0], count, picked, kept)
+                    back[c, k] = slope
+                    bias_grad[k] += slope
+            _add_products(heads_grad, back, last, count, picked, kept)
+            _add_products(line_grad, back, inputs, count, picked, kept)
+            _multiply(back, heads, slopes[layers], count, picked, kept)
             _layers_backward(turned, sizes, acts, slopes, count, out, picked, kept)
