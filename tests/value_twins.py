@@ -34,3 +34,23 @@ def values_of(z, columns):
         torch.tanh(z[:, k]) if column.link == "tanh" else column.scale * z[:, k] for k, column in enumerate(columns)
     ]
     return torch.stack(parts, 1)
+
+
+def towers(tensors, x, layers, shape, scale):
+    """What towers say: the win's z and the margin in units of its scale."""
+    points, joint = 0, tensors["common.bias"] + x[:, -shape.common :] @ tensors["common.weight"].T
+    for seat in range(shape.seats):
+        block = x[:, seat * shape.block : (seat + 1) * shape.block]
+        e = block
+        for layer in range(layers):
+            e = torch.relu(e @ tensors[f"tower.{layer}.weight"].T + tensors[f"tower.{layer}.bias"])
+        m = e @ tensors["margin.weight"].T + tensors["margin.bias"]
+        if "skip.weight" in tensors:
+            m = m + block @ tensors["skip.weight"].T
+        points = points + (m[:, 0] if seat == 0 else -m[:, 0] / (shape.seats - 1))
+        joint = joint + e @ tensors["own.weight" if seat == 0 else "others.weight"].T
+    y = torch.relu(joint) @ tensors["heads.weight"].T + tensors["heads.bias"]
+    lead = x[:, shape.seats * shape.block + shape.lead] * shape.lead_unit
+    margin = lead + (points + y[:, 1]) * scale
+    win = margin / (2 * scale) * torch.exp(torch.clamp(y[:, 2], -4, 4)) + y[:, 0]
+    return torch.stack([win, margin / scale], 1)

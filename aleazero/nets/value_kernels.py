@@ -16,6 +16,8 @@ from aleazero.jit import compile_and_keep
 
 CHUNK: Final = 32
 """Rows that pass through a layer together, while its weights are at hand."""
+SLAB: Final = 256
+"""Rows whose blocks pass through the towers before they are joined."""
 ZERO: Final = np.float32(0)
 """A plain 0 would make every comparison one of float64."""
 _compile = compile_and_keep(nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
@@ -288,3 +290,214 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
             _add_products(line_grad, back, inputs, count, picked, kept)
             _multiply(back, heads, slopes[layers], count, picked, kept)
             _layers_backward(turned, sizes, acts, slopes, count, out, picked, kept)
+
+
+@_compile
+def _tower_parts(theta: Any, sizes: Any, common: int, joint: int, skip: bool) -> Any:
+    """Beyond the layers: margin (1, in), its bias, its line (1, block); own and others (in, joint), common, joint's
+    bias; heads (3, joint), their bias."""
+    width = sizes[len(sizes) - 1]
+    bias = _layers_size(sizes) + width
+    own = bias + 1 + (sizes[0] if skip else 0)
+    others = own + width * joint
+    shared = others + width * joint
+    base = shared + common * joint
+    heads = base + joint
+    return (
+        _matrix(theta, bias - width, 1, width),
+        theta[bias : bias + 1],
+        _matrix(theta, bias + 1, 1 if skip else 0, sizes[0]),
+        _matrix(theta, own, width, joint),
+        _matrix(theta, others, width, joint),
+        _matrix(theta, shared, common, joint),
+        theta[base : base + joint],
+        _matrix(theta, heads, 3, joint),
+        theta[heads + 3 * joint : heads + 3 * joint + 3],
+    )
+
+
+@_compile
+def _expect_points(parts: Any, skip: bool, inputs: Any, last: Any, count: int, points: Any) -> None:
+    """What each block is expected to score from here on, by its own tower alone."""
+    margin, bias, line = parts[0], parts[1], parts[2]
+    for row in range(count):
+        points[row] = bias[0] + _dot(margin, 0, last, row, margin.shape[1])
+        if skip:
+            points[row] += _dot(line, 0, inputs, row, line.shape[1])
+
+
+@_compile
+def _join(parts: Any, commons: Any, first: int, row: int, hidden: Any, to: int, y: Any, picked: Any, kept: Any) -> None:
+    """Add the common features to what the towers say in ``hidden[to]``, and finish the joint layer and its heads."""
+    shared, base, heads, bias = parts[5], parts[6], parts[7], parts[8]
+    joint = len(base)
+    found = 0
+    for i in range(shared.shape[0]):
+        picked[found] = i
+        kept[found] = commons[row, first + i]
+        found += 1 if kept[found] != ZERO else 0
+    _add_rows(hidden, to, joint, picked, kept, found, shared)
+    for j in range(joint):
+        hidden[to, j] += base[j]
+        hidden[to, j] *= hidden[to, j] > ZERO
+    for k in range(3):
+        y[k] = bias[k] + _dot(heads, k, hidden, to, joint)
+
+
+@_compile
+def _steepness(y: Any) -> Any:
+    """How much a point counts for the win: e^y, with y within -4 to 4."""
+    most = np.float32(4)
+    if y > most:
+        y = most
+    elif y < -most:
+        y = -most
+    return np.float32(math.exp(y))
+
+
+@_compile
+def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, seats: int, joint: int, lead: int,
+                   unit: float, features: Any, phases: Any, out: Any) -> None:  # fmt: skip
+    """Win and margin (rows, 2) of features (rows, F): blocks by seat, then the common ones.
+
+    ``lead`` is the column that tells by how many ``unit`` points the viewer leads. A block that repeats the one above
+    it is not passed through its tower again.
+    """
+    widest, block, layers = sizes.max(), sizes[0], len(sizes) - 1
+    shared = seats * block
+    common = features.shape[1] - shared
+    acts = np.empty((layers + 1, CHUNK, widest), np.float32)
+    room = max(widest, common) + 1
+    picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
+    slots = np.empty((seats, SLAB), np.int64)
+    said = np.empty((seats * SLAB, joint), np.float32)
+    points = np.empty(seats * SLAB, np.float32)
+    hidden, y = np.empty((1, joint), np.float32), np.empty(3, np.float32)
+    inputs, last = acts[0], acts[layers]
+    scale = columns[1, 1]
+    for phase in range(len(theta)):
+        own = theta[phase]
+        parts = _tower_parts(own, sizes, common, joint, skip)
+        rows = _rows_of(phases, phase, len(features))
+        for first in range(0, len(rows), SLAB):
+            count = min(SLAB, len(rows) - first)
+            used = 0
+            for seat in range(seats):
+                filled = 0
+                for n in range(count):
+                    row = rows[first + n]
+                    if n == 0 or _differs(features, row, rows[first + n - 1], seat * block, (seat + 1) * block):
+                        for i in range(block):
+                            inputs[filled, i] = features[row, seat * block + i]
+                        filled += 1
+                    slots[seat, n] = used + filled - 1
+                    ends = n == count - 1
+                    if filled == CHUNK or ends:
+                        _layers_forward(own, sizes, sparse, acts, filled, picked, kept)
+                        _multiply(last, parts[3] if seat == 0 else parts[4], said[used:], filled, picked, kept)
+                        _expect_points(parts, skip, inputs, last, filled, points[used:])
+                        used += filled
+                        filled = 0
+            for n in range(count):
+                row = rows[first + n]
+                ahead = points[slots[0, n]]
+                for j in range(joint):
+                    hidden[0, j] = said[slots[0, n], j]
+                for seat in range(1, seats):
+                    slot = slots[seat, n]
+                    ahead -= points[slot] / np.float32(seats - 1)
+                    for j in range(joint):
+                        hidden[0, j] += said[slot, j]
+                _join(parts, features, shared, row, hidden, 0, y, picked, kept)
+                margin = features[row, lead] * np.float32(unit) + (ahead + y[1]) * scale
+                z = margin / (np.float32(2) * scale) * _steepness(y[2]) + y[0]
+                out[row, 0] = math.tanh(z)
+                out[row, 1] = margin
+
+
+@_compile
+def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, seats: int, joint: int, lead: int,
+                    unit: float, features: Any, phases: Any, targets: Any, grad: Any, losses: Any) -> None:  # fmt: skip
+    """Add the gradient of the summed loss to ``grad``, shaped as theta, and the losses to ``losses`` (2,)."""
+    widest, block, layers = sizes.max(), sizes[0], len(sizes) - 1
+    shared = seats * block
+    common, width, others = features.shape[1] - shared, sizes[layers], np.float32(seats - 1)
+    acts = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
+    slopes = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
+    room = max(widest, seats * CHUNK, common, joint) + 1
+    picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
+    said = np.empty((seats * CHUNK, joint), np.float32)
+    points, points_back = np.empty(seats * CHUNK, np.float32), np.empty((seats * CHUNK, 1), np.float32)
+    commons = np.empty((CHUNK, common), np.float32)
+    hidden, hidden_back = np.empty((CHUNK, joint), np.float32), np.empty((CHUNK, joint), np.float32)
+    y, back = np.empty(3, np.float32), np.empty((CHUNK, 3), np.float32)
+    inputs, last, above = acts[0], acts[layers], slopes[layers]
+    scale, wins, weight = columns[1, 1], columns[0, 2], columns[1, 2] / columns[1, 1]
+    half = np.float32(2) * scale
+    for phase in range(len(theta)):
+        rows = _rows_of(phases, phase, len(features))
+        if len(rows) == 0:
+            continue
+        own, out = theta[phase], grad[phase]
+        parts, grads = _tower_parts(own, sizes, common, joint, skip), _tower_parts(out, sizes, common, joint, skip)
+        turned = _turn_layers(own, sizes)
+        own_turned, others_turned = np.empty((joint, width), np.float32), np.empty((joint, width), np.float32)
+        _turn(parts[3], own_turned)
+        _turn(parts[4], others_turned)
+        for first in range(0, len(rows), CHUNK):
+            count = min(CHUNK, len(rows) - first)
+            for seat in range(seats):
+                for c in range(count):
+                    for i in range(block):
+                        inputs[seat * count + c, i] = features[rows[first + c], seat * block + i]
+            _layers_forward(own, sizes, sparse, acts, seats * count, picked, kept)
+            _expect_points(parts, skip, inputs, last, seats * count, points)
+            for seat in range(seats):
+                start = seat * count
+                _multiply(last[start:], parts[3] if seat == 0 else parts[4], said[start:], count, picked, kept)
+            for c in range(count):
+                row = rows[first + c]
+                ahead = points[c]
+                for j in range(joint):
+                    hidden[c, j] = said[c, j]
+                for seat in range(1, seats):
+                    ahead -= points[seat * count + c] / others
+                    for j in range(joint):
+                        hidden[c, j] += said[seat * count + c, j]
+                for i in range(common):
+                    commons[c, i] = features[row, shared + i]
+                _join(parts, commons, 0, c, hidden, c, y, picked, kept)
+                margin = features[row, lead] * np.float32(unit) + (ahead + y[1]) * scale
+                steep = _steepness(y[2])
+                loss, slope = _cross_entropy(margin / half * steep + y[0], targets[row, 0])
+                losses[0] += wins * loss
+                back[c, 0] = wins * slope
+                bends = wins * slope * steep / half
+                loss, slope = _huber(margin - targets[row, 1], columns[1, 3])
+                losses[1] += weight * loss
+                back[c, 1] = (bends + weight * slope) * scale
+                back[c, 2] = bends * margin if abs(y[2]) <= 4 else ZERO
+                points_back[c, 0] = back[c, 1]
+                for seat in range(1, seats):
+                    points_back[seat * count + c, 0] = -back[c, 1] / others
+                for k in range(3):
+                    grads[8][k] += back[c, k]
+            _add_products(grads[7], back, hidden, count, picked, kept)
+            _multiply(back, parts[7], hidden_back, count, picked, kept)
+            for c in range(count):
+                for j in range(joint):
+                    hidden_back[c, j] *= hidden[c, j] != ZERO
+                    grads[6][j] += hidden_back[c, j]
+            _add_products(grads[5], commons, hidden_back, count, picked, kept)
+            for seat in range(seats):
+                start = seat * count
+                _add_products(grads[3] if seat == 0 else grads[4], last[start:], hidden_back, count, picked, kept)
+                weights = own_turned if seat == 0 else others_turned
+                _multiply(hidden_back, weights, above[start:], count, picked, kept)
+            for row in range(seats * count):
+                grads[1][0] += points_back[row, 0]
+                for j in range(width):
+                    above[row, j] += points_back[row, 0] * parts[0][0, j]
+            _add_products(grads[0], points_back, last, seats * count, picked, kept)
+            _add_products(grads[2], points_back, inputs, seats * count, picked, kept)
+            _layers_backward(turned, sizes, acts, slopes, seats * count, out, picked, kept)

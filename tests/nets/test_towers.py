@@ -1,0 +1,131 @@
+"""Towers say and learn what their twin in torch does, and each row by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import value_twins
+
+from aleazero import ConfigError
+from aleazero.nets.columns import Column, FeatureShape
+from aleazero.nets.towers import Towers
+from aleazero.nets.value_config import ValueNetConfig
+
+COLUMNS = (Column(name="win", link="tanh", weight=0.7), Column(name="margin", scale=20.0, delta=10.0, weight=0.2))
+
+
+def shaped(seats=2, block=11, common=4):
+    return FeatureShape(
+        features=seats * block + common, block=block, seats=seats, common=common, lead=1, lead_unit=100.0
+    )
+
+
+def made(shape=None, seed=1, columns=COLUMNS, **settings):
+    """A network, and parameters that are nowhere 0."""
+    net = Towers(ValueNetConfig(**{"kind": "towers", "hidden": (17, 8), "joint": 9, **settings}), shape or shaped(), columns)
+    luck = np.random.default_rng(seed)
+    return net, net.initial(seed) + luck.normal(0, 0.1, net.size).astype(np.float32)
+
+
+def drawn(net, rows=70, seed=2):
+    """Features of which half are 0, targets, phases."""
+    luck = np.random.default_rng(seed)
+    x = luck.normal(0, 0.5, (rows, net.shape.features)) * (luck.random((rows, net.shape.features)) < 0.5)
+    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 50, rows)], 1)
+    return x.astype(np.float32), y.astype(np.float32), luck.integers(0, net.config.phases, rows)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("settings", [{}, {"skip": False, "sparse": False}, {"phases": 2, "hidden": (40,)}])
+def test_forward_and_gradient_are_torchs(seats, settings) -> None:
+    net, theta = made(shaped(seats), **settings)
+    tensors = net.tensors(theta)
+    for name in tensors:
+        if name.endswith("heads.bias"):
+            tensors[name][2] = 3.8  # some rows are beyond the limit of 4
+    theta = net.flatten(tensors)
+    x, y, phases = drawn(net)
+    grad = np.full(net.size, 0.25, np.float32)
+    losses = net.gradient(theta, x, y, grad, phases)
+    found = net.forward(theta, x, phases)
+    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(2), {}
+    for phase in range(net.config.phases):
+        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
+        own = {
+            name.removeprefix(prefix): torch.from_numpy(array.astype(np.float64)).requires_grad_()
+            for name, array in tensors.items()
+            if name.startswith(prefix)
+        }
+        here = phases == phase
+        z = value_twins.towers(own, torch.from_numpy(x[here].astype(np.float64)), len(net.config.hidden), net.shape, 20.0)
+        wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
+        parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here].astype(np.float64)))
+        wanted_losses += [float(part.detach()) for part in parts]
+        sum(parts).backward()
+        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-4)
+    wanted_theta = net.flatten(wanted_grad)
+    np.testing.assert_allclose(grad - 0.25, wanted_theta, rtol=1e-3, atol=1e-5 * np.abs(wanted_theta).max())
+
+
+def test_a_row_never_depends_on_its_neighbours() -> None:
+    net, theta = made(shaped(block=37), hidden=(31, 64), joint=19, phases=2)
+    x, _, phases = drawn(net, rows=600)
+    together = net.forward(theta, x, phases)
+    for row in range(0, 600, 19):
+        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1], phases[row : row + 1])[0], together[row])
+    order = np.random.default_rng(3).permutation(600)
+    np.testing.assert_array_equal(net.forward(theta, x[order], phases[order]), together[order])
+
+
+def test_repeated_blocks_say_the_same() -> None:
+    net, theta = made()
+    x, _, _ = drawn(net, rows=700)
+    block = net.shape.block
+    luck = np.random.default_rng(4)
+    x[:, :block] = x[np.sort(luck.integers(0, 40, 700)), :block]  # runs of own blocks, longer runs of the other's
+    x[:, block : 2 * block] = x[np.sort(luck.integers(0, 3, 700)), block : 2 * block]
+    wanted = np.concatenate([net.forward(theta, x[row : row + 1]) for row in range(700)])
+    np.testing.assert_array_equal(net.forward(theta, x), wanted)
+    assert len(np.unique(wanted[:, 1])) > 300
+
+
+def test_not_a_number_is_never_lost() -> None:
+    net, theta = made()
+    x, y, _ = drawn(net)
+    for where, column in ((x, 0), (x, 12), (x, 22), (x, 23), (y, 0), (y, 1)):
+        kept = where[11, column]
+        where[11, column] = np.nan
+        lost = np.isnan(net.gradient(theta, x, y, np.zeros(net.size, np.float32)))
+        assert lost.all() if where is x else lost[column]
+        assert where is y or np.isnan(net.forward(theta, x)[11]).all()
+        assert np.isfinite(net.forward(theta, x)[10]).all()
+        where[11, column] = kept
+
+
+def test_at_first_the_lead_alone_counts() -> None:
+    net, _ = made()
+    x, _, _ = drawn(net)
+    lead = 100 * x[:, 2 * net.shape.block + 1]
+    found = net.forward(net.initial(3), x)
+    np.testing.assert_allclose(found[:, 1], lead, rtol=1e-6)
+    np.testing.assert_allclose(found[:, 0], np.tanh(lead / 40), rtol=1e-5)
+
+
+def test_tensors_and_back() -> None:
+    net, theta = made()
+    assert {name: array.shape for name, array in net.tensors(theta).items()} == net.shapes()
+    np.testing.assert_array_equal(net.flatten(net.tensors(theta)), theta)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"columns of towers are margin \(linear\), win \(tanh\), expected a win"):
+        made(columns=COLUMNS[::-1])
+    with pytest.raises(ConfigError, match="expected blocks of at least 2 seats and a lead"):
+        made(FeatureShape(features=5))
+    with pytest.raises(ConfigError, match="2 blocks of 3 and 1 in common, expected 8 in all"):
+        FeatureShape(features=8, block=3, seats=2, common=1)
+    with pytest.raises(ConfigError, match="lead is 2, expected one of 2 common features"):
+        FeatureShape(features=8, block=3, seats=2, common=2, lead=2)
