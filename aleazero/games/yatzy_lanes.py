@@ -138,11 +138,10 @@ def _play(states: Any, starts: Any, worth: Any, carried: Any, draws: Any, explor
         solve_layers(leaf_values, free[:num_free], 0, leaf, add, drop, keeps_from, keep_list, values)
         for column in range(rows):
             expected[lane, column] = values[ROLLS - 1, column, 0]
-        in_hand, at = 0, 0
+        in_hand = 0
         for roll in range(ROLLS):
-            for _ in range(DICE - sizes[in_hand]):
-                in_hand = add[in_hand, int(draws[lane, at] * FACES)]
-                at += 1
+            for die in range(DICE - sizes[in_hand]):
+                in_hand = add[in_hand, int(draws[lane, DICE * roll + die] * FACES)]
             hand = in_hand - HANDS
             if roll < ROLLS - 1:
                 kept = values[ROLLS - 2 - roll, 0]

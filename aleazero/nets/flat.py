@@ -29,14 +29,15 @@ class Part:
     turned: bool = False
     """Stands (in, out) in the vector."""
     spread: float = 0.0
-    """Standard deviation of its first weights."""
+    """Its first weights lie evenly between minus and plus this."""
 
 
 def layer_parts(name: str, sizes: Sequence[int]) -> Iterable[Part]:
-    """Weights and bias of each layer of ReLU, spread as He et al. would."""
+    """Weights and bias of each layer of ReLU, spread as torch does: wider ones, as He et al. have them, learn worse."""
     for layer, (size, width) in enumerate(pairwise(sizes)):
-        yield Part(f"{name}.{layer}.weight", (width, size), turned=True, spread=math.sqrt(2.0 / size))
-        yield Part(f"{name}.{layer}.bias", (width,))
+        spread = 1.0 / math.sqrt(size)
+        yield Part(f"{name}.{layer}.weight", (width, size), turned=True, spread=spread)
+        yield Part(f"{name}.{layer}.bias", (width,), spread=spread)
 
 
 class FlatNet:
@@ -63,7 +64,7 @@ class FlatNet:
         for phase in theta:
             for part, view in self._views(phase):
                 if part.spread:
-                    view[:] = luck.normal(0.0, part.spread, part.shape).astype(np.float32)
+                    view[:] = luck.uniform(-part.spread, part.spread, part.shape).astype(np.float32)
         return theta.ravel()
 
     def forward(self, theta: Floats, features: Floats, phases: Ints | None = None) -> Floats:

@@ -33,7 +33,7 @@ class Towers(FlatNet):
             raise ConfigError(f"features of towers are {shape}, expected blocks of at least 2 seats and a lead")
         sizes, joint = (shape.block, *config.hidden), config.joint
         last = sizes[-1]
-        spread = math.sqrt(2.0 / (shape.seats * last + shape.common))
+        spread = 1.0 / math.sqrt(last)
         parts = [
             *layer_parts("tower", sizes),
             Part("margin.weight", (1, last)),
@@ -41,8 +41,8 @@ class Towers(FlatNet):
             *([Part("skip.weight", (1, shape.block))] if config.skip else []),
             Part("own.weight", (joint, last), turned=True, spread=spread),
             Part("others.weight", (joint, last), turned=True, spread=spread),
-            Part("common.weight", (joint, shape.common), turned=True, spread=spread),
-            Part("common.bias", (joint,)),
+            Part("common.weight", (joint, shape.common), turned=True, spread=1.0 / math.sqrt(shape.common)),
+            Part("common.bias", (joint,), spread=spread),
             Part("heads.weight", (3, joint)),
             Part("heads.bias", (3,)),
         ]

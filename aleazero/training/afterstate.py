@@ -29,6 +29,8 @@ from aleazero.training.outcome import Outcome, feature_shape, require_kernel
 
 Floats = NDArray[np.float32]
 PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
+SCATTER: Final = 0x73636174746572  # "scatter": the stream of first states
+MOST_SCATTERED: Final = 1000
 ORDER: Final = 0x6F72646572  # "order": the stream of samples
 AVERAGED: Final = 0.02
 """Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
@@ -58,14 +60,36 @@ class Shard:
     def __init__(self, learner: AfterstateLearner, number: int) -> None:
         self._of, self._number = learner, number
         lanes = learner.config.lanes
-        first = learner.game.new_initial_state().vector
-        self.states = np.repeat(first[None], lanes, axis=0)
-        self._see()
+        self.states = np.repeat(learner.first_state[None], lanes, axis=0)
         self.trails = Trails(lanes, learner.shape.features, len(learner.outcome.columns))
 
-    def _see(self) -> None:
+    def scatter(self) -> None:
+        """Put every lane somewhere into a game of random actions, so that lanes do not go in step."""
+        of = self._of
+        kept, running = self.states.copy(), np.ones(len(self.states), np.bool_)
+        for turn in range(MOST_SCATTERED):
+            luck = self._luck(SCATTER, turn)
+            leaves, starts, known = of.lanes.spread(self.states)
+            worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
+            draws = luck.random((len(self.states), of.lanes.draws))
+            *_, chosen, _ = of.lanes.play(self.states, starts, known, worth, nothing, draws, 1.0)
+            over = of.look(leaves[chosen]).over
+            running &= ~over
+            if not running.any():
+                break
+            self.states = np.where(over[:, None], of.first_state, leaves[chosen])
+            taken = running & (luck.random(len(running)) * (turn + 2) < 1.0)  # each turn of a game alike
+            kept[taken] = self.states[taken]
+        self.states = kept
+        self.see()
+
+    def see(self) -> None:
+        """Look at the states that the lanes stand at."""
         ends = self._of.look(self.states)
         self.features, self.viewers, self.base = ends.features, ends.viewers, ends.returns
+
+    def _luck(self, use: int, round_: int) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=stream_key(use, self._of.config.seed, round_, self._number)))
 
     def play(self, round_: int, explore: float, margin: float, decay: float) -> Sample:
         """A turn of every lane; samples of it (or, with ``lambda``, of the games that ended)."""
@@ -74,29 +98,30 @@ class Shard:
         leaves, starts, known = of.lanes.spread(self.states)
         ends = of.look(leaves)
         columns = of.values_of(ends)
-        worth = outcome.worth(columns, margin)
-        duel = outcome.kind == "duel"
-        carried = columns[:, 1:] if duel else columns[:, 1 if outcome.players == 1 else 0 :]
-        luck = np.random.Generator(np.random.Philox(key=stream_key(PLAY, config.seed, round_, self._number)))
-        draws = luck.random((len(self.states), of.lanes.draws))
+        # What is worth learning beside the worth itself: the margin of a duel, or every seat's column.
+        carried = columns[:, 1:] if outcome.kind == "duel" or outcome.players == 1 else columns
         movers, value, others, chosen, strayed = of.lanes.play(
-            self.states, starts, known, worth, np.ascontiguousarray(carried), draws, explore
+            self.states,
+            starts,
+            known,
+            outcome.worth(columns, margin),
+            np.ascontiguousarray(carried),
+            self._luck(PLAY, round_).random((len(self.states), of.lanes.draws)),
+            explore,
         )
+        over = ends.over[chosen]
         if config.target == "turn":
-            found = _expected(outcome, movers, value, others, margin)
-            sample = self._sample(found, np.ones(len(found), np.bool_))
+            sample = self._sample(_expected(outcome, movers, value, others, margin), np.ones_like(over))
         elif config.target == "td":
             sample = self._sample(columns[chosen], ~strayed)
         else:
             self.trails.add(self.features, self.viewers, self._base(), columns[chosen], strayed)
-            sample = self.trails.end(ends.over[chosen], decay, outcome)
-        over = ends.over[chosen]
+            sample = self.trails.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
         self.states, self.features = leaves[chosen], ends.features[chosen]
         self.viewers, self.base = ends.viewers[chosen], ends.returns[chosen]
-        if over.any():
-            self.states[over], self.features[over] = of.first_state, of.first.features[0]
-            self.viewers[over], self.base[over] = of.first.viewers[0], of.first.returns[0]
+        self.states[over], self.features[over] = of.first_state, of.first.features[0]
+        self.viewers[over], self.base[over] = of.first.viewers[0], of.first.returns[0]
         return sample
 
     def _base(self) -> NDArray[np.float64]:
@@ -114,7 +139,7 @@ class Shard:
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Go on from there."""
         self.states = np.array(held["states"])
-        self._see()
+        self.see()
         self.trails.restore(held)
 
 
@@ -211,9 +236,8 @@ class AfterstateLearner:
         self._targets = np.zeros((room, len(self.outcome.columns)), np.float32)
         self.first_state = self.game.new_initial_state().vector
         self.first = self.look(self.first_state[None])
-        self.shards = [Shard(self, number) for number in range(config.shards)]
-        self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.shards = [Shard(self, number) for number in range(config.shards)]
 
     # -- what play asks for ------------------------------------------------------------------------------------
 
@@ -250,6 +274,8 @@ class AfterstateLearner:
 
     def round(self) -> Round:
         """Play a turn in every lane, then learn."""
+        if self.rounds_done == 0:
+            self._each(Shard.scatter, self.shards)
         config, rates = self.config, self.rates()
         samples = self._each(
             lambda shard: shard.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.shards
