@@ -14,7 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
-from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs
+from aleazero.nets.columns import Column, FeatureShape
+from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, residual_shapes
+from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.value_net import value_weight_shapes
+from aleazero.search.config import Settings
 from aleazero.version import VERSION
 
 FORMAT: Final = 1
@@ -24,8 +28,8 @@ KEY: Final = "aleazero"
 Weights = Mapping[str, NDArray[np.float32]]
 
 
-class Metadata(BaseModel):
-    """What a checkpoint says of itself."""
+class About(BaseModel):
+    """What any checkpoint says of itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -35,31 +39,77 @@ class Metadata(BaseModel):
     rules_version: int
     observation_schema: str
     shape: NetShape
-    net: NetConfig
-    values: ValueScale
     step: int = Field(0, ge=0)
     """Training steps behind it."""
     code_version: str = ""
     training: dict[str, Any] = Field(default_factory=dict)
     """The settings it was trained with, and whatever else its maker notes."""
 
+
+class Metadata(About):
+    """What the checkpoint of a network of policy and value says of itself."""
+
+    net: NetConfig
+    values: ValueScale
+
     @classmethod
     def of(
         cls, game: Game, net: NetConfig, values: ValueScale, step: int = 0, training: Mapping[str, Any] | None = None
     ) -> Metadata:
         """What there is to say of a network for this game."""
+        return cls(net=net, values=values, step=step, training=dict(training or {}), **_about_game(game))
+
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Every weight that belongs to it, by name."""
+        return weight_shapes(self.shape, self.net)
+
+
+class ValueMetadata(About):
+    """What the checkpoint of a value network says of itself."""
+
+    net: ValueNetConfig
+    features: FeatureShape
+    feature_schema: str
+    """The name of what the features mean."""
+    columns: tuple[Column, ...] = Field(strict=False)
+
+    @classmethod
+    def of(
+        cls,
+        game: Game,
+        net: ValueNetConfig,
+        features: FeatureShape,
+        feature_schema: str,
+        columns: tuple[Column, ...],
+        step: int = 0,
+        training: Mapping[str, Any] | None = None,
+    ) -> ValueMetadata:
+        """What there is to say of a value network for this game."""
         return cls(
-            game=game.name,
-            params=_as_json(game),
-            rules_version=game.info.version,
-            observation_schema=game.info.observation_schema,
-            shape=NetShape.of(game),
             net=net,
-            values=values,
+            features=features,
+            feature_schema=feature_schema,
+            columns=columns,
             step=step,
-            code_version=VERSION,
             training=dict(training or {}),
+            **_about_game(game),
         )
+
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Every weight that belongs to it, by name."""
+        return value_weight_shapes(self.net, self.features, self.columns)
+
+
+def _about_game(game: Game) -> dict[str, Any]:
+    """What ties a network to a game."""
+    return {
+        "game": game.name,
+        "params": _as_json(game),
+        "rules_version": game.info.version,
+        "observation_schema": game.info.observation_schema,
+        "shape": NetShape.of(game),
+        "code_version": VERSION,
+    }
 
 
 def _as_json(game: Game) -> dict[str, Any]:
@@ -71,7 +121,7 @@ def _as_json(game: Game) -> dict[str, Any]:
     return params
 
 
-def write_checkpoint(path: Path, weights: Weights, about: Metadata) -> None:
+def write_checkpoint(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
     """Write weights and metadata; the same ones give the same bytes."""
     from safetensors.numpy import save
 
@@ -87,6 +137,22 @@ def write_checkpoint(path: Path, weights: Weights, about: Metadata) -> None:
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata]:
+    """Weights and metadata of a network of policy and value."""
+    weights, about = read_any_checkpoint(path)
+    if isinstance(about, ValueMetadata):
+        raise CheckpointError(f"{path} is a value network ({about.net.kind}), expected one of policy and value")
+    return weights, about
+
+
+def read_value_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], ValueMetadata]:
+    """Weights and metadata of a value network."""
+    weights, about = read_any_checkpoint(path)
+    if isinstance(about, Metadata):
+        raise CheckpointError(f"{path} is a network of policy and value, expected a value network")
+    return weights, about
+
+
+def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata | ValueMetadata]:
     """Weights and metadata of a file that holds exactly what its metadata say."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -107,15 +173,16 @@ def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadat
         found = json.loads(written)
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
-        about = Metadata.model_validate(found)
-    except (ConfigError, ValidationError, ValueError, AttributeError) as error:
+        kind = ValueMetadata if "kind" in found["net"] else Metadata  # only a value network has a kind
+        about = kind.model_validate(found)
+    except (ConfigError, ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
     _require_weights(path, weights, about)
     return weights, about
 
 
-def _require_weights(path: Path, weights: Weights, about: Metadata) -> None:
-    wanted = weight_shapes(about.shape, about.net)
+def _require_weights(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
+    wanted = about.weight_shapes()
     if set(weights) != set(wanted):
         odd = sorted(set(weights) ^ set(wanted))
         raise CheckpointError(f"{path} has other weights than its metadata say ({odd[0]}), expected {len(wanted)}")
@@ -128,37 +195,22 @@ def _require_weights(path: Path, weights: Weights, about: Metadata) -> None:
 
 
 def weight_shapes(shape: NetShape, net: NetConfig) -> dict[str, tuple[int, ...]]:
-    """Every weight of such a network, by name: the names of torch's modules, rows are outputs."""
-    found: dict[str, tuple[int, ...]] = {
-        "input.weight": (net.width, shape.observation),
-        "input.bias": (net.width,),
-        "heads.weight": (num_outputs(shape, net), net.width),
-        "heads.bias": (num_outputs(shape, net),),
-    }
-    for b in range(net.blocks):
-        for layer in ("first", "second"):
-            found[f"blocks.{b}.{layer}.weight"] = (net.width, net.width)
-            found[f"blocks.{b}.{layer}.bias"] = (net.width,)
-    if net.layer_norm:
-        for norm in (*(f"blocks.{b}.norm" for b in range(net.blocks)), "norm"):
-            found[f"{norm}.weight"] = found[f"{norm}.bias"] = (net.width,)
-    return found
+    """Every weight of such a network, by name."""
+    return residual_shapes(shape.observation, net.width, net.blocks, net.layer_norm, num_outputs(shape, net))
 
 
-def require_match(about: Metadata, game: Game, what: str) -> None:
+def require_match(about: About, game: Game, what: str) -> None:
     """Refuse a network of another game, of other rules or of another observation, by name."""
-    mine = Metadata.of(game, about.net, about.values)
-    for name, wanted in (
-        ("game", mine.game),
-        ("params", mine.params),
-        ("rules_version", mine.rules_version),
-        ("observation_schema", mine.observation_schema),
-        ("shape", mine.shape),
-    ):
-        got = getattr(about, name)
-        if got != wanted:
-            raise CheckpointError(f"{what} has {name} {_said(got)}, expected {_said(wanted)} for {game!r}")
+    mine = _about_game(game)
+    for name in ("game", "params", "rules_version", "observation_schema", "shape"):
+        require_same(name, getattr(about, name), mine[name], f"{game!r}", what)
+
+
+def require_same(name: str, got: Any, wanted: Any, owner: str, what: str) -> None:
+    """Refuse a network where what it says differs from what its owner needs, by name."""
+    if got != wanted:
+        raise CheckpointError(f"{what} has {name} {_said(got)}, expected {_said(wanted)} for {owner}")
 
 
 def _said(value: Any) -> str:
-    return str(value) if isinstance(value, NetShape) else repr(value)
+    return str(value) if isinstance(value, Settings) else repr(value)

@@ -60,3 +60,21 @@ def counts_wins(game: Game) -> bool:
 def num_outputs(shape: NetShape, config: NetConfig) -> int:
     """The columns of the layer of heads: logits, values by seat, afterstate values by seat, scores by seat."""
     return shape.actions + shape.players * (1 + config.afterstates + config.margin)
+
+
+def residual_shapes(inputs: int, width: int, blocks: int, layer_norm: bool, outputs: int) -> dict[str, tuple[int, ...]]:
+    """Every weight of a residual multilayer perceptron, by name: the names of torch's modules, rows are outputs."""
+    found: dict[str, tuple[int, ...]] = {
+        "input.weight": (width, inputs),
+        "input.bias": (width,),
+        "heads.weight": (outputs, width),
+        "heads.bias": (outputs,),
+    }
+    for b in range(blocks):
+        for layer in ("first", "second"):
+            found[f"blocks.{b}.{layer}.weight"] = (width, width)
+            found[f"blocks.{b}.{layer}.bias"] = (width,)
+    if layer_norm:
+        for norm in (*(f"blocks.{b}.norm" for b in range(blocks)), "norm"):
+            found[f"{norm}.weight"] = found[f"{norm}.bias"] = (width,)
+    return found

@@ -30,6 +30,8 @@ class Part:
     """Stands (in, out) in the vector."""
     spread: float = 0.0
     """Its first weights lie evenly between minus and plus this."""
+    middle: float = 0.0
+    """What they are spread around."""
 
 
 def layer_parts(name: str, sizes: Sequence[int]) -> Iterable[Part]:
@@ -63,8 +65,8 @@ class FlatNet:
         theta = np.zeros((self.config.phases, self._one), np.float32)
         for phase in theta:
             for part, view in self._views(phase):
-                if part.spread:
-                    view[:] = luck.uniform(-part.spread, part.spread, part.shape).astype(np.float32)
+                low, high = part.middle - part.spread, part.middle + part.spread
+                view[:] = luck.uniform(low, high, part.shape) if part.spread else part.middle
         return theta.ravel()
 
     def forward(self, theta: Floats, features: Floats, phases: Ints | None = None) -> Floats:

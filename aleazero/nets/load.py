@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from aleazero.games.base import Game
-from aleazero.nets.checkpoint import read_checkpoint, require_match
+from aleazero.nets.checkpoint import (
+    ValueMetadata,
+    read_checkpoint,
+    read_value_checkpoint,
+    require_match,
+    require_same,
+)
+from aleazero.nets.columns import FeatureShape
+from aleazero.nets.flat import FlatNet, Floats
 from aleazero.nets.inference import Net
+from aleazero.nets.value_net import make_value_net
 
 
 def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Net:
@@ -14,3 +23,17 @@ def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Ne
     weights, about = read_checkpoint(Path(path))
     require_match(about, game, str(path))
     return Net(weights, about, inference)
+
+
+def load_value_net(
+    path: str | Path, game: Game, features: FeatureShape | None = None, feature_schema: str | None = None
+) -> tuple[FlatNet, Floats, ValueMetadata]:
+    """The value network of a checkpoint and its parameters, if it was trained on this game and on these features."""
+    weights, about = read_value_checkpoint(Path(path))
+    require_match(about, game, str(path))
+    if feature_schema is not None:
+        require_same("feature_schema", about.feature_schema, feature_schema, f"{game!r}", str(path))
+    if features is not None:
+        require_same("features", about.features, features, f"{game!r}", str(path))
+    net = make_value_net(about.net, about.features, about.columns)
+    return net, net.flatten(weights), about

@@ -48,7 +48,6 @@ class Towers(FlatNet):
         ]
         super().__init__(config, shape, columns, parts)
         lead = shape.seats * shape.block + shape.lead
-        self.settings = (
-            np.array(sizes, np.int64), self.table, config.skip, config.sparse, shape.seats, joint, lead, shape.lead_unit,
-        )  # fmt: skip
+        told = (config.skip, config.sparse, shape.seats, joint, lead, shape.lead_unit)
+        self.settings = (np.array(sizes, np.int64), self.table, *told)
         self.kernels = towers_forward, towers_gradient

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,7 +17,9 @@ class ValueNetConfig(Settings):
     """
 
     kind: Literal["mlp", "towers", "tuples", "torch"] = "mlp"
-    hidden: tuple[int, ...] = Field((64, 64), min_length=1, max_length=16, strict=False)
+    hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(
+        (64, 64), min_length=1, max_length=16, strict=False
+    )
     """Widths of the layers of ``mlp`` and of a tower."""
     joint: int = Field(32, ge=1, le=8192)
     """Width of the joint layer of ``towers``."""

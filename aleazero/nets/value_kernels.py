@@ -1,8 +1,8 @@
 """Compiled passes of ``mlp`` and ``towers``, forward and backward. One file: numba's cache looks at no other.
 
-Everything is one step, ``_add_rows``: a weighted sum of a matrix's rows, over those whose weight is not 0. Layers stand
-(in, out), so a layer adds rows of weights; what comes back adds rows of the turned weights; a gradient adds rows of
-what came back. Numbers of a row are added in an order of its own, whatever its neighbours.
+Everything is one step, ``_accumulate``: weighted sums of a matrix's rows, over those whose weight is not 0. Layers
+stand (in, out), so a layer adds rows of weights; what comes back adds rows of the turned weights; a gradient adds rows
+of what came back. Numbers of a row are added in an order of its own, whatever its neighbours.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import math
 from typing import Any, Final
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 from aleazero.jit import compile_and_keep
 
@@ -24,32 +28,90 @@ _compile = compile_and_keep(nogil=True, error_model="numpy", boundscheck=False, 
 
 
 @_compile
-def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any, kept: Any) -> int:
-    """List where a row is not 0, and what stands there; returns how many."""
-    count = 0
+def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any) -> Any:
+    """List where a row is not 0; returns how many. The count is unsigned: numba looks twice at a signed index."""
+    count = np.uint64(0)
     for i in range(size):
         picked[count] = i
-        kept[count] = matrix[row, i]
-        count += 1 if every or matrix[row, i] != ZERO else 0
+        count += np.uint64(every or matrix[row, i] != ZERO)
     return count
 
 
+def _add_rows(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> None:
+    """Add the picked rows of weights, each times its number in a row of inputs, to the same row of ``out``."""
+    for n in range(count):
+        out[row, :width] += inputs[row, picked[n]] * weights[picked[n], :width]
+
+
+@overload(_add_rows)  # type: ignore[untyped-decorator]
+def _add_rows_compiled(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> Any:
+    def add(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> None:
+        wide, half, eights = width // 64 * 64, width // 32 * 32, width // 8 * 8
+        _add_tiles(out, row, 0, wide, 64, inputs, picked, count, weights)
+        _add_tiles(out, row, wide, half, 32, inputs, picked, count, weights)
+        _add_tiles(out, row, half, eights, 8, inputs, picked, count, weights)
+        _add_tiles(out, row, eights, width, 1, inputs, picked, count, weights)
+
+    return add
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def _add_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any, inputs: Any, picked: Any, count: Any,
+               weights: Any) -> Any:  # fmt: skip
+    """As ``_add_rows``, for columns first to end, ``tile`` at a time: their sums stay in registers over all rows.
+
+    numba's own loops would load and store them at each row, and ask each time whether the arrays overlap.
+    """
+    lanes = min(8, tile.literal_value)
+    word, number = ir.IntType(64), ir.FloatType()
+    vector = ir.VectorType(number, lanes) if lanes > 1 else number
+
+    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def row_of(which: int, index: Any, column: Any) -> Any:
+            array = target.make_array(signature.args[which])(target, builder, values[which])
+            size = cgutils.unpack_tuple(builder, array.shape)[1]
+            return builder.gep(array.data, [builder.add(builder.mul(index, size), column)])
+
+        def spread(x: Any) -> Any:
+            if lanes == 1:
+                return x
+            nothing = ir.Constant(vector, ir.Undefined)
+            first_lane = builder.insert_element(nothing, x, ir.Constant(ir.IntType(32), 0))
+            return builder.shuffle_vector(
+                first_lane, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+            )
+
+        list_of_rows = target.make_array(signature.args[6])(target, builder, values[6]).data
+        zero, step = ir.Constant(word, 0), ir.Constant(word, tile.literal_value)
+        parts = range(tile.literal_value // lanes)
+        numbers = row_of(5, values[1], zero)
+        with cgutils.for_range_slice(builder, values[2], values[3], step, word) as (column, _):
+            to = builder.bitcast(row_of(0, values[1], column), vector.as_pointer())
+            sums = [cgutils.alloca_once(builder, vector) for _ in parts]
+            for part in parts:
+                builder.store(builder.load(builder.gep(to, [ir.Constant(word, part)]), align=4), sums[part])
+            with cgutils.for_range(builder, values[7], intp=word) as loop:
+                picked_row = builder.load(builder.gep(list_of_rows, [loop.index]))
+                x = spread(builder.load(builder.gep(numbers, [picked_row])))
+                source = builder.bitcast(row_of(8, picked_row, column), vector.as_pointer())
+                for part in parts:
+                    weight = builder.load(builder.gep(source, [ir.Constant(word, part)]), align=4)
+                    product = builder.fmul(x, weight, flags=("contract",))
+                    builder.store(builder.fadd(builder.load(sums[part]), product, flags=("contract",)), sums[part])
+            for part in parts:
+                builder.store(builder.load(sums[part]), builder.gep(to, [ir.Constant(word, part)]), align=4)
+        return target.get_dummy_value()
+
+    return types.void(out, row, first, end, tile, inputs, picked, count, weights), generate
+
+
 @_compile
-def _add_rows(out: Any, to: int, width: int, picked: Any, kept: Any, count: int, matrix: Any) -> None:
-    """Add the picked rows of a matrix, each times what was kept of it, to a row of ``out``."""
-    fours = count // 4 * 4
-    for n in range(0, fours, 4):
-        i0, i1, i2, i3 = picked[n], picked[n + 1], picked[n + 2], picked[n + 3]
-        x0, x1, x2, x3 = kept[n], kept[n + 1], kept[n + 2], kept[n + 3]
-        for j in range(width):
-            total = out[to, j] + x0 * matrix[i0, j]
-            total += x1 * matrix[i1, j]
-            total += x2 * matrix[i2, j]
-            out[to, j] = total + x3 * matrix[i3, j]
-    for n in range(fours, count):
-        i0, x0 = picked[n], kept[n]
-        for j in range(width):
-            out[to, j] += x0 * matrix[i0, j]
+def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, out: Any, width: int,
+                picked: Any) -> None:  # fmt: skip
+    """Add to each row of ``out`` the rows of ``weights``, each times its number among the inputs (rows, size)."""
+    for row in range(rows):
+        count = _pick(inputs, row, size, every, picked)
+        _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
 
 
 @compile_and_keep(nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
@@ -67,7 +129,7 @@ def _matrix(theta: Any, start: int, rows: int, width: int) -> Any:
 
 
 @_compile
-def _layers_size(sizes: Any) -> int:
+def _layers_size(sizes: Any) -> Any:
     total = 0
     for layer in range(len(sizes) - 1):
         total += (sizes[layer] + 1) * sizes[layer + 1]
@@ -75,7 +137,7 @@ def _layers_size(sizes: Any) -> int:
 
 
 @_compile
-def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int, picked: Any, kept: Any) -> None:
+def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int, picked: Any) -> None:
     """From ``acts[0]`` (rows, in) through all layers of ReLU; what each says stands in ``acts[layer + 1]``."""
     start = 0
     for layer in range(len(sizes) - 1):
@@ -88,7 +150,8 @@ def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int,
         for row in range(count):
             for j in range(width):
                 out[row, j] = bias[j]
-            _add_rows(out, row, width, picked, kept, _pick(inputs, row, size, every, picked, kept), weights)
+        _accumulate(inputs, count, size, every, weights, out, width, picked)
+        for row in range(count):
             for j in range(width):
                 out[row, j] *= out[row, j] > ZERO  # a branch would be one number at a time; not-a-number stays
 
@@ -113,30 +176,26 @@ def _turn_layers(theta: Any, sizes: Any) -> Any:
 
 
 @_compile
-def _add_products(grad: Any, inputs: Any, slopes: Any, count: int, picked: Any, kept: Any) -> None:
+def _add_products(grad: Any, inputs: Any, slopes: Any, count: int, turned: Any, picked: Any) -> None:
     """Add to a matrix (in, out) the inputs (rows, in) times the slopes (rows, out), summed over rows."""
-    for i in range(grad.shape[0]):
-        found = 0
-        for row in range(count):
-            picked[found] = row
-            kept[found] = inputs[row, i]
-            found += 1 if inputs[row, i] != ZERO else 0
-        _add_rows(grad, i, grad.shape[1], picked, kept, found, slopes)
+    for row in range(count):
+        for i in range(grad.shape[0]):
+            turned[i, row] = inputs[row, i]
+    _accumulate(turned, grad.shape[0], count, False, slopes, grad, grad.shape[1], picked)
 
 
 @_compile
-def _multiply(inputs: Any, weights: Any, out: Any, count: int, picked: Any, kept: Any) -> None:
+def _multiply(inputs: Any, weights: Any, out: Any, count: int, picked: Any) -> None:
     """Inputs (rows, in) times weights (in, out); rows may be longer than that."""
     for row in range(count):
         for j in range(weights.shape[1]):
-            out[row, j] = 0
-        found = _pick(inputs, row, weights.shape[0], False, picked, kept)
-        _add_rows(out, row, weights.shape[1], picked, kept, found, weights)
+            out[row, j] = ZERO
+    _accumulate(inputs, count, weights.shape[0], False, weights, out, weights.shape[1], picked)
 
 
 @_compile
-def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, picked: Any,
-                     kept: Any) -> None:  # fmt: skip
+def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, beside: Any,
+                     picked: Any) -> None:  # fmt: skip
     """From ``slopes[last]`` (rows, out) back through all layers, adding to their gradient."""
     start = _layers_size(sizes)
     for layer in range(len(sizes) - 2, -1, -1):
@@ -148,9 +207,9 @@ def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int
             for j in range(width):
                 above[row, j] *= said[row, j] != ZERO
                 bias[j] += above[row, j]
-        _add_products(_matrix(grad, start, size, width), acts[layer], above, count, picked, kept)
+        _add_products(_matrix(grad, start, size, width), acts[layer], above, count, beside, picked)
         if layer > 0:
-            _multiply(above, _matrix(turned, start, width, size), slopes[layer], count, picked, kept)
+            _multiply(above, _matrix(turned, start, width, size), slopes[layer], count, picked)
 
 
 @_compile
@@ -181,6 +240,14 @@ def _column_loss(z: Any, target: Any, columns: Any, k: int) -> Any:
 
 
 @_compile
+def link_columns(z: Any, columns: Any) -> None:
+    """From what a network says to columns of the outcome, in place."""
+    for row in range(len(z)):
+        for k in range(len(columns)):
+            z[row, k] = np.float32(math.tanh(z[row, k])) if columns[k, 0] else columns[k, 1] * z[row, k]
+
+
+@_compile
 def _rows_of(phases: Any, phase: int, rows: int) -> Any:
     """The rows of a phase; without phases all are of the first."""
     found = np.empty(rows, np.int64)
@@ -193,12 +260,12 @@ def _rows_of(phases: Any, phase: int, rows: int) -> Any:
 
 
 @_compile
-def _differs(features: Any, row: int, other: int, start: int, end: int) -> bool:
-    """Whether two rows differ in these columns; not-a-number differs from itself."""
+def _differs(bits: Any, row: int, other: int, start: int, end: int) -> bool:
+    """Whether two rows differ in any bit of these columns."""
+    found = np.int32(0)
     for i in range(start, end):
-        if features[row, i] != features[other, i]:
-            return True
-    return False
+        found |= bits[row, i] ^ bits[other, i]
+    return bool(found != 0)
 
 
 @_compile
@@ -208,8 +275,9 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
     widest, size, layers, outs = sizes.max(), sizes[0], len(sizes) - 1, len(columns)
     width = sizes[layers]
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
-    picked, kept = np.empty(widest + 1, np.uintp), np.empty(widest + 1, np.float32)
+    picked = np.empty(widest + 1, np.uintp)
     held = np.empty(CHUNK, np.int64)
+    bits = features.view(np.int32)
     start = _layers_size(sizes)
     for phase in range(len(theta)):
         own = theta[phase]
@@ -220,7 +288,7 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
             count = 0
             while n < len(rows):
                 row = rows[n]
-                if n == 0 or _differs(features, row, rows[n - 1], 0, size):
+                if n == 0 or _differs(bits, row, rows[n - 1], 0, size):
                     if count == CHUNK:
                         break
                     for i in range(size):
@@ -228,18 +296,19 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
                     held[count] = row
                     count += 1
                 n += 1
-            _layers_forward(own, sizes, sparse, acts, count, picked, kept)
+            _layers_forward(own, sizes, sparse, acts, count, picked)
             inputs, last = acts[0], acts[layers]
             for c in range(count):
                 for k in range(outs):
                     z = bias[k] + _dot(heads, k, last, c, width)
                     if skip:
                         z += _dot(line, k, inputs, c, size)
-                    out[held[c], k] = np.float32(math.tanh(z)) if columns[k, 0] else columns[k, 1] * z
+                    out[held[c], k] = z
         for n in range(1, len(rows)):
-            if not _differs(features, rows[n], rows[n - 1], 0, size):
+            if not _differs(bits, rows[n], rows[n - 1], 0, size):
                 for k in range(outs):
                     out[rows[n], k] = out[rows[n - 1], k]
+    link_columns(out, columns)
 
 
 @_compile
@@ -258,8 +327,8 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
     width = sizes[layers]
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
     slopes = np.empty((layers + 1, CHUNK, widest), np.float32)
-    room = max(widest, CHUNK, outs) + 1
-    picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
+    beside = np.empty((max(widest, outs), CHUNK), np.float32)
+    picked = np.empty(max(widest, CHUNK, outs) + 1, np.uintp)
     back = np.empty((CHUNK, outs), np.float32)
     start = _layers_size(sizes)
     inputs, last = acts[0], acts[layers]
@@ -276,7 +345,7 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
             for c in range(count):
                 for i in range(size):
                     inputs[c, i] = features[rows[first + c], i]
-            _layers_forward(own, sizes, sparse, acts, count, picked, kept)
+            _layers_forward(own, sizes, sparse, acts, count, picked)
             for c in range(count):
                 for k in range(outs):
                     z = bias[k] + _dot(heads, k, last, c, width)
@@ -286,10 +355,10 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
                     losses[k] += loss
                     back[c, k] = slope
                     bias_grad[k] += slope
-            _add_products(heads_grad, back, last, count, picked, kept)
-            _add_products(line_grad, back, inputs, count, picked, kept)
-            _multiply(back, heads, slopes[layers], count, picked, kept)
-            _layers_backward(turned, sizes, acts, slopes, count, out, picked, kept)
+            _add_products(heads_grad, back, last, count, beside, picked)
+            _add_products(line_grad, back, inputs, count, beside, picked)
+            _multiply(back, heads, slopes[layers], count, picked)
+            _layers_backward(turned, sizes, acts, slopes, count, out, beside, picked)
 
 
 @_compile
@@ -327,21 +396,17 @@ def _expect_points(parts: Any, skip: bool, inputs: Any, last: Any, count: int, p
 
 
 @_compile
-def _join(parts: Any, commons: Any, first: int, row: int, hidden: Any, to: int, y: Any, picked: Any, kept: Any) -> None:
-    """Add the common features to what the towers say in ``hidden[to]``, and finish the joint layer and its heads."""
+def _join(parts: Any, commons: Any, count: int, hidden: Any, y: Any, picked: Any) -> None:
+    """Add the common features to what the towers say in ``hidden``, and finish the joint layer and its heads."""
     shared, base, heads, bias = parts[5], parts[6], parts[7], parts[8]
     joint = len(base)
-    found = 0
-    for i in range(shared.shape[0]):
-        picked[found] = i
-        kept[found] = commons[row, first + i]
-        found += 1 if kept[found] != ZERO else 0
-    _add_rows(hidden, to, joint, picked, kept, found, shared)
-    for j in range(joint):
-        hidden[to, j] += base[j]
-        hidden[to, j] *= hidden[to, j] > ZERO
-    for k in range(3):
-        y[k] = bias[k] + _dot(heads, k, hidden, to, joint)
+    _accumulate(commons, count, shared.shape[0], False, shared, hidden, joint, picked)
+    for row in range(count):
+        for j in range(joint):
+            hidden[row, j] += base[j]
+            hidden[row, j] *= hidden[row, j] > ZERO
+        for k in range(3):
+            y[row, k] = bias[k] + _dot(heads, k, hidden, row, joint)
 
 
 @_compile
@@ -367,14 +432,14 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
     shared = seats * block
     common = features.shape[1] - shared
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
-    room = max(widest, common) + 1
-    picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
+    picked = np.empty(max(widest, common) + 1, np.uintp)
     slots = np.empty((seats, SLAB), np.int64)
     said = np.empty((seats * SLAB, joint), np.float32)
     points = np.empty(seats * SLAB, np.float32)
-    hidden, y = np.empty((1, joint), np.float32), np.empty(3, np.float32)
+    commons, ahead = np.empty((SLAB, common), np.float32), np.empty(SLAB, np.float32)
+    hidden, y = np.empty((SLAB, joint), np.float32), np.empty((SLAB, 3), np.float32)
     inputs, last = acts[0], acts[layers]
-    scale = columns[1, 1]
+    scale, bits = columns[1, 1], features.view(np.int32)
     for phase in range(len(theta)):
         own = theta[phase]
         parts = _tower_parts(own, sizes, common, joint, skip)
@@ -386,31 +451,34 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
                 filled = 0
                 for n in range(count):
                     row = rows[first + n]
-                    if n == 0 or _differs(features, row, rows[first + n - 1], seat * block, (seat + 1) * block):
+                    if n == 0 or _differs(bits, row, rows[first + n - 1], seat * block, (seat + 1) * block):
                         for i in range(block):
                             inputs[filled, i] = features[row, seat * block + i]
                         filled += 1
                     slots[seat, n] = used + filled - 1
                     ends = n == count - 1
                     if filled == CHUNK or ends:
-                        _layers_forward(own, sizes, sparse, acts, filled, picked, kept)
-                        _multiply(last, parts[3] if seat == 0 else parts[4], said[used:], filled, picked, kept)
+                        _layers_forward(own, sizes, sparse, acts, filled, picked)
+                        _multiply(last, parts[3] if seat == 0 else parts[4], said[used:], filled, picked)
                         _expect_points(parts, skip, inputs, last, filled, points[used:])
                         used += filled
                         filled = 0
             for n in range(count):
-                row = rows[first + n]
-                ahead = points[slots[0, n]]
+                for i in range(common):
+                    commons[n, i] = features[rows[first + n], shared + i]
+                ahead[n] = points[slots[0, n]]
                 for j in range(joint):
-                    hidden[0, j] = said[slots[0, n], j]
+                    hidden[n, j] = said[slots[0, n], j]
                 for seat in range(1, seats):
                     slot = slots[seat, n]
-                    ahead -= points[slot] / np.float32(seats - 1)
+                    ahead[n] -= points[slot] / np.float32(seats - 1)
                     for j in range(joint):
-                        hidden[0, j] += said[slot, j]
-                _join(parts, features, shared, row, hidden, 0, y, picked, kept)
-                margin = features[row, lead] * np.float32(unit) + (ahead + y[1]) * scale
-                z = margin / (np.float32(2) * scale) * _steepness(y[2]) + y[0]
+                        hidden[n, j] += said[slot, j]
+            _join(parts, commons, count, hidden, y, picked)
+            for n in range(count):
+                row = rows[first + n]
+                margin = features[row, lead] * np.float32(unit) + (ahead[n] + y[n, 1]) * scale
+                z = margin / (np.float32(2) * scale) * _steepness(y[n, 2]) + y[n, 0]
                 out[row, 0] = math.tanh(z)
                 out[row, 1] = margin
 
@@ -424,13 +492,14 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
     common, width, others = features.shape[1] - shared, sizes[layers], np.float32(seats - 1)
     acts = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
     slopes = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
-    room = max(widest, seats * CHUNK, common, joint) + 1
-    picked, kept = np.empty(room, np.uintp), np.empty(room, np.float32)
+    widest_of_all = max(widest, common, joint, 3)
+    beside = np.empty((widest_of_all, seats * CHUNK), np.float32)
+    picked = np.empty(max(widest_of_all, seats * CHUNK) + 1, np.uintp)
     said = np.empty((seats * CHUNK, joint), np.float32)
     points, points_back = np.empty(seats * CHUNK, np.float32), np.empty((seats * CHUNK, 1), np.float32)
-    commons = np.empty((CHUNK, common), np.float32)
+    commons, ahead = np.empty((CHUNK, common), np.float32), np.empty(CHUNK, np.float32)
     hidden, hidden_back = np.empty((CHUNK, joint), np.float32), np.empty((CHUNK, joint), np.float32)
-    y, back = np.empty(3, np.float32), np.empty((CHUNK, 3), np.float32)
+    y, back = np.empty((CHUNK, 3), np.float32), np.empty((CHUNK, 3), np.float32)
     inputs, last, above = acts[0], acts[layers], slopes[layers]
     scale, wins, weight = columns[1, 1], columns[0, 2], columns[1, 2] / columns[1, 1]
     half = np.float32(2) * scale
@@ -450,54 +519,55 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
                 for c in range(count):
                     for i in range(block):
                         inputs[seat * count + c, i] = features[rows[first + c], seat * block + i]
-            _layers_forward(own, sizes, sparse, acts, seats * count, picked, kept)
+            _layers_forward(own, sizes, sparse, acts, seats * count, picked)
             _expect_points(parts, skip, inputs, last, seats * count, points)
             for seat in range(seats):
                 start = seat * count
-                _multiply(last[start:], parts[3] if seat == 0 else parts[4], said[start:], count, picked, kept)
+                _multiply(last[start:], parts[3] if seat == 0 else parts[4], said[start:], count, picked)
             for c in range(count):
-                row = rows[first + c]
-                ahead = points[c]
+                ahead[c] = points[c]
                 for j in range(joint):
                     hidden[c, j] = said[c, j]
                 for seat in range(1, seats):
-                    ahead -= points[seat * count + c] / others
+                    ahead[c] -= points[seat * count + c] / others
                     for j in range(joint):
                         hidden[c, j] += said[seat * count + c, j]
                 for i in range(common):
-                    commons[c, i] = features[row, shared + i]
-                _join(parts, commons, 0, c, hidden, c, y, picked, kept)
-                margin = features[row, lead] * np.float32(unit) + (ahead + y[1]) * scale
-                steep = _steepness(y[2])
-                loss, slope = _cross_entropy(margin / half * steep + y[0], targets[row, 0])
+                    commons[c, i] = features[rows[first + c], shared + i]
+            _join(parts, commons, count, hidden, y, picked)
+            for c in range(count):
+                row = rows[first + c]
+                margin = features[row, lead] * np.float32(unit) + (ahead[c] + y[c, 1]) * scale
+                steep = _steepness(y[c, 2])
+                loss, slope = _cross_entropy(margin / half * steep + y[c, 0], targets[row, 0])
                 losses[0] += wins * loss
                 back[c, 0] = wins * slope
                 bends = wins * slope * steep / half
                 loss, slope = _huber(margin - targets[row, 1], columns[1, 3])
                 losses[1] += weight * loss
                 back[c, 1] = (bends + weight * slope) * scale
-                back[c, 2] = bends * margin if abs(y[2]) <= 4 else ZERO
+                back[c, 2] = bends * margin if abs(y[c, 2]) <= 4 else ZERO
                 points_back[c, 0] = back[c, 1]
                 for seat in range(1, seats):
                     points_back[seat * count + c, 0] = -back[c, 1] / others
                 for k in range(3):
                     grads[8][k] += back[c, k]
-            _add_products(grads[7], back, hidden, count, picked, kept)
-            _multiply(back, parts[7], hidden_back, count, picked, kept)
+            _add_products(grads[7], back, hidden, count, beside, picked)
+            _multiply(back, parts[7], hidden_back, count, picked)
             for c in range(count):
                 for j in range(joint):
                     hidden_back[c, j] *= hidden[c, j] != ZERO
                     grads[6][j] += hidden_back[c, j]
-            _add_products(grads[5], commons, hidden_back, count, picked, kept)
+            _add_products(grads[5], commons, hidden_back, count, beside, picked)
             for seat in range(seats):
                 start = seat * count
-                _add_products(grads[3] if seat == 0 else grads[4], last[start:], hidden_back, count, picked, kept)
+                _add_products(grads[3] if seat == 0 else grads[4], last[start:], hidden_back, count, beside, picked)
                 weights = own_turned if seat == 0 else others_turned
-                _multiply(hidden_back, weights, above[start:], count, picked, kept)
+                _multiply(hidden_back, weights, above[start:], count, picked)
             for row in range(seats * count):
                 grads[1][0] += points_back[row, 0]
                 for j in range(width):
                     above[row, j] += points_back[row, 0] * parts[0][0, j]
-            _add_products(grads[0], points_back, last, seats * count, picked, kept)
-            _add_products(grads[2], points_back, inputs, seats * count, picked, kept)
-            _layers_backward(turned, sizes, acts, slopes, seats * count, out, picked, kept)
+            _add_products(grads[0], points_back, last, seats * count, beside, picked)
+            _add_products(grads[2], points_back, inputs, seats * count, beside, picked)
+            _layers_backward(turned, sizes, acts, slopes, seats * count, out, beside, picked)

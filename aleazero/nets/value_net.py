@@ -8,12 +8,22 @@ from aleazero.nets.flat import FlatNet
 from aleazero.nets.mlp import Mlp
 from aleazero.nets.towers import Towers
 from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.value_torch import TorchNet
+
+_KINDS: dict[str, type[Mlp] | type[Towers] | type[TorchNet]] = {"mlp": Mlp, "towers": Towers, "torch": TorchNet}
 
 
 def make_value_net(config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]) -> FlatNet:
     """The network that these settings describe."""
-    if config.kind == "mlp":
-        return Mlp(config, shape, columns)
-    if config.kind == "towers":
-        return Towers(config, shape, columns)
-    raise ConfigError(f"kind is {config.kind!r}, expected mlp or towers")
+    if config.kind not in _KINDS:
+        raise ConfigError(f"kind is {config.kind!r}, expected {', '.join(_KINDS)}: it is no network over features")
+    if not columns:
+        raise ConfigError("a value network has no columns, expected at least one")
+    return _KINDS[config.kind](config, shape, columns)
+
+
+def value_weight_shapes(
+    config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]
+) -> dict[str, tuple[int, ...]]:
+    """Every weight of such a network, by name."""
+    return make_value_net(config, shape, columns).shapes()

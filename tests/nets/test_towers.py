@@ -23,7 +23,9 @@ def shaped(seats=2, block=11, common=4):
 
 def made(shape=None, seed=1, columns=COLUMNS, **settings):
     """A network, and parameters that are nowhere 0."""
-    net = Towers(ValueNetConfig(**{"kind": "towers", "hidden": (17, 8), "joint": 9, **settings}), shape or shaped(), columns)
+    net = Towers(
+        ValueNetConfig(**{"kind": "towers", "hidden": (17, 8), "joint": 9, **settings}), shape or shaped(), columns
+    )
     luck = np.random.default_rng(seed)
     return net, net.initial(seed) + luck.normal(0, 0.1, net.size).astype(np.float32)
 
@@ -58,7 +60,9 @@ def test_forward_and_gradient_are_torchs(seats, settings) -> None:
             if name.startswith(prefix)
         }
         here = phases == phase
-        z = value_twins.towers(own, torch.from_numpy(x[here].astype(np.float64)), len(net.config.hidden), net.shape, 20.0)
+        z = value_twins.towers(
+            own, torch.from_numpy(x[here].astype(np.float64)), len(net.config.hidden), net.shape, 20.0
+        )
         wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
         parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here].astype(np.float64)))
         wanted_losses += [float(part.detach()) for part in parts]

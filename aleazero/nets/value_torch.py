@@ -1,0 +1,121 @@
+"""A residual multilayer perceptron in torch, for networks too large for the compiled ones."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.nets.columns import Column, FeatureShape
+from aleazero.nets.config import residual_shapes
+from aleazero.nets.flat import FlatNet, Floats, Ints, Part
+from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.value_kernels import link_columns
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ROWS: Final = 64
+"""Rows of every forward batch: torch rounds by the size of a batch, so all have the same."""
+
+
+class TorchNet(FlatNet):
+    """Torch reads the flat vector in place; it is imported when the network is first asked."""
+
+    settings = ()
+
+    def __init__(self, config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]) -> None:
+        shapes = residual_shapes(shape.features, config.width, config.blocks, True, len(columns))
+        if config.skip:
+            shapes["skip.weight"] = (len(columns), shape.features)
+        super().__init__(config, shape, columns, [_part(name, size) for name, size in shapes.items()])
+        self.kernels = self._forward, self._gradient
+
+    def _forward(self, theta: Floats, features: Floats, phases: Ints, out: Floats) -> None:
+        import torch
+
+        batch = torch.zeros((ROWS, features.shape[1]))
+        for own, here in _by_phase(theta, features, phases):
+            rows = torch.from_numpy(features[here])
+            said = np.empty((len(rows), len(self.columns)), np.float32)
+            for first in range(0, len(rows), ROWS):
+                count = min(ROWS, len(rows) - first)
+                batch[:count] = rows[first : first + count]
+                with torch.inference_mode():
+                    said[first : first + count] = self._say(torch.from_numpy(own), batch).numpy()[:count]
+            link_columns(said, self.table)
+            out[here] = said
+
+    def _gradient(
+        self, theta: Floats, features: Floats, phases: Ints, targets: Floats, grad: Floats, losses: NDArray[np.float64]
+    ) -> None:
+        import torch
+        from torch.nn.functional import binary_cross_entropy_with_logits, huber_loss
+
+        for n, (own, here) in enumerate(_by_phase(theta, features, phases)):
+            flat = torch.from_numpy(own).detach().requires_grad_()
+            z = self._say(flat, torch.from_numpy(features[here]))
+            wanted = torch.from_numpy(targets[here])
+            found = []
+            for k, column in enumerate(self.columns):
+                if column.link == "tanh":
+                    loss = binary_cross_entropy_with_logits(2 * z[:, k], (wanted[:, k] + 1) / 2, reduction="sum")
+                else:
+                    value = column.scale * z[:, k]
+                    loss = huber_loss(value, wanted[:, k], reduction="sum", delta=column.delta) / column.scale
+                found.append(column.weight * loss)
+            losses += [float(loss.detach()) for loss in found]
+            torch.stack(found).sum().backward()  # type: ignore[no-untyped-call]
+            assert flat.grad is not None
+            grad[n] += flat.grad.numpy()
+
+    def _say(self, flat: Tensor, x: Tensor) -> Tensor:
+        """What the heads say, before their links."""
+        import torch
+        from torch.nn.functional import layer_norm
+
+        torch.set_num_threads(1)
+        parts, start = {}, 0
+        for part in self._parts:
+            size = math.prod(part.shape)
+            parts[part.name] = flat[start : start + size].view(part.shape)
+            start += size
+
+        def layer(name: str, inputs: Tensor) -> Tensor:
+            return _times(inputs, parts[f"{name}.weight"]) + parts[f"{name}.bias"]
+
+        def norm(name: str, inputs: Tensor) -> Tensor:
+            return layer_norm(inputs, (self.config.width,), parts[f"{name}.weight"], parts[f"{name}.bias"])
+
+        trunk = layer("input", x)
+        for b in range(self.config.blocks):
+            inner = torch.relu(layer(f"blocks.{b}.first", norm(f"blocks.{b}.norm", trunk)))
+            trunk = trunk + layer(f"blocks.{b}.second", inner)
+        z = layer("heads", torch.relu(norm("norm", trunk)))
+        return z + _times(x, parts["skip.weight"]) if self.config.skip else z
+
+
+def _times(inputs: Tensor, weight: Tensor) -> Tensor:
+    """A layer without bias. Rows are filled up to whole lines: torch rounds by where in memory a row starts."""
+    from torch.nn.functional import linear, pad
+
+    missing = -inputs.shape[1] % 16
+    return linear(pad(inputs, (0, missing)), pad(weight, (0, missing))) if missing else linear(inputs, weight)
+
+
+def _part(name: str, shape: tuple[int, ...]) -> Part:
+    """Layers are spread as He et al. would, norms start at 1, outputs and biases at 0."""
+    if name.endswith("norm.weight"):
+        return Part(name, shape, middle=1.0)
+    if name.endswith(".weight") and name.split(".")[0] in ("input", "blocks"):
+        return Part(name, shape, spread=math.sqrt(2.0 / shape[1]))
+    return Part(name, shape)
+
+
+def _by_phase(theta: Floats, features: Floats, phases: Ints) -> list[tuple[Floats, Any]]:
+    """The parameters of each phase, and which rows are its own."""
+    if len(theta) == 1:
+        return [(theta[0], slice(None))]
+    return [(own, np.flatnonzero(phases == phase)) for phase, own in enumerate(theta)]

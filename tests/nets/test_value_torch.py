@@ -1,0 +1,91 @@
+"""The value network in torch: one flat vector, each row by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import value_twins
+
+from aleazero.nets.body import Body
+from aleazero.nets.columns import Column, FeatureShape
+from aleazero.nets.config import NetConfig, NetShape
+from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.value_torch import TorchNet
+
+COLUMNS = (Column(name="win", link="tanh", weight=0.7), Column(name="margin", scale=20.0, delta=10.0, weight=0.2))
+
+
+def made(**settings):
+    config = ValueNetConfig(**{"kind": "torch", "width": 24, "blocks": 1, **settings})
+    net = TorchNet(config, FeatureShape(features=13), COLUMNS)
+    return net, net.initial(1) + np.random.default_rng(1).normal(0, 0.1, net.size).astype(np.float32)
+
+
+def drawn(net, rows=70):
+    luck = np.random.default_rng(2)
+    x = luck.normal(size=(rows, 13)).astype(np.float32)
+    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 30, rows)], 1).astype(np.float32)
+    return x, y, luck.integers(0, net.config.phases, rows)
+
+
+@pytest.mark.parametrize(("skip", "phases"), [(True, 1), (False, 2)])
+def test_it_is_the_body_of_the_other_recipe(skip, phases) -> None:
+    net, theta = made(skip=skip, phases=phases)
+    x, y, which = drawn(net)
+    grad = np.full(net.size, 0.25, np.float32)
+    losses = net.gradient(theta, x, y, grad, which)
+    found = net.forward(theta, x, which)
+    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(2), {}
+    for phase in range(phases):
+        prefix = f"phases.{phase}." if phases > 1 else ""
+        own = {
+            name.removeprefix(prefix): torch.from_numpy(array).requires_grad_()
+            for name, array in net.tensors(theta).items()
+            if name.startswith(prefix)
+        }
+        body = Body(NetShape(observation=13, actions=1, players=1), NetConfig(width=24, blocks=1, afterstates=False))
+        here = which == phase
+        rows = torch.from_numpy(x[here])
+        plain = {name: tensor for name, tensor in own.items() if name != "skip.weight"}
+        z = torch.func.functional_call(body, plain, (rows,))
+        if skip:
+            z = z + rows @ own["skip.weight"].T
+        wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
+        parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here]))
+        wanted_losses += [float(part.detach()) for part in parts]
+        sum(parts).backward()
+        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
+    np.testing.assert_allclose(grad - 0.25, net.flatten(wanted_grad), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("width", [128, 7])
+def test_a_row_never_depends_on_its_neighbours(width) -> None:
+    net, theta = made(width=width, blocks=2)
+    x, _, _ = drawn(net, rows=300)
+    together = net.forward(theta, x)
+    for row in range(0, 300, 23):
+        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1])[0], together[row])
+    order = np.random.default_rng(3).permutation(300)
+    np.testing.assert_array_equal(net.forward(theta, x[order]), together[order])
+
+
+def test_first_values_and_not_a_number() -> None:
+    net, theta = made()
+    x, y, _ = drawn(net)
+    assert not net.forward(net.initial(3), x).any()
+    y[5, 1] = np.nan
+    losses = net.gradient(theta, x, y, np.zeros(net.size, np.float32))
+    assert np.isnan(losses[1])
+    assert np.isfinite(losses[0])
+
+
+def test_torch_is_imported_when_asked() -> None:
+    code = "import sys; from aleazero.nets import value_net; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
