@@ -110,7 +110,7 @@ def _part(name: str, shape: tuple[int, ...]) -> Part:
     if name.endswith("norm.weight"):
         return Part(name, shape, middle=1.0)
     if name.endswith(".weight") and name.split(".")[0] in ("input", "blocks"):
-        return Part(name, shape, spread=math.sqrt(2.0 / shape[1]))
+        return Part(name, shape, spread=math.sqrt(6.0 / shape[1]))
     return Part(name, shape)
 
 

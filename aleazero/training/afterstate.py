@@ -22,10 +22,11 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.nets.adam import average, step
+from aleazero.nets.between import Between
+from aleazero.nets.outcome import Outcome, feature_shape, require_kernel
 from aleazero.nets.value_net import make_value_net
 from aleazero.training.afterstate_config import AfterstateConfig
-from aleazero.training.lanes import Ends, lanes_of
-from aleazero.training.outcome import Outcome, feature_shape, require_kernel
+from aleazero.training.lanes import lanes_of
 
 Floats = NDArray[np.float32]
 PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
@@ -73,7 +74,7 @@ class Shard:
             worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
             draws = luck.random((len(self.states), of.lanes.draws))
             *_, chosen, _ = of.lanes.play(self.states, starts, known, worth, nothing, draws, 1.0)
-            over = of.look(leaves[chosen]).over
+            over = of.values.look(leaves[chosen]).over
             running &= ~over
             if not running.any():
                 break
@@ -85,7 +86,7 @@ class Shard:
 
     def see(self) -> None:
         """Look at the states that the lanes stand at."""
-        ends = self._of.look(self.states)
+        ends = self._of.values.look(self.states)
         self.features, self.viewers, self.base = ends.features, ends.viewers, ends.returns
 
     def _luck(self, use: int, round_: int) -> np.random.Generator:
@@ -96,8 +97,8 @@ class Shard:
         of = self._of
         outcome, config = of.outcome, of.config
         leaves, starts, known = of.lanes.spread(self.states)
-        ends = of.look(leaves)
-        columns = of.values_of(ends)
+        ends = of.values.look(leaves)
+        columns = of.values.columns(ends)
         # What is worth learning beside the worth itself: the margin of a duel, or every seat's column.
         carried = columns[:, 1:] if outcome.kind == "duel" or outcome.players == 1 else columns
         movers, value, others, chosen, strayed = of.lanes.play(
@@ -169,7 +170,7 @@ class Trails:
     def __init__(self, lanes: int, features: int, columns: int) -> None:
         self.lengths = np.zeros(lanes, np.int64)
         self._fields: dict[str, NDArray[Any]] = {}
-        self._sizes = {"features": (features,), "viewers": (), "base": None, "values": (columns,), "strayed": ()}
+        self._empty = np.zeros((0, features), np.float32), np.zeros((0, columns), np.float32)
 
     def add(self, features: Any, viewers: Any, base: Any, values: Any, strayed: Any) -> None:
         """A turn of every lane: the state it began from, and the value, by player, of where it came to."""
@@ -206,7 +207,7 @@ class Trails:
             targets.append(seen[taught].astype(np.float32))
         self.lengths[over] = 0
         if not features:
-            return Sample(np.zeros((0, self._sizes["features"][0]), np.float32), np.zeros((0, len(outcome.columns)), np.float32))
+            return Sample(*self._empty)
         return Sample(np.concatenate(features), np.concatenate(targets))
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -229,35 +230,17 @@ class AfterstateLearner:
         self.lanes = lanes_of(self.game, config.plies)
         self.theta = self.net.initial(config.seed)
         self.mean = self.theta.copy()
+        self.values = Between(game, self.net, self.mean)
+        """By the averaged weights."""
         self.moments = np.zeros((2, self.net.size), np.float32)
         self.steps = self.rounds_done = self.seen = 0
         room = config.replay or config.shards * config.lanes
         self._features = np.zeros((room, self.shape.features), np.float32)
         self._targets = np.zeros((room, len(self.outcome.columns)), np.float32)
         self.first_state = self.game.new_initial_state().vector
-        self.first = self.look(self.first_state[None])
+        self.first = self.values.look(self.first_state[None])
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shards = [Shard(self, number) for number in range(config.shards)]
-
-    # -- what play asks for ------------------------------------------------------------------------------------
-
-    def look(self, states: NDArray[np.int64]) -> Ends:
-        """What there is to see of states between turns."""
-        return Ends(self.game, self.shape.features, states, self.outcome.margin)
-
-    def values_of(self, ends: Ends) -> NDArray[np.float64]:
-        """The columns of states between turns, by player: the averaged network's, or what the game came to."""
-        outcome = self.outcome
-        columns = np.empty((len(ends.over), len(outcome.columns)))
-        asked, over = ~ends.over, ends.over
-        if asked.any():
-            told = self.net.forward(self.mean, ends.features[asked]).astype(np.float64)
-            columns[asked] = outcome.by_player(told, ends.viewers[asked])
-            if outcome.kind == "score":
-                columns[asked] += ends.returns[asked]
-        if over.any():
-            columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
-        return columns
 
     # -- rounds ------------------------------------------------------------------------------------------------
 
@@ -332,9 +315,11 @@ class AfterstateLearner:
             gradient += more
             losses = losses + loss
         self.steps += 1
-        step(self.theta, gradient, *self.moments, rate, self.steps, clip=self.config.clip, shrink=1.0 / len(features))
+        first, second = self.moments
+        step(self.theta, gradient, first, second, rate, self.steps, clip=self.config.clip, shrink=1.0 / len(features))
         average(self.mean, self.theta, max(1.0 - self.config.ema, 1.0 / (2.0 + AVERAGED * self.steps)))
-        return losses / len(features)
+        mean: NDArray[np.float64] = losses / len(features)
+        return mean
 
     def _each(self, work: Callable[[Any], Any], items: Sequence[Any] | range) -> list[Any]:
         return list((map if self._pool is None else self._pool.map)(work, items))
@@ -357,7 +342,7 @@ class AfterstateLearner:
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what ``state`` told."""
-        self.theta, self.mean, self.moments = (np.array(held[name]) for name in ("theta", "mean", "moments"))
+        self.theta[:], self.mean[:], self.moments[:] = held["theta"], held["mean"], held["moments"]
         self.steps, self.rounds_done, self.seen = (int(count) for count in held["counts"])
         kept = len(held["features"])
         self._features[:kept], self._targets[:kept] = held["features"], held["targets"]

@@ -1,8 +1,8 @@
 """Turns of many games at once: where each can end, what is best on the way, and where it came to.
 
-A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with native
-code of its own; other games' turns are planned by the exact planner, graph by graph. Both must agree: whoever writes one
-tests it against ``PlannedLanes``.
+A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with
+native code of its own; other games' turns are planned by the exact planner, graph by graph. Both must agree: whoever
+writes one tests it against ``PlannedLanes``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.games.base import CHANCE, TERMINAL
-from aleazero.games.kernel import KernelGame, Kernels, KernelState
+from aleazero.games.base import CHANCE
+from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.jit import compile_and_keep
-from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_planner import CompiledGraph
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import horizon_at
@@ -112,7 +111,7 @@ class PlannedLanes:
 
 
 @compile_and_keep(nogil=True, error_model="numpy")
-def _expect(nodes: Any, edges: Any, order: Any, explore: float, values: Any, mass: Any, greedy: Any) -> int:  # fmt: skip
+def _expect(nodes: Any, edges: Any, order: Any, explore: float, values: Any, mass: Any, greedy: Any) -> int:
     """Expectations of all columns under the best play, and the chances to come to each node; the first to decide.
 
     ``mass`` counts plays in which a share of actions is random, ``greedy`` those in which none was.
@@ -163,45 +162,3 @@ def _pick(shares: Values, u: float) -> int:
     """The place that a number in [0, 1) stands for."""
     heap = np.cumsum(shares)
     return int(min(np.searchsorted(heap, u * heap[-1], side="right"), len(shares) - 1))
-
-
-class Ends:
-    """What there is to see of states between turns."""
-
-    def __init__(self, game: KernelGame, features: int, states: Ints, points: bool) -> None:
-        rows, players = len(states), game.num_players
-        self.over = np.zeros(rows, np.bool_)
-        self.viewers = np.zeros(rows, np.int64)
-        self.features = np.zeros((rows, features), np.float32)
-        self.returns = np.zeros((rows, players))
-        self.points = np.zeros((rows, players if points else 0))
-        _look_of(game, points)(states, self.over, self.viewers, self.features, self.returns, self.points)
-
-
-def _look_of(game: KernelGame, points: bool) -> Any:
-    """A game's compiled look at states between turns, made once a game."""
-    made = getattr(game, "_ends_look", None)
-    if made is None:
-        made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
-        game._ends_look = made  # type: ignore[attr-defined]
-    return made
-
-
-def make_look(kernels: Kernels, points: bool) -> Any:
-    """The look of one game: ``look(states, over, viewers, features, returns, points)``."""
-    kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
-    points_of = kernels.words["points"] if points else kernels.returns
-
-    def look(states: Any, over: Any, viewers: Any, features: Any, returns: Any, points_out: Any) -> int:
-        for row in range(len(states)):
-            state = states[row]
-            over[row] = kind_of(state) == TERMINAL
-            returns_of(state, returns[row])
-            if points_out.shape[1] > 0:
-                points_of(state, points_out[row])
-            viewers[row] = viewer_of(state)
-            if not over[row]:
-                tell(state, viewers[row], features[row])
-        return 0
-
-    return look

@@ -1,7 +1,7 @@
 """What is learnt of a game: columns of its outcome, whose view they take, and what they are worth to each player.
 
-- ``score``: the score of each player, from the viewer on. A network tells what is still to come; the points so far, which
-  are the state's returns, are added to it.
+- ``score``: the score of each player, from the viewer on. A network tells what is still to come; the points so far,
+  which are the state's returns, are added to it.
 - ``duel``: of two players, whether the viewer wins, from -1 to 1, and where the game counts points, by how many.
 - ``seats``: what each of three or more players wins, from the viewer on.
 """
@@ -52,9 +52,7 @@ class Outcome:
         win = Column(name="win", link="tanh")
         if features is None or features.lead is None:
             return cls("duel", players, (win,))
-        margin = Column(
-            name="margin", scale=MARGIN_SCALE, delta=MARGIN_SCALE / 2, weight=MARGIN_WEIGHT
-        )
+        margin = Column(name="margin", scale=MARGIN_SCALE, delta=MARGIN_SCALE / 2, weight=MARGIN_WEIGHT)
         return cls("duel", players, (win, margin), margin=True, point_unit=features.point_unit)
 
     def by_player(self, columns: Columns, viewers: NDArray[np.int64]) -> Columns:

@@ -1,0 +1,50 @@
+"""What states between turns are worth: a value network's columns where play goes on, the outcome where it ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import Game
+from aleazero.nets.ends import Ends
+from aleazero.nets.flat import FlatNet, Floats
+from aleazero.nets.load import load_value_net
+from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
+
+
+class Between:
+    """A value network with the game it values; the parameters may be changed from outside."""
+
+    def __init__(self, game: Game, net: FlatNet, theta: Floats) -> None:
+        self.game, self.net, self.theta = require_kernel(game), net, theta
+        self.outcome = Outcome.of(game)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game) -> Between:
+        """The network of a checkpoint, if it was taught this game."""
+        net, theta, _ = load_value_net(path, game, feature_shape(game), feature_schema(game))
+        return cls(game, net, theta)
+
+    def look(self, states: NDArray[np.int64]) -> Ends:
+        """What there is to see of states between turns."""
+        return Ends(self.game, self.net.shape.features, states, self.outcome.margin)
+
+    def columns(self, ends: Ends) -> NDArray[np.float64]:
+        """The columns of the outcome, by player."""
+        outcome = self.outcome
+        columns = np.empty((len(ends.over), len(outcome.columns)))
+        asked, over = ~ends.over, ends.over
+        if asked.any():
+            told = self.net.forward(self.theta, ends.features[asked]).astype(np.float64)
+            columns[asked] = outcome.by_player(told, ends.viewers[asked])
+            if outcome.kind == "score":
+                columns[asked] += ends.returns[asked]
+        if over.any():
+            columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
+        return columns
+
+    def worth(self, states: NDArray[np.int64], margin_weight: float) -> NDArray[np.float64]:
+        """What states between turns are worth to each player (states, players)."""
+        return self.outcome.worth(self.columns(self.look(states)), margin_weight)
