@@ -21,6 +21,7 @@ from aleazero.cli import (
     evaluate,
     fit,
     games,
+    learn,
     match,
     oracle,
     play,
@@ -44,6 +45,7 @@ app.command("play")(play.play)
 app.command("check")(check.check)
 app.command("selfplay")(selfplay.selfplay)
 app.command("fit")(fit.fit)
+app.command("learn")(learn.learn)
 app.command("match")(match.match)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(oracle.app, name="oracle")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,8 @@ from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.nets.adam import average, step
 from aleazero.nets.between import Between
-from aleazero.nets.outcome import Outcome, feature_shape, require_kernel
+from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
+from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
 from aleazero.nets.value_net import make_value_net
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.lanes import lanes_of
@@ -51,8 +53,8 @@ class Round:
     losses: tuple[float, ...]
     """By column, of the last step."""
     learning_rate: float
-    score: float
-    """Mean of what player 0 got in the games that ended; not a number where none did."""
+    mean_return: float
+    """What player 0 got on average in the games that ended; NaN where none did."""
 
 
 class Shard:
@@ -233,6 +235,7 @@ class AfterstateLearner:
         self.values = Between(game, self.net, self.mean)
         """By the averaged weights."""
         self.moments = np.zeros((2, self.net.size), np.float32)
+        self.rounds = config.rounds
         self.steps = self.rounds_done = self.seen = 0
         room = config.replay or config.shards * config.lanes
         self._features = np.zeros((room, self.shape.features), np.float32)
@@ -247,7 +250,7 @@ class AfterstateLearner:
     def rates(self) -> dict[str, float]:
         """The rates of the round to come."""
         config = self.config
-        share = max(0.0, (self.rounds_done / config.rounds - config.hold) / (1.0 - config.hold))
+        share = max(0.0, (self.rounds_done / self.rounds - config.hold) / (1.0 - config.hold))
         early = max(0.0, 1.0 - 2.0 * share)
         return {
             "learning_rate": config.learning_rate * (1.0 + share * (config.final_rate - 1.0)),
@@ -274,7 +277,7 @@ class AfterstateLearner:
             games=games,
             losses=losses,
             learning_rate=rates["learning_rate"],
-            score=sum(sample.score for sample in samples) / games if games else math.nan,
+            mean_return=sum(sample.score for sample in samples) / games if games else math.nan,
         )
 
     def _keep(self, sample: Sample) -> None:
@@ -349,6 +352,20 @@ class AfterstateLearner:
         for number, shard in enumerate(self.shards):
             own = f"shard_{number}."
             shard.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
+
+    def save(self, path: Path) -> None:
+        """Write the averaged network, which plays."""
+        net = self.net
+        about = ValueMetadata.of(
+            self.game,
+            net.config,
+            net.shape,
+            feature_schema(self.game),
+            net.columns,
+            step=self.steps,
+            training={**self.config.model_dump(mode="json"), "rounds": self.rounds},
+        )
+        write_checkpoint(path, net.tensors(self.mean), about)
 
     def close(self) -> None:
         """End the threads."""

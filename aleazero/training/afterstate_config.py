@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from aleazero.games.base import Game
+from aleazero.nets.config import counts_wins
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.search.config import Settings
 
@@ -24,10 +26,10 @@ class AfterstateConfig(Settings):
     shards: int = Field(4, ge=1, description="Parts of the lanes that are played side by side; bits depend on it.")
     lanes: int = Field(64, ge=1, description="Games of each shard.")
     explore: float = Field(0.1, ge=0, le=1, description="Share of actions that are random.")
-    replay: int = Field(60_000, ge=0, description="Newest samples to learn from; 0: those of the round, once.")
-    updates: int = Field(2, ge=1, description="Steps of a round.")
+    replay: int = Field(20_000, ge=0, description="Newest samples to learn from; 0: those of the round, once.")
+    updates: int = Field(3, ge=1, description="Steps of a round.")
     batch_size: int = Field(1024, ge=1)
-    learning_rate: float = Field(2e-3, gt=0)
+    learning_rate: float = Field(4e-3, gt=0)
     final_rate: float = Field(0.02, ge=0, le=1, description="Share of the learning rate at the end.")
     hold: float = Field(0.1, ge=0, lt=1, description="Share of the rounds before anything falls.")
     ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play and teach.")
@@ -37,3 +39,11 @@ class AfterstateConfig(Settings):
     margin: float = Field(0.06, ge=0, description="What a point of margin is worth at the start, where one win is 1.")
     final_margin: float = Field(0.001, ge=0, description="And from the middle on.")
     seed: int = Field(0, ge=0, lt=2**63)
+
+
+def default_net(game: Game) -> ValueNetConfig:
+    """What suits a game: towers where a duel is decided by points, else a small perceptron."""
+    features = game.info.features
+    if counts_wins(game) and features is not None and features.lead is not None:
+        return ValueNetConfig(kind="towers", hidden=(128, 128))
+    return ValueNetConfig()

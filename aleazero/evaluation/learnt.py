@@ -1,0 +1,27 @@
+"""How good a network is that was learnt by the afterstate recipe, where something exact can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from aleazero.games.base import Game
+from aleazero.nets.between import Between
+
+
+def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, threads: int = 1) -> dict[str, Any]:
+    """What can be measured of a checkpoint in a moment; nothing where there is no oracle.
+
+    Yatzy alone: ``regret`` a game, and ``score``. In a duel: share ``won`` against the player who is best alone.
+    """
+    if game.name != "yatzy" or game.num_players > 2:
+        return {}
+    from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
+    from aleazero.oracles.yatzy import load_or_build
+
+    values, oracle = Between.load(path, game), load_or_build()
+    if game.num_players == 1:
+        alone = judge_alone(values, oracle, games, seed=seed, threads=threads)
+        return {"regret": alone.regret.to_dict(), "score": alone.score.to_dict()}
+    duels = judge_duels(values, oracle, games // 2, seed=seed, threads=threads)
+    return {"won": duels.won.to_dict(), "score": duels.score.to_dict(), "oracle_score": duels.oracle_score.to_dict()}

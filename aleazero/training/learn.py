@@ -1,0 +1,225 @@
+"""A run of learning in a folder: rounds until all are done, checkpoints by number, and going on after a stop.
+
+``learn.json`` says what is learnt, ``state.safetensors`` is where it stands (written whole, every half minute),
+``net_00001000.safetensors`` the network after so many rounds, ``net.safetensors`` the newest, ``events.ndjson`` a line
+for each checkpoint. A run that was killed goes on from the state and ends with the same networks: what a round does
+depends on its number alone.
+
+With minutes instead of rounds, the number of rounds is fixed once a twelfth of the time is over, before any rate has
+begun to fall. It is written down, and a run with that many rounds gives the same networks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import AleaZeroError, CheckpointError, ConfigError
+from aleazero.files import write_whole
+from aleazero.games.base import Game
+
+FORMAT: Final = 1
+"""Version of the folder's files."""
+PLAN, STATE, EVENTS, NEWEST, LOCK = "learn.json", "state.safetensors", "events.ndjson", "net.safetensors", ".lock"
+SAVED_EVERY: Final = 30.0
+"""Seconds between two states."""
+MEASURED: Final = 1 / 12
+"""Share of the minutes after which the number of rounds is fixed."""
+CHECKPOINTS: Final = 10
+UNKNOWN: Final = 2**40
+"""Rounds, as long as their number is not fixed."""
+
+
+class Learner(Protocol):
+    """What learns, round by round."""
+
+    rounds: int
+    """How many there will be in all."""
+    rounds_done: int
+
+    def round(self) -> Any:
+        """Do a round, and tell what it came to: a dataclass with ``number``."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on with the same result."""
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``state`` told."""
+
+    def save(self, path: Path) -> None:
+        """Write the checkpoint that plays."""
+
+
+@dataclass
+class Run:
+    """A run of learning, as its folder has it."""
+
+    folder: Path
+    plan: dict[str, Any]
+    seconds: float = 0.0
+    """Spent on rounds so far."""
+
+    @property
+    def rounds(self) -> int | None:
+        """How many rounds there will be; None while that is measured."""
+        rounds: int | None = self.plan["rounds"]
+        return rounds
+
+
+OnRound = Callable[[Any, Run], None]
+"""Called with what a round came to."""
+OnCheckpoint = Callable[[Path, Run], Mapping[str, Any]]
+"""Called with a checkpoint that was written; what it tells goes into the events."""
+
+
+@contextmanager
+def open_run(folder: Path, game: Game, spec: str, settings: Mapping[str, Any], minutes: float | None) -> Iterator[Run]:
+    """The run in a folder, new or to go on with; nobody else may work there meanwhile.
+
+    ``settings`` are all that the networks depend on, with ``rounds`` (None where minutes are given).
+    """
+    plan = {
+        "format": FORMAT,
+        "game": spec,
+        "params": json.loads(json.dumps(game.params)),
+        "rules_version": game.info.version,
+        "minutes": minutes,
+        **json.loads(json.dumps(settings)),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("w")
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigError(f"{folder} is in use by another process, expected a folder of its own") from None
+        yield Run(folder, _settled(folder, plan))
+
+
+def _settled(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan in the folder, if it is the same; else this one, written down."""
+    path = folder / PLAN
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        known = {name: found[name] for name in plan}
+    except FileNotFoundError:
+        _write_json(path, plan)
+        return plan
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is damaged: {error}; expected what `learn` wrote, or another folder") from None
+    for name, wanted in plan.items():
+        if known[name] != wanted and not (name == "rounds" and wanted is None):
+            raise ConfigError(
+                f"{folder} holds a run with {name} {known[name]!r}, got {wanted!r}: expected the same settings, or "
+                "another folder"
+            )
+    return known
+
+
+def learn(
+    learner: Learner, run: Run, on_round: OnRound | None = None, on_checkpoint: OnCheckpoint | None = None
+) -> Path:
+    """Do the rounds that are missing; the newest checkpoint."""
+    _go_on(learner, run)
+    learner.rounds = run.rounds or UNKNOWN
+    saved = time.monotonic()
+    while run.rounds is None or learner.rounds_done < run.rounds:
+        began = time.perf_counter()
+        try:
+            told = learner.round()
+        except AleaZeroError as error:
+            raise type(error)(f"{error}; {_last_good(run.folder)}") from None
+        run.seconds += time.perf_counter() - began
+        if run.rounds is None and run.seconds >= MEASURED * 60.0 * run.plan["minutes"]:
+            run.plan["rounds"] = max(learner.rounds_done + 1, round(learner.rounds_done / MEASURED))
+            learner.rounds = run.plan["rounds"]
+            _write_json(run.folder / PLAN, run.plan)
+        if on_round is not None:
+            on_round(told, run)
+        if run.rounds is not None and _checkpoint_due(learner.rounds_done, run.rounds):
+            _checkpoint(learner, run, told, on_checkpoint)
+            saved = time.monotonic()
+        elif time.monotonic() - saved >= SAVED_EVERY:
+            _save(learner, run)
+            saved = time.monotonic()
+    return run.folder / NEWEST
+
+
+def _checkpoint_due(done: int, rounds: int) -> bool:
+    return done == rounds or done % max(1, -(-rounds // CHECKPOINTS)) == 0
+
+
+def _checkpoint(learner: Learner, run: Run, told: Any, on_checkpoint: OnCheckpoint | None) -> None:
+    path = run.folder / f"net_{learner.rounds_done:08}.safetensors"
+    learner.save(path)
+    learner.save(run.folder / NEWEST)
+    more = {} if on_checkpoint is None else dict(on_checkpoint(path, run))
+    line = {"checkpoint": path.name, "seconds": run.seconds, **asdict(told), **more}
+    # Whatever a killed run wrote of later rounds is told again.
+    lines = [*(old for old in read_events(run.folder) if old["number"] < told.number), line]
+    _write(run.folder / EVENTS, "".join(f"{json.dumps(one)}\n" for one in lines).encode())
+    _save(learner, run)
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """What a run says of its checkpoints."""
+    try:
+        return [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{folder / EVENTS} is damaged: {error}; expected a line of JSON for each checkpoint"
+        ) from None
+
+
+def _save(learner: Learner, run: Run) -> None:
+    from safetensors.numpy import save
+
+    held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
+    _write(run.folder / STATE, save({**held, "seconds": np.array([run.seconds])}))
+
+
+def _go_on(learner: Learner, run: Run) -> None:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    path = run.folder / STATE
+    try:
+        held = load(path.read_bytes())
+        run.seconds = float(held.pop("seconds")[0])
+        learner.restore(held)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, KeyError, ValueError, IndexError) as error:
+        raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; without it the run starts anew") from None
+
+
+def _last_good(folder: Path) -> str:
+    names = sorted(path.name for path in folder.glob("net_*.safetensors"))
+    return f"the last good checkpoint is {folder / names[-1]}" if names else "no checkpoint was written before"
+
+
+def _write_json(path: Path, data: Any) -> None:
+    _write(path, (json.dumps(data, indent=1) + "\n").encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write_whole(path, [data])
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
