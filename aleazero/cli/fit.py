@@ -34,7 +34,12 @@ def fit(
     ] = True,
     margin: Annotated[bool, typer.Option("--margin/--no-margin", help="A head for the final scores.")] = False,
     target: Annotated[
-        str, typer.Option("--target", metavar="NAME", help="Values: `outcome`, `root`, `mix`, `td`, `expectation`.")
+        str,
+        typer.Option(
+            "--target",
+            metavar="NAME",
+            help="Values: `outcome`, `root`, `mix`, `td`, `expectation`; `exact` asks an oracle, where there is one.",
+        ),
     ] = "td",
     rate: Annotated[float, typer.Option("--rate", metavar="R", help="Learning rate.")] = 1e-3,
     optimiser: Annotated[
@@ -107,6 +112,12 @@ def _show(data: Mapping[str, Any], console: Console) -> None:
     table.add_row("samples", f"{data['samples']:,}, {data['sample_age']:.1f} iterations old on average")
     table.add_row("policy", f"loss {data['policy_loss']:.4f}, {data['kl']:.4f} above the targets' entropy")
     table.add_row("value", f"loss {data['value_loss']:.4f}, at afterstates {data['afterstate_loss']:.4f}")
+    if exact := data["exact"]:
+        apart = ", ".join(
+            f"{what} {'none' if loss is None else f'{loss:.4f}'}"
+            for what, loss in (("loss there", exact["loss"]), ("elsewhere", exact["other_loss"]))
+        )
+        table.add_row("oracle", f"covers {exact['share']:.1%} of the samples, {apart}")
     table.add_row("speed", f"{data['samples_per_second']:,.0f} samples/s")
     console.print(table)
     shown = quiet_table(("predicted", "right"), ("target", "right"), ("samples", "right"), title="Values, by tenths")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from aleazero.errors import ConfigError, GameError
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, GameError, PositionError
 from aleazero.games.base import Game, State
 from aleazero.oracles.solve import Solution, solve
 from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
@@ -13,14 +16,20 @@ from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
 TIE: Final = 1e-9
 """Actions whose values differ by no more are equally good."""
 MAX_STATES: Final = 1_000_000
+"""Of a game that is solved whole."""
+KNOWN: Final = "yatzy(players=1), dice_game, tic_tac_toe, pig up to target=75, others of at most a million states"
+"""What has an oracle, in words."""
 
 
 class Judge(Protocol):
-    """Knows the exact value of every action."""
+    """Knows the exact value of every state and action that play can reach; of others a PositionError."""
 
     @property
     def evaluator(self) -> Any:
         """The same knowledge as an evaluator."""
+
+    def values(self, state: State) -> NDArray[np.float64]:
+        """By player, the expected return under best play; of afterstates too."""
 
     def action_values(self, state: State) -> dict[int, float]:
         """By legal action, the expected return of the mover under best play."""
@@ -31,6 +40,13 @@ class YatzyJudge:
 
     def __init__(self, oracle: YatzyOracle) -> None:
         self.evaluator = oracle
+
+    def values(self, state: State) -> NDArray[np.float64]:
+        """The expected final score, of the only player."""
+        value = self.evaluator.value(state)
+        if np.isnan(value):
+            raise PositionError(f"yatzy: {state.to_text()!r} has no value, expected a state that play can reach")
+        return np.array([value])
 
     def action_values(self, state: State) -> dict[int, float]:
         """By legal action, the expected final score."""
@@ -44,6 +60,10 @@ class SolvedJudge:
 
     def __init__(self, solution: Solution) -> None:
         self.evaluator = solution
+
+    def values(self, state: State) -> NDArray[np.float64]:
+        """By player, the expected return under best play."""
+        return self.evaluator.value(state)
 
     def action_values(self, state: State) -> dict[int, float]:
         """By legal action, the expected return of the mover."""
@@ -66,8 +86,8 @@ def judge_of(game: Game) -> Judge:
             )
         return YatzyJudge(load_or_build())
     if not game.info.lists_outcomes or game.info.utility is None:
-        raise ConfigError(f"{game!r} has no oracle, expected yatzy(players=1) or a game small enough to be solved")
+        raise ConfigError(f"{game!r} has no oracle, expected listed outcomes and bounded returns; known: {KNOWN}")
     try:
         return SolvedJudge(solve(game, max_states=MAX_STATES))
     except GameError as error:
-        raise ConfigError(f"{game!r} has no oracle: {error}") from None
+        raise ConfigError(f"{game!r} has no oracle: {error}; known: {KNOWN}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from aleazero.errors import ReplayError
 from aleazero.replay.folder import BrokenShard, open_shard, shard_paths, unless_repeated
 from aleazero.replay.meta import Origin
 from aleazero.replay.shard import SAMPLE_COLUMNS, Shard
+from aleazero.selfplay.record import EpisodeRecord
 
 Rows = NDArray[np.int64]
 
@@ -107,6 +108,11 @@ class Window:
             spans.append(np.stack([offsets[:-1], offsets[1:]], axis=1))
         joined = np.concatenate(spans)
         return joined[joined[:, 0] < joined[:, 1]]
+
+    def records(self) -> Iterator[EpisodeRecord]:
+        """The games, the oldest first; their samples side by side are the window's rows."""
+        for piece in self._pieces:
+            yield from (piece.shard.record(index) for index in range(piece.first_game, piece.shard.games))
 
     def fingerprint(self) -> str:
         """Text that is equal for windows of equal samples."""

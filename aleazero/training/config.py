@@ -24,9 +24,11 @@ class TrainConfig(Settings):
     weight_decay: float = Field(1e-4, ge=0)
     clip: float = Field(1.0, gt=0, description="Largest norm of a gradient.")
     ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play; 0 plays the newest.")
-    value_target: Literal["outcome", "root", "mix", "td", "expectation"] = "td"
+    value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
+        "td", description="See training.targets; exact asks an oracle."
+    )
     mix: float = Field(0.5, ge=0, le=1, description="Share of the search's value in `mix`.")
-    td_lambda: float = Field(0.9, ge=0, le=1, description="Of `td`.")
+    td_lambda: float = Field(0.9, ge=0, le=1, description="Of `td`, also where `exact` falls back to it.")
     policy_weight: float = Field(1.0, ge=0)
     value_weight: float = Field(1.0, ge=0)
     margin_weight: float = Field(1.0, ge=0, description="Of the final scores, where the network has that head.")

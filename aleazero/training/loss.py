@@ -37,6 +37,8 @@ class Losses:
     margin: Tensor
     target_entropy: Tensor
     model_entropy: Tensor
+    errors: Tensor
+    """Of the values, squared, by row; not-a-number where none is taught."""
 
     def total(self, config: TrainConfig) -> Tensor:
         """What is made small."""
@@ -69,10 +71,12 @@ def losses(heads: Tensor, lesson: Lesson, shape: NetShape, net: NetConfig, scale
     behind_loss = torch.zeros_like(value)
     if net.afterstates:
         behind_loss = (wrong * (1 - decisions)).sum() / (1 - decisions).sum().clamp(min=1)
+    else:
+        wrong = torch.where(lesson.afterstate, torch.nan, wrong)
     margin = torch.zeros_like(value)
     if net.margin:
         margin = (heads[:, -players:] - wanted_scores(lesson.scores, scale)).square().mean() / margin_unit(scale)
-    return Losses(policy, value, behind_loss, margin, target_entropy.detach(), model_entropy.detach())
+    return Losses(policy, value, behind_loss, margin, target_entropy.detach(), model_entropy.detach(), wrong.detach())
 
 
 def in_units(heads: Tensor, scale: ValueScale) -> Tensor:

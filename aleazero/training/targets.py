@@ -9,12 +9,14 @@ of the game backwards:
 - ``td``: G = (1 − lambda)·V + lambda·(the G of the sample behind it), with the outcome behind the last.
 - ``expectation``: the V of the afterstate behind a decision, with all outcomes weighed; an afterstate's own V.
 
+A sixth, ``exact``, is an oracle's: see ``training.exact``.
+
 Where nothing was searched (a forced move), the target is that of the sample behind it; in ``mix``, the outcome.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,6 @@ from aleazero.errors import ConfigError, nearest
 from aleazero.jit import compile_and_keep
 from aleazero.replay.window import Window
 
-ValueTarget = Literal["outcome", "root", "mix", "td", "expectation"]
 OUTCOME, ROOT, MIX, TD, EXPECTATION = range(5)
 NAMES: Final = {"outcome": OUTCOME, "root": ROOT, "mix": MIX, "td": TD, "expectation": EXPECTATION}
 

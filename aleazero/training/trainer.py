@@ -23,8 +23,9 @@ from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require
 from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
 from aleazero.replay.sampler import Batch, Sampler
-from aleazero.replay.window import Window
+from aleazero.replay.window import Rows, Window
 from aleazero.training.config import TrainConfig
+from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
 from aleazero.training.targets import value_targets
 
@@ -35,6 +36,18 @@ LAST_STEPS: Final = 100
 """Losses of a summary are means over so many steps at the end of a fit."""
 Progress = Callable[[int, int, Mapping[str, float]], None]
 """Called with the steps done, all steps, and the losses of this one."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """How much of the target ``exact`` an oracle gave, and the losses of values apart, afterstates included."""
+
+    share: float
+    """Of the window's samples: those that the oracle covers."""
+    loss: float | None
+    """Mean over the covered samples of the last steps; None where there were none."""
+    other_loss: float | None
+    """Over the others."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,8 @@ class Summary:
     """Mean number of iterations behind the newest."""
     learning_rate: float
     samples_per_second: float
+    exact: Exact | None
+    """With the value target ``exact`` only."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON."""
@@ -92,15 +107,18 @@ class Trainer:
         """Take ``config.steps`` steps over a window."""
         config = self.config
         torch.set_num_threads(config.threads)
-        targets = value_targets(window, config.value_target, config.mix, config.td_lambda)
+        targets, covered = self._targets(window)
         window.load()
         sampler = Sampler(window, config.batch_size, seed=stream_key(SAMPLES, config.seed, self.step))
         last: list[dict[str, float]] = []
+        errors: list[tuple[Rows, NDArray[np.float32]]] = []
         began = time.perf_counter()
         for done in range(config.steps):
             rate = self._set_rate(done)
-            found = self._step(self._lesson(sampler.next(), targets))
+            batch = sampler.next()
+            found, wrong = self._step(self._lesson(batch, targets))
             last = [*last[1 - LAST_STEPS :], found]
+            errors = [*errors[1 - LAST_STEPS :], (batch.rows, wrong)]
             if progress is not None:
                 progress(done + 1, config.steps, found)
         seconds = time.perf_counter() - began
@@ -114,7 +132,15 @@ class Trainer:
             sample_age=_mean_age(window),
             learning_rate=rate,
             samples_per_second=config.steps * config.batch_size / max(seconds, 1e-9),
+            exact=None if covered is None else _apart(covered, errors),
         )
+
+    def _targets(self, window: Window) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+        """Of the values; with ``exact``, which of them an oracle gave."""
+        config = self.config
+        if config.value_target == "exact":
+            return exact_targets(window, self.game, config.td_lambda)
+        return value_targets(window, config.value_target, config.mix, config.td_lambda), None
 
     def _set_rate(self, done: int) -> float:
         config = self.config
@@ -140,7 +166,8 @@ class Trainer:
             afterstate=tensor(batch.afterstate),
         )
 
-    def _step(self, lesson: Lesson) -> dict[str, float]:
+    def _step(self, lesson: Lesson) -> tuple[dict[str, float], NDArray[np.float32]]:
+        """Learn from a batch: its losses, and the errors of the values by row."""
         found = losses(self.body(lesson.observations), lesson, self.shape, self.net, self.values)
         total = found.total(self.config)
         if not torch.isfinite(total):
@@ -154,7 +181,7 @@ class Trainer:
         with torch.no_grad():
             for name, tensor in self.body.state_dict().items():
                 self.average[name].lerp_(tensor, 1.0 - keep)
-        return {
+        told = {
             "policy_loss": found.policy.item(),
             "value_loss": found.value.item(),
             "afterstate_loss": found.afterstate.item(),
@@ -162,6 +189,7 @@ class Trainer:
             "target_entropy": found.target_entropy.item(),
             "model_entropy": found.model_entropy.item(),
         }
+        return told, found.errors.cpu().numpy()
 
     def _calibrate(self, window: Window, targets: NDArray[np.float32]) -> list[tuple[float, float, int]]:
         """Predicted values beside targets, by tenths, over some decisions of the window."""
@@ -289,6 +317,16 @@ def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
         return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
     returns = np.concatenate(window.columns("returns")).astype(np.float64)
     return ValueScale(kind="score", shift=float(returns.mean()), scale=float(returns.std()) or 1.0)
+
+
+def _apart(covered: NDArray[np.bool_], errors: list[tuple[Rows, NDArray[np.float32]]]) -> Exact:
+    """The errors of covered samples and of the others."""
+    rows, wrong = (np.concatenate(column) for column in zip(*errors, strict=True))
+    means = []
+    for which in (covered[rows], ~covered[rows]):
+        taught = wrong[which & np.isfinite(wrong)].astype(np.float64)
+        means.append(float(taught.mean()) if len(taught) else None)
+    return Exact(float(covered.mean()), *means)
 
 
 def _mean_age(window: Window) -> float:

@@ -48,6 +48,17 @@ def test_selfplay_and_fit_tell_what_they_did(learnt, run, run_json) -> None:
     assert "(3 played now," in " ".join(shown.stdout.split())
 
 
+def test_an_oracle_may_teach_values(learnt, run, run_json) -> None:
+    words = ("fit", "--replay", str(learnt[0] / "replay"), "--out", str(learnt[0] / "exact.safetensors"), "--steps",
+             "1", "--batch", "16", "--width", "8", "--target", "exact")  # fmt: skip
+    data = run_json(*words)
+    assert (data["exact"]["share"], data["exact"]["other_loss"]) == (1.0, None)
+    low, high = sorted((data["value_loss"], data["afterstate_loss"]))  # all are covered: a mean of both, in one step
+    assert 0 < low < data["exact"]["loss"] < high
+    assert "oracle   covers 100.0% of the samples, loss there " in run(*words).stdout
+    assert learnt[2]["exact"] is None
+
+
 def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
     net = str(learnt[0] / "net.safetensors")
     data = run_json("match", f"net:{net},sims=4", "random", *PIG, "--games", "5")

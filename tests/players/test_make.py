@@ -69,7 +69,7 @@ def test_a_text_makes_a_person():
         ("net:dummy,sims=0,chance=full", "pig", "chance is of a search"),
         ("net:dummy,inference=torch", "pig", "inference is 'torch', expected none: dummy computes nothing"),
         ("oracle", "yatzy", "yatzy(players=2) has no oracle, expected players=1"),
-        ("search:evaluator=oracle", "2048", "2048() has no oracle, expected yatzy(players=1) or a game small enough"),
+        ("search:evaluator=oracle", "2048", "2048() has no oracle, expected listed outcomes and bounded returns"),
     ],
 )
 def test_what_a_game_cannot_have_is_one_line(spec, game, said):

@@ -6,6 +6,7 @@ import pytest
 
 import aleazero
 from aleazero.replay.meta import Origin
+from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig
@@ -17,6 +18,17 @@ def play_into(folder, game, evaluator, games=8, iteration=0, spec=None, **settin
     for record in Actor(game, evaluator, config, seed=3, iteration=iteration).play(range(games)):
         writer.add(record)
     writer.finish(games)
+
+
+@pytest.fixture
+def play(tmp_path):
+    """Plays a few games and opens a window of their samples."""
+
+    def played(game, evaluator="rollout", **settings):
+        play_into(tmp_path, game, evaluator, **{"games": 6, **settings})
+        return Window(tmp_path, 10**6)
+
+    return played
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,124 @@
+"""The target ``exact``: an oracle's values at every sample that it covers, by the viewer's seat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero import ConfigError, PositionError
+from aleazero.nets.config import NetConfig
+from aleazero.oracles.judge import judge_of
+from aleazero.oracles.solve import solve
+from aleazero.replay.window import Window
+from aleazero.training import exact
+from aleazero.training.config import TrainConfig
+from aleazero.training.exact import exact_targets
+from aleazero.training.targets import value_targets
+from aleazero.training.trainer import Trainer, scale_for
+
+CONFIG = TrainConfig(net=NetConfig(width=8, blocks=1), steps=5, batch_size=32, value_target="exact")
+
+
+def test_dice_game_by_its_law(play) -> None:
+    game = aleazero.load_game("dice_game")
+    window = play(game)
+    found, covered = exact_targets(window, game)
+    worth = [float(score) for score in range(26)]  # by score
+    for score in range(19, -1, -1):
+        worth[score] = sum(worth[score + 1 : score + 7]) / 6  # rolling never costs anything
+    for observation, target in zip(np.concatenate(window.columns("observations")), found, strict=True):
+        assert target == pytest.approx([worth[round(float(observation[0]) * 25)]], abs=1e-5)
+    assert covered.all()
+    assert np.concatenate(window.columns("afterstate")).any()  # they are worth as much as their decisions here
+
+
+def test_one_player_yatzy(play, oracle) -> None:
+    game = aleazero.load_game("yatzy", players=1)
+    window = play(game, simulations=2)
+    found, covered = exact_targets(window, game)
+    assert covered.all()
+    row, afterstates = 0, 0
+    for record in window.records():
+        state = game.new_initial_state()
+        for step, (_, action) in enumerate(record.steps.tolist()):
+            if step in record.step:
+                assert found[row, 0] == np.float32(oracle.value(state))
+                afterstates += state.is_chance_node()
+                row += 1
+            state.apply_action(action)
+    assert row == len(window)
+    assert 0 < afterstates < row
+
+
+def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp_path, pig) -> None:
+    whole = play(pig)
+    window = Window(tmp_path, len(whole) - 1)  # without the oldest game
+    found, covered = exact_targets(window, pig)
+    solution = solve(pig)
+    row, seen = 0, set()
+    for record in window.records():
+        state = pig.state_from_text(record.start)
+        for step, (_, action) in enumerate(record.steps.tolist()):
+            if step in record.step:
+                mine = solution.value(state)[state.viewer()]
+                assert found[row] == pytest.approx([mine, -mine], abs=1e-6)
+                seen.add((state.viewer(), state.is_chance_node()))
+                row += 1
+            state.apply_action(action)
+    assert row == len(window) < len(whole)
+    assert seen == {(0, False), (0, True), (1, False), (1, True)}
+    assert covered.all()
+
+
+class Partly:
+    """A judge that covers decisions alone."""
+
+    def __init__(self, judge) -> None:
+        self.judge = judge
+
+    def values(self, state):
+        if state.is_chance_node():
+            raise PositionError("not here")
+        return self.judge.values(state)
+
+
+def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeypatch) -> None:
+    window = play(pig)
+    monkeypatch.setattr(exact, "judge_of", lambda game: Partly(judge_of(game)))
+    found, covered = exact_targets(window, pig, decay=0.7)
+    afterstate = np.concatenate(window.columns("afterstate"))
+    np.testing.assert_array_equal(covered, ~afterstate)
+    np.testing.assert_array_equal(found[afterstate], value_targets(window, "td", decay=0.7)[afterstate])
+    assert (found[~afterstate] != value_targets(window, "td", decay=0.7)[~afterstate]).any()
+    summary = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG)).fit(window)
+    assert summary.exact.share == pytest.approx((~afterstate).mean())
+    # Here the two kinds of samples are the two heads', whose losses are told anyway, by batch.
+    assert summary.exact.loss == pytest.approx(summary.value_loss, rel=0.05)
+    assert summary.exact.other_loss == pytest.approx(summary.afterstate_loss, rel=0.05)
+    assert abs(summary.exact.loss - summary.exact.other_loss) > 0.2 * summary.exact.loss
+    headless = CONFIG.model_copy(update={"net": NetConfig(width=8, blocks=1, afterstates=False)})
+    summary = Trainer(pig, headless, scale_for(pig, window, headless)).fit(window)
+    assert summary.exact.other_loss is None  # nothing is taught there
+    assert summary.exact.loss == pytest.approx(summary.value_loss, rel=0.05)
+
+
+def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monkeypatch) -> None:
+    window = Window(samples, 10**6)
+    weights = []
+    for _ in range(2):
+        trainer = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG))
+        assert trainer.fit(window).exact.share == 1.0
+        weights.append(trainer.weights())
+    assert all(weights[0][name].tobytes() == weights[1][name].tobytes() for name in weights[0])
+    monkeypatch.setattr(exact, "judge_of", lambda game: pytest.fail("asked"))
+    plain = TrainConfig(net=CONFIG.net, steps=1, batch_size=8)
+    assert Trainer(pig, plain, scale_for(pig, window, plain)).fit(window).exact is None
+
+
+def test_a_game_without_an_oracle_is_refused(samples) -> None:
+    window = Window(samples, 10**6)
+    with pytest.raises(ConfigError, match=r"2048\(\) has no oracle, .* known: yatzy\(players=1\), dice_game, tic_tac"):
+        exact_targets(window, aleazero.load_game("2048"))
+    with pytest.raises(ConfigError, match=r"yatzy\(players=2\) has no oracle, expected players=1"):
+        exact_targets(window, aleazero.load_game("yatzy"))
