@@ -24,6 +24,7 @@ from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.rotation import play_rotation
 from aleazero.nets.config import NetConfig
 from aleazero.oracles.solve import solve
+from aleazero.replay.window import Window
 from aleazero.selfplay.actor import final_scores
 from aleazero.selfplay.config import SelfplayConfig, Temperature
 from aleazero.training.alphazero import fit, play_games
@@ -66,7 +67,7 @@ def learn(name: str, seed: int, minutes: float, folder: Path, selfplay: Any, tra
             play_games(workers, game, net, games, folder / "replay", selfplay, seed=seed, iteration=round_)
             config = train.model_copy(update={"seed": seed})
             path = folder / f"net_{round_:04}.safetensors"
-            fit(game, folder / "replay", path, config, start=start)
+            fit(game, Window(folder / "replay", config.window), path, config, start=start)
             net, start = str(path), path
             played, round_, spent = played + games, round_ + 1, spent + time.perf_counter() - began
     return {"game": name, "seed": seed, "minutes": spent / 60, "rounds": round_, "games": played, "net": net}

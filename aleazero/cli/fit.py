@@ -27,12 +27,19 @@ def fit(
     window: Annotated[
         int, typer.Option("--window", metavar="N", help="Newest samples that are used.", min=1)
     ] = 500_000,
-    width: Annotated[int, typer.Option("--width", metavar="N", help="Of a new network.", min=1)] = 128,
-    blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="Of a new network.", min=0)] = 2,
+    width: Annotated[
+        int | None, typer.Option("--width", metavar="N", help="Of a new network [default: 128].", min=1)
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option("--blocks", metavar="N", help="Of a new network [default: 2].", min=0)
+    ] = None,
     afterstates: Annotated[
-        bool, typer.Option("--afterstates/--no-afterstates", help="A head for the value of chance nodes.")
-    ] = True,
-    margin: Annotated[bool, typer.Option("--margin/--no-margin", help="A head for the final scores.")] = False,
+        bool | None,
+        typer.Option("--afterstates/--no-afterstates", help="A head for the value of chance nodes [default: yes]."),
+    ] = None,
+    margin: Annotated[
+        bool | None, typer.Option("--margin/--no-margin", help="A head for the final scores [default: no].")
+    ] = None,
     target: Annotated[
         str,
         typer.Option(
@@ -68,8 +75,9 @@ def fit(
     from aleazero.training.alphazero import fit as fit_network
     from aleazero.training.config import TrainConfig
 
+    form: dict[str, Any] = {"width": width, "blocks": blocks, "afterstates": afterstates, "margin": margin}
     config = TrainConfig(
-        net=NetConfig(width=width, blocks=blocks, afterstates=afterstates, margin=margin),
+        net=NetConfig(**{name: value for name, value in form.items() if value is not None}),
         steps=steps,
         batch_size=batch,
         window=window,
@@ -95,7 +103,7 @@ def fit(
         def show(done: int, of: int, losses: Mapping[str, float]) -> None:
             tell(done, of, f"policy {losses['policy_loss']:.3f}, value {losses['value_loss']:.3f}")
 
-        summary = fit_network(game, replay, out, config, start=start, progress=show)
+        summary = fit_network(game, samples, out, config, start=start, progress=show)
     data: dict[str, Any] = {"out": str(out), **summary.to_dict()}
     if json:
         print_json(data)

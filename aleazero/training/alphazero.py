@@ -79,20 +79,19 @@ def _compile(game: Game) -> None:
 
 def fit(
     game: Game,
-    replay: Path,
+    window: Window,
     out: Path,
     config: TrainConfig,
     *,
     start: Path | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Fit a network to the newest samples of a folder and write its checkpoint; the summary of what was learnt.
+    """Fit a network to a window of samples and write its checkpoint; the summary of what was learnt.
 
     ``start`` is the checkpoint from which training goes on; without it, it starts from nothing.
     """
     from aleazero.training.trainer import Trainer, scale_for
 
-    window = Window(replay, config.window)
     _ = window.origin  # raises where there is nothing to learn from
     trainer = Trainer.load(start, game, config) if start else Trainer(game, config, scale_for(game, window, config))
     summary = trainer.fit(window, progress)

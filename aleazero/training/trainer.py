@@ -236,10 +236,15 @@ class Trainer:
     def load(cls, path: Path, game: Game, config: TrainConfig) -> Trainer:
         """Go on from a checkpoint: with all that was kept beside it, or from its weights alone if nothing was.
 
-        The network's form and scale are the checkpoint's. ``config.optimiser`` says what happens to the optimiser.
+        The network's form and scale are the checkpoint's; settings of a form that say otherwise are refused, those
+        that were left out are not. ``config.optimiser`` says what happens to the optimiser.
         """
         weights, about = read_checkpoint(path)
         require_match(about, game, str(path))
+        for name in sorted(config.net.model_fields_set):
+            asked, has = getattr(config.net, name), getattr(about.net, name)
+            if asked != has:
+                raise ConfigError(f"{name} is {asked}, expected {has} as {path} has it: training goes on from there")
         trainer = cls(game, config.model_copy(update={"net": about.net}), about.values)
         trainer.step = about.step
         held = _read_state(path, weights, about)

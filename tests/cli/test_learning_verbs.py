@@ -48,6 +48,36 @@ def test_selfplay_and_fit_tell_what_they_did(learnt, run, run_json) -> None:
     assert "(3 played now," in " ".join(shown.stdout.split())
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--width", "9"), "width is 9, expected 8 as "),
+        (("--blocks", "1"), "blocks is 1, expected 2 as "),
+        (("--no-afterstates",), "afterstates is False, expected True as "),
+        (("--margin",), "margin is True, expected False as "),
+    ],
+)
+def test_a_form_that_contradicts_the_start_is_refused(learnt, run, option, said, tmp_path) -> None:
+    words = ("fit", "--replay", str(learnt[0] / "replay"), "--start", str(learnt[0] / "net.safetensors"), "--out",
+             str(tmp_path / "next.safetensors"), "--steps", "1", "--batch", "16")  # fmt: skip
+    refused = run(*words, *option)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+    assert run(*words, "--width", "8", "--no-margin").exit_code == 0  # what is said again may be true
+
+
+def test_the_window_is_opened_once(learnt, run_json, tmp_path, monkeypatch) -> None:
+    from aleazero.replay import window
+
+    opened, newest = [], window._newest
+    monkeypatch.setattr(window, "_newest", lambda *where: opened.append(where) or newest(*where))
+    run_json("fit", "--replay", str(learnt[0] / "replay"), "--out", str(tmp_path / "net.safetensors"), "--steps", "1",
+             "--batch", "16", "--width", "8", "--window", "77")  # fmt: skip
+    assert opened == [(learnt[0] / "replay", 77)]
+
+
 def test_an_oracle_may_teach_values(learnt, run, run_json) -> None:
     words = ("fit", "--replay", str(learnt[0] / "replay"), "--out", str(learnt[0] / "exact.safetensors"), "--steps",
              "1", "--batch", "16", "--width", "8", "--target", "exact")  # fmt: skip

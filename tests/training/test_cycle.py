@@ -11,6 +11,7 @@ import aleazero
 from aleazero import AleaZeroError, CheckpointError, ReplayError
 from aleazero.nets.config import NetConfig
 from aleazero.replay.check import check_replay
+from aleazero.replay.window import Window
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.alphazero import fit, play_games
 from aleazero.training.config import TrainConfig
@@ -39,9 +40,9 @@ def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
     game = aleazero.load_game(name, **params)
     first, second = folder / "net_0.safetensors", folder / "net_1.safetensors"
     play_games(pool, game, "dummy", games, folder / "replay", config, spec=name, seed=1)
-    fit(game, folder / "replay", first, TRAIN)
+    fit(game, Window(folder / "replay", TRAIN.window), first, TRAIN)
     play_games(pool, game, str(first), games, folder / "replay", config, spec=name, seed=1, iteration=1)
-    fit(game, folder / "replay", second, TRAIN, start=first)
+    fit(game, Window(folder / "replay", TRAIN.window), second, TRAIN, start=first)
     return {file.name: file.read_bytes() for file in sorted(folder.rglob("*.safetensors"))}
 
 
@@ -54,12 +55,10 @@ def test_two_rounds(name: str, pool, tmp_path) -> None:
 
 
 def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -> None:
-    from aleazero.replay.window import Window
-
     game = aleazero.load_game("pig", **GAMES["pig"])
     play_games(pool, game, "dummy", 3, tmp_path / "replay", SELFPLAY, spec="pig")
     assert not Window(tmp_path / "replay", 10**6).take(["searched"], range(50))["searched"].any()
-    fit(game, tmp_path / "replay", tmp_path / "net.safetensors", TRAIN)
+    fit(game, Window(tmp_path / "replay", 10**6), tmp_path / "net.safetensors", TRAIN)
     play_games(pool, game, str(tmp_path / "net.safetensors"), 3, tmp_path / "next", SELFPLAY, spec="pig")
     assert Window(tmp_path / "next", 10**6).take(["searched"], range(50))["searched"].any()
 
