@@ -32,9 +32,14 @@ def selfplay(
         int, typer.Option("--fast-sims", metavar="N", help="Simulations of the other searches.", min=1)
     ] = 16,
     temperature: Annotated[
-        float,
-        typer.Option("--temperature", metavar="T", help="Of executed moves; 0 plays the most visited.", min=0),
-    ] = 1.0,
+        str,
+        typer.Option(
+            "--temperature",
+            metavar="SPEC",
+            help="Of executed moves; 0 plays the most visited. By ply: `step:1:0:30`, `linear:1:0.1:30` or "
+            "`exponential:1:0.1:30`, from start to end.",
+        ),
+    ] = "1.0",
     c: Annotated[
         float, typer.Option("--c", metavar="C", help="Weight of exploration; small where actions differ little.", min=0)
     ] = 1.5,
@@ -97,7 +102,7 @@ def selfplay(
         simulations_by_class=_by_class(sims_by_class),
         full_share=full_share,
         fast_simulations=fast_sims,
-        temperature=Temperature(start=temperature),
+        temperature=Temperature.parse(temperature),
         c=c,
         noise_alpha=noise,
         chance=chance,  # type: ignore[arg-type]

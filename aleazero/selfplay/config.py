@@ -25,6 +25,23 @@ class Temperature(Settings):
     end: float = Field(0.0, ge=0)
     plies: int = Field(30, ge=1)
 
+    @classmethod
+    def parse(cls, text: str) -> Temperature:
+        """Read ``0.5``, or a schedule as ``linear:1.0:0.1:30``: its kind, start, end and plies."""
+        kind, *numbers = text.split(":")
+        try:
+            if not numbers:
+                return cls(start=float(kind))
+            start, end, plies = numbers
+            if kind in ("step", "linear", "exponential"):
+                return cls(kind=kind, start=float(start), end=float(end), plies=int(plies))  # type: ignore[arg-type]
+        except ValueError:
+            pass
+        raise ConfigError(
+            f"temperature is {text!r}, expected a number, or step, linear or exponential with START:END:PLIES, "
+            f"e.g. linear:1.0:0.1:30"
+        )
+
     def at(self, ply: int) -> float:
         """The temperature after so many decisions."""
         if self.kind == "constant":

@@ -43,7 +43,8 @@ def test_selfplay_and_fit_tell_what_they_did(learnt, run, run_json) -> None:
     assert "step     6" in shown.stdout
     assert "Values, by tenths" in shown.stdout
     shown = run("selfplay", *PIG, "--net", str(folder / "net.safetensors"), "--iteration", "1", "--games", "3",
-                "--sims", "4", "--out", str(folder / "replay"), "--workers", "1", "--full-share", "0.5")  # fmt: skip
+                "--sims", "4", "--out", str(folder / "replay"), "--workers", "1", "--full-share", "0.5",
+                "--temperature", "linear:1:0.1:9")  # fmt: skip
     assert shown.exit_code == 0
     assert "(3 played now," in " ".join(shown.stdout.split())
 
@@ -109,6 +110,8 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
         (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark=3"), "known: decision"),
         (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "no way 'luck' to treat chance"),
         (("selfplay", *PIG, "--out", "x", "--full-share", "0"), "full_share is 0.0"),
+        (("selfplay", *PIG, "--out", "x", "--temperature", "warm"), "temperature is 'warm', expected a number, or"),
+        (("selfplay", *PIG, "--out", "x", "--temperature", "-1"), "start is -1.0, expected"),
         (("fit", "--replay", "nowhere", "--out", "x"), "no folder 'nowhere'"),
         (("fit", "--replay", ".", "--out", "x", "--target", "luck"), "value_target is 'luck'"),
         (("match", "random", *PIG), "got 1 players, expected 2"),

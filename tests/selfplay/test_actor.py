@@ -226,6 +226,35 @@ def test_temperature_schedules(settings, plies, wanted) -> None:
     assert [schedule.at(ply) for ply in plies] == pytest.approx(list(wanted))
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("0", Temperature(start=0.0)),
+        ("0.3", Temperature(start=0.3)),
+        ("step:1:0:12", Temperature(kind="step", start=1.0, end=0.0, plies=12)),
+        ("linear:1.0:0.1:30", Temperature(kind="linear", start=1.0, end=0.1, plies=30)),
+        ("exponential:2:0.5:4", Temperature(kind="exponential", start=2.0, end=0.5, plies=4)),
+    ],
+)
+def test_a_temperature_by_text(text, wanted) -> None:
+    assert Temperature.parse(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "hot", "linear", "linear:1:0", "linear:1:0:3:4", "linear:1:0:2.5", "line:1:0:3"])
+def test_no_temperature(text) -> None:
+    with pytest.raises(ConfigError, match=r"expected a number, or step, linear or exponential with START:END:PLIES"):
+        Temperature.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("-1", "start is -1.0"), ("nan", "start is nan"), ("step:1:-1:3", "end is -1.0"), ("linear:1:0:0", "plies is 0")],
+)
+def test_numbers_that_are_no_temperature(text, said) -> None:
+    with pytest.raises(ConfigError, match=said):
+        Temperature.parse(text)
+
+
 def test_moves_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() -> None:
     visits = [1, 0, 4, 3]
     units = (np.arange(4000) + 0.5) / 4000
