@@ -92,6 +92,10 @@ class CompiledView:
             tree_bytes=tree_bytes(tree.states, tree.totals, counters),
         )
 
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return int(self._tree.counters[EVALUATIONS])
+
     def behind(self, action: int) -> NDArray[np.float64] | None:
         """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
         tree = self._tree

@@ -164,6 +164,10 @@ class PlainView:
             **vars(self._cost),
         )
 
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return self._cost.evaluations
+
     def behind(self, action: int) -> NDArray[np.float64] | None:
         """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
         edges = [edge for edge in self._root.edges or [] if edge.action == action] if self.closed else []

@@ -183,6 +183,10 @@ class PlanView:
         blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
         return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
 
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return self.stats().evaluations
+
     def behind(self, action: int) -> NDArray[np.float64] | None:
         """Exact value by player behind an action of the root; None where there is no such action."""
         found = [edge.place for edge in self._graph.edges(self._place) if edge.label == action]

@@ -80,6 +80,9 @@ class TreeView(Protocol):
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
 
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+
     def behind(self, action: int) -> NDArray[np.float64] | None:
         """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
 
@@ -109,6 +112,11 @@ class SearchResult:
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
         return self.view.stats()
+
+    @property
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about; ``stats`` tells it too, but looks at the whole tree."""
+        return self.view.evaluations()
 
     def value_behind(self, action: int) -> NDArray[np.float64] | None:
         """Mean by player of what was found behind an action: where chance follows, the afterstate's value.

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, TERMINAL, Game, State
 from aleazero.games.luck import PlayedLuck, stream_key, unit
 from aleazero.nets.config import counts_wins
@@ -89,7 +90,7 @@ class Actor:
         self._values_known = values_known
         self._nothing = np.zeros(game.num_actions, np.float32)
         self.decisions = self.evaluations = 0
-        """Searched so far, and what they were allowed to ask of the evaluator."""
+        """Searched so far, and the leaves that the evaluator was asked about."""
 
     def play(self, numbers: Iterable[int]) -> Iterator[EpisodeRecord]:
         """Play the games of these numbers; records come as games end. A number is asked for when there is room."""
@@ -158,12 +159,12 @@ class Actor:
         full = self._full_simulations[self._boards.facts[row, CLASS]]
         simulations = full if playing.full else min(full, config.fast_simulations)
         self.decisions += 1
-        self.evaluations += simulations + 1
         state = self._boards.state(row)
         return self._forest.submit(state, seed=stream_key(THOUGHT, *key), simulations=simulations, noise=playing.full)
 
     def _play_result(self, row: int, playing: _Playing, result: SearchResult) -> None:
         """Note what the search found, and execute a move drawn from its visits."""
+        self.evaluations += result.evaluations
         policy = self._nothing
         if playing.full:
             policy = np.zeros(self.game.num_actions, np.float32)
@@ -182,6 +183,11 @@ class Actor:
         """Play a move; where chance follows, the afterstate is a sample too, worth what the search found behind it."""
         self._step(row, playing, int(self._boards.facts[row, PLAYER]), action)
         playing.ply += 1
+        if playing.ply > self.config.max_plies:
+            raise GameError(
+                f"{self.game.name}: game {playing.number} of self-play is not over after {self.config.max_plies} "
+                f"decisions, expected an end, or a higher max_plies"
+            )
         if self._boards.facts[row, KIND] == CHANCE:
             value = None if result is None or not self._values_known else result.value_behind(action)
             self._note(row, playing, self._nothing, value, 0.0, afterstate=True)

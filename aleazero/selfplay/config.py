@@ -71,6 +71,7 @@ class SelfplayConfig(Settings):
     noise_fraction: float = Field(0.25, ge=0, le=1)
     in_flight: int = Field(1, ge=1, le=4096, description="Leaves of one search that may wait for the network at once.")
     parallel: int = Field(256, ge=1, le=65536, description="Games that one worker has under way.")
+    max_plies: int = Field(100_000, ge=1, description="Decisions of a game; one that goes on is an error.")
     games_per_shard: int = Field(32, ge=1, le=65536)
 
     @field_validator("chance", mode="before")

@@ -16,8 +16,10 @@ from aleazero.players.net import DUMMY
 from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
+from aleazero.search.evaluator import Uniform
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig
+from aleazero.selfplay.memory import require_memory
 from aleazero.training.config import TrainConfig
 from aleazero.training.workers import Job, Taken, Workers
 
@@ -35,7 +37,7 @@ def model_id(net: str) -> str:
 
 def settings_id(config: SelfplayConfig, seed: int, inference: str) -> str:
     """Sixteen letters that stand for what games depend on, beside the network; not for how many are under way."""
-    what = [config.model_dump_json(exclude={"parallel", "games_per_shard"}), str(seed), inference]
+    what = [config.model_dump_json(exclude={"parallel", "max_plies", "games_per_shard"}), str(seed), inference]
     return hashlib.blake2b("\n".join(what).encode(), digest_size=8).hexdigest()
 
 
@@ -57,6 +59,8 @@ def play_games(
 
     ``spec`` is what a user's own game was loaded by.
     """
+    evaluator = Uniform() if net == DUMMY else None  # a network's file: only what it costs is asked here
+    require_memory(game, evaluator, config, len(workers.process_ids), games)
     origin = Origin.of(game, model_id(net), spec, settings_id(config, seed, inference))
     writer = ShardWriter(out, iteration, config.games_per_shard, origin)
     missing = writer.missing_games(games)

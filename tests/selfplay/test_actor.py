@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aleazero
-from aleazero import ConfigError, EvaluatorError
+from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.replay.check_episode import check_episode
 from aleazero.selfplay.actor import THOUGHT, Actor
@@ -265,6 +265,35 @@ def test_moves_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() ->
     assert {drawn(visits, 0, u) for u in (0.0, 0.5, 0.999)} == {2}
     assert drawn([2, 2], 0, 0.9) == 0
     assert drawn(visits, 1.0, np.nextafter(1.0, 0.0)) == 3
+
+
+@pytest.mark.parametrize("name", ["pig", "yatzy", "tic_tac_toe"])
+def test_evaluations_are_those_that_were_asked(name: str) -> None:
+    game = aleazero.load_game(name, **GAMES[name])
+    rows = []
+
+    class Counting(Noisy):
+        any_size = True  # so that batches are not filled up
+
+        def __call__(self, observations, legal_masks):
+            rows.append(len(observations))
+            return super().__call__(observations, legal_masks)
+
+    for chance in ("sampling", "full"):
+        rows.clear()
+        actor = Actor(game, Counting(game), SelfplayConfig(simulations=6, parallel=3, chance=chance))
+        list(actor.play(range(3)))
+        assert actor.evaluations == sum(rows) > 0
+        if name == "tic_tac_toe":
+            assert actor.evaluations < 7 * actor.decisions  # ends of games are known
+
+
+def test_a_game_that_does_not_end_is_an_error() -> None:
+    _game, records = played("pig", [0])
+    plies = int((records[0].steps[:, 0] >= 0).sum())
+    played("pig", [0], max_plies=plies)
+    with pytest.raises(GameError, match=f"pig: game 0 of self-play is not over after {plies - 1} decisions"):
+        played("pig", [0], max_plies=plies - 1)
 
 
 def test_bad_settings_are_refused() -> None:
