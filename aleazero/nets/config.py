@@ -52,7 +52,10 @@ class NetShape(Settings):
 
 
 def counts_wins(game: Game) -> bool:
-    """Whether returns are wins and losses: 1 for a sole winner, what the others lose shared among them."""
+    """Whether returns may be wins and losses: 1 for a sole winner, what the others lose shared among them.
+
+    Only the range is known here. Training looks whether returns sum to 0, and takes them for scores where they do not.
+    """
     others = game.num_players - 1
     return others > 0 and game.info.utility == (-1.0 / others, 1.0)
 

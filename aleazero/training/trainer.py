@@ -34,6 +34,10 @@ STATE: Final = "training"
 """Ends the name of the file beside a checkpoint that holds what is needed to go on."""
 LAST_STEPS: Final = 100
 """Losses of a summary are means over so many steps at the end of a fit."""
+ZERO: Final = 1e-5
+"""A sum of returns, in single precision, that is no more is 0."""
+MOST_TIMES: Final = 2.0
+"""The spread of returns may grow or shrink so much before the scale follows."""
 Progress = Callable[[int, int, Mapping[str, float]], None]
 """Called with the steps done, all steps, and the losses of this one."""
 
@@ -104,8 +108,9 @@ class Trainer:
     # -- fitting -----------------------------------------------------------------------------------------------
 
     def fit(self, window: Window, progress: Progress | None = None) -> Summary:
-        """Take ``config.steps`` steps over a window."""
+        """Take ``config.steps`` steps over a window; where its returns have left the scale, the scale follows first."""
         config = self.config
+        self._follow(window)
         torch.set_num_threads(config.threads)
         targets, covered = self._targets(window)
         window.load()
@@ -141,6 +146,36 @@ class Trainer:
         if config.value_target == "exact":
             return exact_targets(window, self.game, config.td_lambda)
         return value_targets(window, config.value_target, config.mix, config.td_lambda), None
+
+    def _follow(self, window: Window) -> None:
+        now = scale_for(self.game, window, self.config)
+        if self.values.kind == "win" and now.kind == "score":
+            raise ConfigError(
+                f"{self.game!r} has returns that do not sum to 0, expected wins and losses as this network was made "
+                f"for: start from nothing"
+            )
+        if self.values.kind == "score" and now.kind == "score" and has_moved(now, self.values):
+            self.rescale(now.shift, now.scale)
+
+    @torch.no_grad()
+    def rescale(self, shift: float, scale: float) -> None:
+        """Say the same returns on another scale of scores: the last layer of values and scores is bent to it.
+
+        With x = (return − shift) / scale, the new x is times · x + more. So are weights and biases; gradients, with
+        them the optimiser's moments, are times as large, and the squares of them times².
+        """
+        old, values = self.values, slice(self.shape.actions, None)
+        self.values = old.model_copy(update={"shift": shift, "scale": scale})
+        times, more = old.scale / scale, (old.shift - shift) / scale
+        for weights in (self.body.state_dict(), self.average):
+            for name, added in (("heads.weight", 0.0), ("heads.bias", more)):
+                rows = weights[name][values]
+                rows.copy_(rows.double() * times + added)
+        for weight in (self.body.heads.weight, self.body.heads.bias):
+            moments = self.optimiser.state.get(weight, {})
+            for name, power in (("exp_avg", 1), ("exp_avg_sq", 2)):
+                if name in moments:
+                    moments[name][values] *= times**power
 
     def _set_rate(self, done: int) -> float:
         config = self.config
@@ -313,15 +348,29 @@ def pick_device(name: str) -> torch.device:
 
 
 def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
-    """The scale of a new network's values: wins as they are, scores by what was scored so far."""
-    if counts_wins(game):
+    """The scale of a new network's values: wins as they are, scores by what was scored so far.
+
+    Returns between −1 and 1 that do not sum to 0 are no wins and losses, so they are scores.
+    """
+    returns = np.concatenate(window.columns("returns")).astype(np.float64)
+    if counts_wins(game) and sums_to_zero(returns):
         if not config.net.margin:
             return ValueScale(kind="win")
         scores = np.concatenate(window.columns("scores")).astype(np.float64)
         ahead = scores[:, 0] - scores[:, 1:].mean(axis=1)
         return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
-    returns = np.concatenate(window.columns("returns")).astype(np.float64)
     return ValueScale(kind="score", shift=float(returns.mean()), scale=float(returns.std()) or 1.0)
+
+
+def sums_to_zero(returns: NDArray[np.float64]) -> bool:
+    """Whether what one wins the others lose, in every row."""
+    return bool((np.abs(returns.sum(axis=1)) < ZERO).all())
+
+
+def has_moved(now: ValueScale, scale: ValueScale) -> bool:
+    """Whether returns have left a scale: their mean by more than its unit, or their spread by more than twice."""
+    times = now.scale / scale.scale
+    return abs(now.shift - scale.shift) > scale.scale or not 1 / MOST_TIMES <= times <= MOST_TIMES
 
 
 def _apart(covered: NDArray[np.bool_], errors: list[tuple[Rows, NDArray[np.float32]]]) -> Exact:

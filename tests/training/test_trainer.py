@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.nets.config import NetConfig, NetShape, ValueScale
 from aleazero.nets.load import load_net
+from aleazero.replay.sampler import Sampler
 from aleazero.replay.window import Window
 from aleazero.training.config import TrainConfig
 from aleazero.training.loss import Lesson, losses
+from aleazero.training.targets import value_targets
 from aleazero.training.trainer import Trainer, pick_device, scale_for, state_path
 
 CONFIG = TrainConfig(net=NetConfig(width=16, blocks=1, margin=True), steps=12, batch_size=32, warmup=3)
@@ -151,6 +154,121 @@ def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
     )
     with pytest.raises(ConfigError, match="the loss is"):
         trainer.fit(window)
+
+
+class Returns:
+    """A window of nothing but returns."""
+
+    def __init__(self, returns) -> None:
+        self.returns = np.array(returns, np.float32)
+
+    def columns(self, name):
+        assert name == "returns"
+        return [self.returns]
+
+
+def test_returns_that_do_not_sum_to_zero_are_scores(pig, samples) -> None:
+    assert scale_for(pig, Returns([[1, -1], [-1, 1], [0, 0]]), TrainConfig()).kind == "win"
+    mixed = scale_for(pig, Returns([[1, -1], [1, 1]]), TrainConfig())  # as if both could win
+    assert (mixed.kind, mixed.shift) == ("score", 0.5)
+    three = aleazero.load_game("yatzy", players=3)
+    assert scale_for(three, Returns([[1, -0.5, -0.5], [0.25, 0.25, -0.5]]), TrainConfig()).kind == "win"
+    trainer = Trainer(pig, CONFIG, ValueScale())
+    with pytest.raises(ConfigError, match=r"pig\(target=20\) has returns that do not sum to 0, expected wins"):
+        trainer.fit(Returns([[1, 1]]))
+
+
+SCORES = CONFIG.model_copy(update={"net": NetConfig(width=16, blocks=1, margin=True), "steps": 20})
+
+
+@pytest.fixture
+def scored(play):
+    """A trainer of a game of points, some steps on."""
+    game = aleazero.load_game("dice_game")
+    window = play(game)
+    trainer = Trainer(game, SCORES, scale_for(game, window, SCORES))
+    trainer.fit(window)
+    return trainer, window
+
+
+def told(trainer, weights=None):
+    """Logits, and the other heads in units of return, of the averaged network or of other weights."""
+    rows = np.random.default_rng(1).random((50, 2)).astype(np.float32)
+    with torch.no_grad():
+        heads = torch.func.functional_call(trainer.body, weights or trainer.average, torch.from_numpy(rows)).numpy()
+    return heads[:, :2], trainer.values.shift + trainer.values.scale * heads[:, 2:].astype(np.float64)
+
+
+def test_another_scale_says_the_same(scored, tmp_path) -> None:
+    trainer, _ = scored
+    before = [told(trainer), told(trainer, dict(trainer.body.state_dict()))]
+    trainer.save(tmp_path / "before.safetensors")
+    net_before = load_net(tmp_path / "before.safetensors", trainer.game)
+    old = trainer.values
+    trainer.rescale(old.shift + 30.0, old.scale * 7.0)
+    assert (trainer.values.shift, trainer.values.scale) == (old.shift + 30.0, old.scale * 7.0)
+    for (logits, returns), (logits_after, returns_after) in zip(
+        before, [told(trainer), told(trainer, dict(trainer.body.state_dict()))], strict=True
+    ):
+        np.testing.assert_array_equal(logits, logits_after)
+        np.testing.assert_allclose(returns, returns_after, atol=1e-4)  # of about 20, in single precision
+        assert returns.shape[1] == 3  # a value, an afterstate's value, a score
+    trainer.save(tmp_path / "after.safetensors")
+    rows = np.random.default_rng(2).random((9, 2)).astype(np.float32)
+    net_after = load_net(tmp_path / "after.safetensors", trainer.game)
+    assert net_after.about.values == trainer.values
+    for one, other in zip(net_before.predict_batch(rows), net_after.predict_batch(rows), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+    np.testing.assert_allclose(net_before.predict_afterstates(rows), net_after.predict_afterstates(rows), atol=1e-4)
+
+
+def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
+    trainer, window = scored
+
+    def gradient() -> tuple[np.ndarray, np.ndarray]:
+        targets = value_targets(window, "outcome")
+        batch = Sampler(window, 64, seed=5).next()
+        found = losses(
+            trainer.body(torch.from_numpy(batch.observations)),
+            trainer._lesson(batch, targets),
+            trainer.shape,
+            trainer.net,
+            trainer.values,
+        )
+        trainer.body.zero_grad()
+        found.total(trainer.config).backward()
+        return trainer.body.heads.weight.grad.numpy().copy(), trainer.body.heads.bias.grad.numpy().copy()
+
+    weight, bias = gradient()
+    state = trainer.optimiser.state[trainer.body.heads.weight]
+    first, second = state["exp_avg"].numpy().copy(), state["exp_avg_sq"].numpy().copy()
+    trainer.rescale(trainer.values.shift - 5.0, trainer.values.scale * 4.0)
+    weight_after, bias_after = gradient()
+    for before, after in ((weight, weight_after), (bias, bias_after)):
+        np.testing.assert_allclose(after[2:], before[2:] / 4, atol=1e-5)  # so are the moments
+        np.testing.assert_allclose(after[:2], before[:2], atol=1e-6)
+    np.testing.assert_allclose(state["exp_avg"][2:], first[2:] / 4, rtol=1e-6)
+    np.testing.assert_allclose(state["exp_avg_sq"][2:], second[2:] / 16, rtol=1e-6)
+    np.testing.assert_array_equal(state["exp_avg"][:2], first[:2])
+    assert np.abs(first[2:]).max() > 0
+
+
+def test_the_scale_follows_returns_that_have_left_it(scored, tmp_path) -> None:
+    trainer, window = scored
+    right = trainer.values
+    trainer.fit(window)
+    assert trainer.values == right  # nothing has moved
+    for shift, scale in ((right.shift - 1.5 * right.scale, right.scale), (right.shift, right.scale / 3)):
+        trainer.rescale(shift, scale)
+        trainer.save(tmp_path / "net.safetensors")
+        later = Trainer.load(tmp_path / "net.safetensors", trainer.game, SCORES)
+        assert later.values.shift == shift
+        later.fit(window)
+        assert later.values == right
+    trainer.rescale(right.shift + 0.5 * right.scale, right.scale * 1.5)
+    kept = trainer.values
+    trainer.fit(window)
+    assert trainer.values == kept  # near enough
 
 
 def test_devices() -> None:
