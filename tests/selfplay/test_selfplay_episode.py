@@ -7,6 +7,7 @@ import pytest
 
 import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
+from aleazero.games.registry import game_names
 from aleazero.nets.checkpoint import Metadata, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetConfig, ValueScale, counts_wins
 
@@ -137,12 +138,12 @@ def random_net(game, folder, seed=0):
 
 
 def decide(name, spec, decisions, seed=0):
-    """Let an agent decide so often, under masks of which some are narrower than the rules."""
+    """Let an agent choose so often, under masks some of which are narrower than the rules; forced moves are extra."""
     game = GAMES[name]
     config = EnvConfig(include_full_state=not spec.endswith(("random", "sims=0")))
     environment, agent = Environment(game, config), make_agent(spec, game, seed=seed)
-    generator, step, episodes = np.random.default_rng(seed), None, 0
-    for _ in range(decisions):
+    generator, step, episodes, chosen = np.random.default_rng(seed), None, 0, 0
+    while chosen < decisions:
         if step is None or step.done:
             step, episodes = environment.reset(episodes), episodes + 1
             agent.begin_episode(episodes)
@@ -152,6 +153,7 @@ def decide(name, spec, decisions, seed=0):
         action = agent.select_action(step.agent_input)
         assert step.legal_action_mask[action]
         assert action in legal
+        chosen += step.legal_action_mask.sum() > 1
         step = environment.step(action)
     return episodes
 
@@ -194,3 +196,15 @@ def test_a_hundred_thousand_decisions_of_random_networks_are_legal(name, tmp_pat
     for seed in range(4):
         path = random_net(GAMES[name], tmp_path, seed)
         assert decide(name, f"net:{path},sims=0", -(-25_000 // len(OBSERVED)), seed) > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OBSERVED)
+def test_a_hundred_thousand_decisions_of_searches_with_random_networks_are_legal(name, tmp_path):
+    for seed, sims in enumerate((2, 3, 4)):
+        path = random_net(GAMES[name], tmp_path, seed)
+        assert decide(name, f"net:{path},sims={sims}", -(-100_000 // (3 * len(OBSERVED))), seed) > 5
+
+
+def test_every_game_that_ships_decides_here():
+    assert {GAMES[name].name for name in OBSERVED} == set(game_names())
