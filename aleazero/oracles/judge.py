@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, GameError, PositionError
+from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game, State
 from aleazero.oracles.solve import Solution, solve
 from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
@@ -43,10 +43,7 @@ class YatzyJudge:
 
     def values(self, state: State) -> NDArray[np.float64]:
         """The expected final score, of the only player."""
-        value = self.evaluator.value(state)
-        if np.isnan(value):
-            raise PositionError(f"yatzy: {state.to_text()!r} has no value, expected a state that play can reach")
-        return np.array([value])
+        return np.array([self.evaluator.value(state)])
 
     def action_values(self, state: State) -> dict[int, float]:
         """By legal action, the expected final score."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from aleazero import ConfigError, PositionError
 from aleazero.nets.config import NetConfig
 from aleazero.oracles.judge import judge_of
 from aleazero.oracles.solve import solve
+from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
+from aleazero.replay.writer import ShardWriter
 from aleazero.training import exact
 from aleazero.training.config import TrainConfig
 from aleazero.training.exact import exact_targets
@@ -69,6 +73,22 @@ def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp
     assert row == len(window) < len(whole)
     assert seen == {(0, False), (0, True), (1, False), (1, True)}
     assert covered.all()
+
+
+def test_a_position_that_play_never_reaches_falls_back(play, tmp_path, pig) -> None:
+    window = play(pig)
+    won = next(record for record in window.records() if record.returns[0] == 1)
+    odd = replace(won, game_number=0, start="0-1 turn 0 player 0")  # nobody ever has 1 point
+    writer = ShardWriter(tmp_path / "odd", 0, 1, Origin.of(pig, "test"))
+    writer.add(odd)
+    writer.finish(1)
+    window = Window(tmp_path / "odd", 10**6)
+    found, covered = exact_targets(window, pig)
+    assert not covered[0]  # later on, with 3 points or more, nothing is odd any more
+    td = value_targets(window, "td")
+    np.testing.assert_array_equal(found[~covered], td[~covered])
+    assert covered.any()
+    assert (found[covered] != td[covered]).any()
 
 
 class Partly:
