@@ -260,12 +260,12 @@ def _rows_of(phases: Any, phase: int, rows: int) -> Any:
 
 
 @_compile
-def _differs(bits: Any, row: int, other: int, start: int, end: int) -> bool:
-    """Whether two rows differ in any bit of these columns."""
-    found = np.int32(0)
-    for i in range(start, end):
-        found |= bits[row, i] ^ bits[other, i]
-    return bool(found != 0)
+def _differs(features: Any, row: int, other: int, start: int, end: int) -> bool:
+    """Whether two rows differ in these columns; not-a-number differs from itself."""
+    for i in range(start, end):  # noqa: SIM110 (numba has no all())
+        if features[row, i] != features[other, i]:
+            return True
+    return False
 
 
 @_compile
@@ -277,7 +277,6 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
     picked = np.empty(widest + 1, np.uintp)
     held = np.empty(CHUNK, np.int64)
-    bits = features.view(np.int32)
     start = _layers_size(sizes)
     for phase in range(len(theta)):
         own = theta[phase]
@@ -288,7 +287,7 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
             count = 0
             while n < len(rows):
                 row = rows[n]
-                if n == 0 or _differs(bits, row, rows[n - 1], 0, size):
+                if n == 0 or _differs(features, row, rows[n - 1], 0, size):
                     if count == CHUNK:
                         break
                     for i in range(size):
@@ -305,7 +304,7 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
                         z += _dot(line, k, inputs, c, size)
                     out[held[c], k] = z
         for n in range(1, len(rows)):
-            if not _differs(bits, rows[n], rows[n - 1], 0, size):
+            if not _differs(features, rows[n], rows[n - 1], 0, size):
                 for k in range(outs):
                     out[rows[n], k] = out[rows[n - 1], k]
     link_columns(out, columns)
@@ -439,7 +438,7 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
     commons, ahead = np.empty((SLAB, common), np.float32), np.empty(SLAB, np.float32)
     hidden, y = np.empty((SLAB, joint), np.float32), np.empty((SLAB, 3), np.float32)
     inputs, last = acts[0], acts[layers]
-    scale, bits = columns[1, 1], features.view(np.int32)
+    scale = columns[1, 1]
     for phase in range(len(theta)):
         own = theta[phase]
         parts = _tower_parts(own, sizes, common, joint, skip)
@@ -451,7 +450,7 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
                 filled = 0
                 for n in range(count):
                     row = rows[first + n]
-                    if n == 0 or _differs(bits, row, rows[first + n - 1], seat * block, (seat + 1) * block):
+                    if n == 0 or _differs(features, row, rows[first + n - 1], seat * block, (seat + 1) * block):
                         for i in range(block):
                             inputs[filled, i] = features[row, seat * block + i]
                         filled += 1
