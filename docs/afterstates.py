@@ -44,8 +44,8 @@ def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
     return {"won": found.won.to_dict(), "score": found.score.to_dict(), "oracle_score": found.oracle_score.to_dict()}
 
 
-def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 400) -> dict[str, Any]:
-    """Regret of a decision, in win probability, at the positions that the planner over the network meets in its own play."""
+def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) -> dict[str, Any]:
+    """Regret of a turn, in win probability, at the positions that the planner over the network meets in its own play."""
     game = learner.game
     exact = solved(repr(game))
     share = 2.0 if game.num_players == 2 else 1.0  # from -1..1 to a probability
@@ -66,7 +66,7 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 400) 
         ends = learner.values.look(leaves[chosen])
         running[np.flatnonzero(running)[ends.over]] = False
         states = leaves[chosen][~ends.over]
-    return {"regret": Estimate.of(regret).to_dict(), "turns": turns}
+    return {"regret_a_game": Estimate.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
 
 
 _SOLVED: dict[str, Any] = {}

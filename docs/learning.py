@@ -1,9 +1,10 @@
 """Learn pig and Yatzy from nothing, several seeds each, and measure what was learnt: ``docs/learning.json``.
 
     .venv/bin/python docs/learning.py pig yatzy            the proofs (a quarter of an hour)
-    .venv/bin/python docs/learning.py compare              value targets and heads at equal time (a quarter of an hour)
+    .venv/bin/python docs/learning.py compare              value targets, backup and heads at equal time (half an hour)
 
-Minutes are of the clock on two cores, measuring excluded. Oracles judge; they never teach.
+Minutes are of two cores: half the processor time of all processes, measuring excluded, so that a busy machine does not
+shorten them. Oracles judge; they never teach.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import tempfile
-import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,12 @@ import numpy as np
 import aleazero
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.rotation import play_rotation
+from aleazero.games.luck import PlayedLuck
+from aleazero.games.pig import TURN
 from aleazero.nets.config import NetConfig
 from aleazero.oracles.solve import solve
 from aleazero.replay.window import Window
+from aleazero.search.config import ChanceConfig
 from aleazero.selfplay.actor import final_scores
 from aleazero.selfplay.config import SelfplayConfig, Temperature
 from aleazero.training.alphazero import fit, play_games
@@ -34,13 +39,21 @@ from aleazero.training.workers import Workers
 OUT = Path(__file__).with_name("learning.json")
 HIGHEST_TOTAL = 374
 SELFPLAY = {
-    "pig": SelfplayConfig(simulations=48, parallel=128, chance="stratified"),
+    "pig": SelfplayConfig(simulations=48, parallel=128, chance="stratified", c=0.4, temperature=Temperature(start=0.5)),
     "yatzy": SelfplayConfig(
         simulations=32, parallel=128, chance="stratified", c=0.12, temperature=Temperature(start=0.3)
     ),
 }
 TRAIN = {
-    "pig": TrainConfig(net=NetConfig(width=64, blocks=1), steps=300, window=200_000, learning_rate=1e-3),
+    "pig": TrainConfig(
+        net=NetConfig(width=64, blocks=1),
+        steps=300,
+        window=200_000,
+        learning_rate=2e-3,
+        schedule="constant",
+        ema=0.99,
+        td_lambda=0.9,
+    ),
     "yatzy": TrainConfig(
         net=NetConfig(width=128, blocks=1),
         steps=350,
@@ -51,7 +64,7 @@ TRAIN = {
         td_lambda=0.9,
     ),
 }
-MINUTES = {"pig": 1.5, "yatzy": 6.0}
+MINUTES = {"pig": 1.5, "yatzy": 6.0, "compare": 1.0}
 GAMES = 256
 """A round, and twice as many in the first."""
 
@@ -62,41 +75,82 @@ def learn(name: str, seed: int, minutes: float, folder: Path, selfplay: Any, tra
     net, start, played, spent, round_ = "dummy", None, 0, 0.0, 0
     with Workers(2) as workers:
         while spent < minutes * 60:
-            began = time.perf_counter()
+            began = processor_seconds(workers)
             games = 2 * GAMES if round_ == 0 else GAMES
             play_games(workers, game, net, games, folder / "replay", selfplay, seed=seed, iteration=round_)
             config = train.model_copy(update={"seed": seed})
             path = folder / f"net_{round_:04}.safetensors"
             fit(game, Window(folder / "replay", config.window), path, config, start=start)
             net, start = str(path), path
-            played, round_, spent = played + games, round_ + 1, spent + time.perf_counter() - began
+            played, round_, spent = played + games, round_ + 1, spent + processor_seconds(workers) - began
     return {"game": name, "seed": seed, "minutes": spent / 60, "rounds": round_, "games": played, "net": net}
 
 
-def judge_pig(net: str) -> dict[str, Any]:
-    """Mean regret in win probability, over a grid of positions, of the network alone.
+def processor_seconds(workers: Workers) -> float:
+    """Time of two cores that this process and its workers have used so far."""
+    ticks = 0
+    for number in (os.getpid(), *workers.process_ids):
+        fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK") / 2
 
-    Beside it: who always rolls has 0.0039 here, so a small figure proves little.
+
+@lru_cache(maxsize=1)
+def solved_pig() -> Any:
+    return solve(aleazero.load_game("pig"), max_states=5_000_000)
+
+
+def regret_in_play(choose: Callable[[list[Any]], list[int]], games: int = 1000) -> dict[str, Any]:
+    """Regret in win probability, a decision, at the positions that a player meets against itself.
+
+    Judged on other positions, who never holds would look well: rolling once more costs little wherever it is asked.
     """
     game = aleazero.load_game("pig")
-    exact = solve(game, max_states=5_000_000)
-    states = [
-        game.state_from_text(f"{own}-{other} turn {turn} player 0")
-        for own in range(0, 100, 6)
-        for other in range(0, 100, 6)
-        for turn in range(2, 40, 3)
-        if own + turn < 100
-    ]
-    player = aleazero.make_player(f"net:{net},sims=0", game)
-    regrets = []
-    for state, action in zip(states, player.select_many(states, [0] * len(states)), strict=True):
-        values = {a: float(v[0]) for a, v in exact.action_values(state).items()}
-        regrets.append((max(values.values()) - values[action]) / 2)
-    return {"positions": len(states), "regret": float(np.mean(regrets)), "worst": float(np.max(regrets))}
+    states, luck = [game.new_initial_state() for _ in range(games)], [PlayedLuck(seed) for seed in game_seeds(7, games)]
+    regrets: list[float] = []
+    by_game = np.zeros(games)
+    running = list(range(games))
+    while running:
+        decides = [i for i in running if not states[i].is_chance_node()]
+        actions = dict(zip(decides, choose([states[i] for i in decides]), strict=True))
+        for i in running:
+            if i in actions:
+                mover = states[i].current_player()
+                values = {a: float(v[mover]) for a, v in solved_pig().action_values(states[i]).items()}
+                if len(values) > 1:
+                    regrets.append((max(values.values()) - values[actions[i]]) / 2)
+                    by_game[i] += regrets[-1]
+            states[i].apply_action(actions[i] if i in actions else luck[i].draw(states[i]))
+        running = [i for i in running if not states[i].is_terminal()]
+    return {
+        "decisions": len(regrets),
+        "regret": float(np.mean(regrets)),
+        "error": float(np.std(by_game) / math.sqrt(games) * games / len(regrets)),
+        "worst": float(np.max(regrets)),
+    }
 
 
-def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
-    """Mean score against itself without a search and with 64 simulations; matches of the latter, shares won."""
+def judge_pig(net: str) -> dict[str, Any]:
+    """The network alone, without a search."""
+    player = aleazero.make_player(f"net:{net},sims=0", aleazero.load_game("pig"))
+    return regret_in_play(lambda states: player.select_many(states, [0] * len(states)))
+
+
+def hold_at(points: int) -> Callable[[list[Any]], list[int]]:
+    """A player who holds from so many points of a turn on, and whenever it wins."""
+
+    def choose(states: list[Any]) -> list[int]:
+        return [
+            legal[-1] if len(legal) == 1 or state.vector[TURN] >= points else legal[0]
+            for state in states
+            for legal in [state.legal_actions()]
+        ]
+
+    return choose
+
+
+def judge_scores(net: str, games: int = 300) -> dict[str, Any]:
+    """Mean score against itself, without a search and with 64 simulations."""
     game = aleazero.load_game("yatzy")
     found: dict[str, Any] = {}
     for sims in (0, 64):
@@ -104,6 +158,14 @@ def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
         scores = [final_scores(p.state) * HIGHEST_TOTAL for p in play_match(game, [player] * 2, game_seeds(9, games))]
         error = np.std(scores) / math.sqrt(2 * games)
         found[f"score_{sims}"] = [float(np.mean(scores)), float(error)]
+    return found
+
+
+def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
+    """The same, and matches with 64 simulations: shares won."""
+    found = judge_scores(net, games)
+    game = aleazero.load_game("yatzy")
+    player = aleazero.make_player(f"net:{net},sims=64,c=0.12", game)
     unaided = aleazero.load_game("yatzy")
     unaided.kernels.playout = None  # random playouts, as a game has them that brings none of its own
     search = "search:sims=200,evaluator=rollout"
@@ -118,14 +180,18 @@ def judge_yatzy(net: str, games: int = 300) -> dict[str, Any]:
     return found
 
 
-JUDGES: dict[str, Callable[[str], dict[str, Any]]] = {"pig": judge_pig, "yatzy": judge_yatzy}
-VARIANTS: dict[str, dict[str, Any]] = {
-    "td, λ = 0.9": {},
-    "outcome": {"value_target": "outcome"},
-    "mix": {"value_target": "mix"},
-    "expectation": {"value_target": "expectation"},
-    "td, no afterstate head": {"net": NetConfig(width=128, blocks=1, afterstates=False)},
+JUDGES: dict[str, Callable[[str], dict[str, Any]]] = {"pig": judge_pig, "yatzy": judge_yatzy, "compare": judge_scores}
+SAMPLED = ChanceConfig.preset("stratified").model_copy(update={"backup": "sample"})
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "td, λ = 0.9": ({}, {}),
+    "outcome": ({"value_target": "outcome"}, {}),
+    "root": ({"value_target": "root"}, {}),
+    "mix, half": ({"value_target": "mix"}, {}),
+    "expectation": ({"value_target": "expectation"}, {}),
+    "td, sample backup": ({}, {"chance": SAMPLED}),
+    "td, no afterstate head": ({"net": NetConfig(width=128, blocks=1, afterstates=False)}, {}),
 }
+"""What of training and of self-play is changed."""
 
 
 def main() -> None:
@@ -138,14 +204,18 @@ def main() -> None:
     rows: dict[str, Any] = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
     for what in options.what:
         rows[what] = []
-        for label, changes in VARIANTS.items() if what == "compare" else (("", {}),):
-            for seed in options.seeds[:1] if what == "compare" else options.seeds:
+        if what == "pig":
+            held = {"always rolls": hold_at(1000), "holds at 20": hold_at(20), "holds at 25": hold_at(25)}
+            rows["pig_rivals"] = {name: regret_in_play(choose) for name, choose in held.items()}
+        for label, (train_changes, play_changes) in (VARIANTS if what == "compare" else {"": ({}, {})}).items():
+            for seed in options.seeds:
                 name = "yatzy" if what == "compare" else what
                 with tempfile.TemporaryDirectory() as folder:
-                    minutes = options.minutes or (2.5 if what == "compare" else MINUTES[name])
-                    train = TRAIN[name].model_copy(update=changes)
-                    row = learn(name, seed, minutes, Path(folder), SELFPLAY[name], train)
-                    row |= JUDGES[name](row.pop("net")) | ({"variant": label} if label else {})
+                    minutes = options.minutes or MINUTES[what]
+                    train = TRAIN[name].model_copy(update=train_changes)
+                    selfplay = SELFPLAY[name].model_copy(update=play_changes)
+                    row = learn(name, seed, minutes, Path(folder), selfplay, train)
+                    row |= JUDGES[what](row.pop("net")) | ({"variant": label} if label else {})
                 print(row, flush=True)  # noqa: T201 -- a script
                 rows[what].append(row)
                 OUT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
