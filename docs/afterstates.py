@@ -45,7 +45,7 @@ def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
 
 
 def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) -> dict[str, Any]:
-    """Regret of a turn, in win probability, at the positions that the planner over the network meets in its own play."""
+    """Regret of a turn, in win probability, at positions that the planner over the network meets in its own play."""
     game = learner.game
     exact = solved(repr(game))
     share = 2.0 if game.num_players == 2 else 1.0  # from -1..1 to a probability

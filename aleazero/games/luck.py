@@ -31,8 +31,13 @@ def stream_key(*parts: int) -> int:
     """One 64-bit key for a tuple of numbers; every part is mixed in at its place."""
     key = 0
     for part in parts:
-        key = mix((key + GOLDEN + (part & MASK)) & MASK)
+        key = extend_key(key, part)
     return key
+
+
+def extend_key(key: int, part: int) -> int:
+    """The key of a tuple with one number more: that of the tuple, extended."""
+    return mix((key + GOLDEN + part) & MASK)
 
 
 def unit(bits: int) -> float:
@@ -61,9 +66,9 @@ class PlayedLuck:
     counts: dict[int, int] = field(default_factory=dict)
     """Chance events so far, by viewer."""
 
-    def draw(self, state: State) -> int:
-        """The outcome of the chance event that is pending."""
-        viewer = state.viewer()
+    def draw(self, state: State, viewer: int | None = None) -> int:
+        """The outcome of the chance event that is pending; ``viewer`` is the state's, where it is known already."""
+        viewer = state.viewer() if viewer is None else viewer
         count = self.counts.get(viewer, 0)
         self.counts[viewer] = count + 1
         return played_outcome(state, self.seed, count)

@@ -18,6 +18,7 @@ from aleazero.errors import GameError
 from aleazero.games import yatzy_card, yatzy_text
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, GameInfo
 from aleazero.games.dice import (
+    ADD,
     CANONICAL,
     CHANCES,
     DICE,
@@ -55,7 +56,6 @@ from aleazero.games.yatzy_card import (
     UPPER,
     UPPER_CATEGORIES,
     Board,
-    multiset,
     vector_of,
 )
 from aleazero.games.yatzy_text import action_text as action_text
@@ -332,23 +332,27 @@ def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
             out[at + 3] = math.tanh(lead / 80.0)
 
 
-def event_dice(seed: int, player: int, filled: int, roll: int) -> list[int]:
-    """The five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
+def event_dice(seed: int, player: int, filled: int, roll: int, dice: int = DICE) -> list[int]:
+    """The first of the five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
 
     A key of the event is mixed once into the start of a SplitMix64 stream, whose first draws modulo 6 are the dice.
     Rerolling k dice takes the first k, so that neither which of two equal dice is rolled nor what was played matters.
     """
     key = (seed ^ player * 0xD6E8FEB86659FD93 ^ filled * 0xA5A35625E4F7C1AD ^ roll * 0x9E3779B97F4A7C15) & MASK
     start = mix((key + GOLDEN) & MASK)
-    return [mix((start + draw * GOLDEN) & MASK) % FACES + 1 for draw in range(1, DICE + 1)]
+    return [mix((start + draw * GOLDEN) & MASK) % FACES + 1 for draw in range(1, dice + 1)]
 
 
 def played_outcome(state: Vector, seed: int, count: int) -> int:
     """The roll of a played game, keyed by player, turn and roll, so that ``count`` does not matter."""
-    player, in_hand = int(state[PLAYER]), int(state[IN_HAND])
-    filled = NUM_CATEGORIES - int(state[BOARDS + BOARD * player + AVAIL]).bit_count()
-    rolled = event_dice(seed, player, filled, MOST_REROLLS - int(state[REROLLS]))[: DICE - int(SIZES[in_hand])]
-    return multiset(rolled)
+    numbers = state.tolist()  # numpy's own are slow one by one
+    player = numbers[PLAYER]
+    filled = NUM_CATEGORIES - numbers[BOARDS + BOARD * player + AVAIL].bit_count()
+    missing = DICE - int(SIZES[numbers[IN_HAND]])
+    rolled = 0
+    for face in event_dice(seed, player, filled, MOST_REROLLS - numbers[REROLLS], missing):
+        rolled = int(ADD[rolled, face - 1])
+    return rolled
 
 
 def parse(line: str) -> Vector:

@@ -101,7 +101,8 @@ class CompiledGroup:
         self._arrays = arrays
         self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
         self.totals, self.counters = arrays.totals, arrays.counters
-        self.read = Read(self.nodes, self.edges, arrays.states, self.totals, self.counters)
+        nodes, edges = (array.view(np.ndarray) for array in (self.nodes, self.edges))  # records are slow to read
+        self.read = Read(nodes, edges, arrays.states, self.totals, self.counters)
 
     def tree_at(self, place: int) -> Tree:
         """The arrays of one tree."""

@@ -51,8 +51,9 @@ class CompiledTree:
         priors[:] = (1.0 - share) * priors + share * noise * (1.0 if self._group.closed else float(len(noise)))
 
     def _root_slots(self) -> Any:
-        first, count = (int(self._group.nodes[field][self._place, 0]) for field in ("first_edge", "num_edges"))
-        return self._group.edges[self._place, first : first + (max(0, count) if self.kind() == DECISION else 0)]
+        read, place = self._group.read, self._place
+        first, count = (int(read.nodes[field][place, 0]) for field in ("first_edge", "num_edges"))
+        return read.edges[place, first : first + (max(0, count) if self.kind() == DECISION else 0)]
 
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
         """Actions, visits, q and priors at the root, by action, when the tree last stopped."""

@@ -102,12 +102,14 @@ class CompiledView:
         root = tree.nodes[0]
         if not self.closed or root["kind"] != DECISION:
             return None
-        edges = tree.edges[root["first_edge"] : root["first_edge"] + max(0, root["num_edges"])]
-        (slots,) = np.nonzero(edges["action"] == action)
-        child = int(edges["child"][slots[0]]) if len(slots) else NO_NODE
-        if child == NO_NODE or not tree.nodes["visits"][child]:
+        first = int(root["first_edge"])
+        edges = tree.edges[first : first + max(0, int(root["num_edges"]))]
+        actions: list[int] = edges["action"].tolist()
+        child = int(edges["child"][actions.index(action)]) if action in actions else NO_NODE
+        visits = int(tree.nodes["visits"][child]) if child != NO_NODE else 0
+        if not visits:
             return None
-        mean: NDArray[np.float64] = tree.totals[child] / tree.nodes["visits"][child]
+        mean: NDArray[np.float64] = tree.totals[child] / visits
         return mean
 
     def children(self, n: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
@@ -29,7 +30,7 @@ class Request:
     noise: bool = True
     """Whether the root's priors are disturbed, where noise is configured."""
 
-    @property
+    @cached_property
     def position(self) -> int:
         """Sixty-four bits that stand for the state, in every process the same."""
         return int.from_bytes(hashlib.blake2b(self.state.key(), digest_size=8).digest(), "little")

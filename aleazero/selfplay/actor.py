@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, TERMINAL, Game, State
-from aleazero.games.luck import PlayedLuck, stream_key, unit
+from aleazero.games.luck import PlayedLuck, extend_key, stream_key, unit
 from aleazero.nets.config import counts_wins
 from aleazero.players.simple import points_of
 from aleazero.search.config import chance_of, largest_visit
@@ -55,6 +55,8 @@ class _Playing:
     seed: int
     luck: PlayedLuck
     start: str
+    keys: dict[int, int]
+    """Of the streams that are extended by the ply, by use."""
     steps: list[tuple[int, int]] = field(default_factory=list)
     ply: int = 0
     full: bool = True
@@ -133,7 +135,8 @@ class Actor:
     def _begin(self, row: int, number: int) -> _Playing:
         seed = stream_key(DICE, self.seed, self.iteration, number)
         self._boards.start(row)
-        return _Playing(number, seed, PlayedLuck(seed), self._boards.state(row).to_text())
+        keys = {use: stream_key(use, self.seed, self.iteration, number) for use in (THOUGHT, MOVE, CAP)}
+        return _Playing(number, seed, PlayedLuck(seed), self._boards.state(row).to_text(), keys)
 
     def _go_on(self, row: int, playing: _Playing) -> int | None:
         """Play chance and forced moves until there is a choice; the ticket of its search, or None at the end."""
@@ -146,7 +149,7 @@ class Actor:
                 if not playing.samples.step or playing.samples.step[-1] != len(playing.steps):
                     # The search asks a network at every chance node, so it must have seen every one.
                     self._note(row, playing, self._nothing, None, 0.0, afterstate=True)
-                self._step(row, playing, -1, playing.luck.draw(boards.state(row)))
+                self._step(row, playing, -1, playing.luck.draw(boards.state(row), int(boards.facts[row, VIEWER])))
             elif boards.facts[row, COUNT] == 1:
                 self._note(row, playing, self._nothing, None, 0.0)
                 self._execute(row, playing, int(boards.masks[row].argmax()), None)
@@ -154,13 +157,13 @@ class Actor:
                 return self._search(row, playing)
 
     def _search(self, row: int, playing: _Playing) -> int:
-        config, key = self.config, (self.seed, self.iteration, playing.number, playing.ply)
-        playing.full = config.full_share >= 1 or unit(stream_key(CAP, *key)) < config.full_share
+        config, ply = self.config, playing.ply
+        playing.full = config.full_share >= 1 or unit(extend_key(playing.keys[CAP], ply)) < config.full_share
         full = self._full_simulations[self._boards.facts[row, CLASS]]
         simulations = full if playing.full else min(full, config.fast_simulations)
         self.decisions += 1
-        state = self._boards.state(row)
-        return self._forest.submit(state, seed=stream_key(THOUGHT, *key), simulations=simulations, noise=playing.full)
+        seed, state = extend_key(playing.keys[THOUGHT], ply), self._boards.state(row)
+        return self._forest.submit(state, seed=seed, simulations=simulations, noise=playing.full)
 
     def _play_result(self, row: int, playing: _Playing, result: SearchResult) -> None:
         """Note what the search found, and execute a move drawn from its visits."""
@@ -175,7 +178,7 @@ class Actor:
             action = result.best_action
             assert action is not None
         else:
-            u = unit(stream_key(MOVE, self.seed, self.iteration, playing.number, playing.ply))
+            u = unit(extend_key(playing.keys[MOVE], playing.ply))
             action = int(result.actions[drawn(result.visits.tolist(), temperature, u)])
         self._execute(row, playing, action, result)
 
