@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.tuple_shape import TupleShape
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -45,6 +46,18 @@ def describe() -> GameInfo:
         state_dtype="int32",
         observation_size=CELLS * PLANES + 1,
         observation_schema="2048-onehot-1",
+    )
+
+
+def tuple_shape() -> TupleShape:
+    """Four tables of six cells each (two straight, two blocks of two by three) under the square's eight symmetries."""
+    board = np.arange(CELLS).reshape(SIDE, SIDE)
+    turned = [np.rot90(flipped, turns) for flipped in (board, np.fliplr(board)) for turns in range(4)]
+    return TupleShape(
+        cells=CELLS,
+        values=16,
+        tuples=((0, 1, 2, 3, 4, 5), (4, 5, 6, 7, 8, 9), (0, 1, 2, 4, 5, 6), (4, 5, 6, 8, 9, 10)),
+        symmetries=tuple(tuple(int(cell) for cell in places.ravel()) for places in turned),
     )
 
 

@@ -1,0 +1,188 @@
+"""N-tuple tables: a board's value is a sum of table entries, one for each tuple of cells and each symmetry.
+
+The entries of all tables stand in one array. A *feature* is a tuple seen through a symmetry; the features of one tuple
+are neighbours and share its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import CheckpointError, ConfigError
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.games.tuple_shape import TupleShape
+from aleazero.search.borrow import borrow
+from aleazero.search.compile import compile_loop
+
+Floats = NDArray[np.float32]
+
+
+class Features(NamedTuple):
+    """Which entries a board has, as the compiled code reads it."""
+
+    places: Any  # (features, longest) int32, the cells of each feature
+    lengths: Any  # (features,) int32, how many of them there are
+    starts: Any  # (features,) int32, where the feature's table begins
+
+
+class Rows(NamedTuple):
+    """Room for boards that are valued together: a column each, so that one instruction serves several boards."""
+
+    cells: Any  # (cells, rows) int32
+    index: Any  # (features, rows) int32, the entries of each board
+    values: Any  # (rows,) float32
+
+
+def make_rows(shape: TupleShape, rows: int) -> Rows:
+    """Room for so many boards."""
+    features = len(shape.tuples) * len(shape.symmetries)
+    cells, index = np.zeros((shape.cells, rows), np.int32), np.zeros((features, rows), np.int32)
+    return Rows(cells, index, np.zeros(rows, np.float32))
+
+
+def borrow_rows(rows: Rows) -> Rows:
+    """The arrays, borrowed."""
+    return Rows(borrow(rows.cells), borrow(rows.index), borrow(rows.values))
+
+
+def borrow_features(features: Features) -> Features:
+    """The arrays, borrowed."""
+    return Features(borrow(features.places), borrow(features.lengths), borrow(features.starts))
+
+
+def make_put(shape: TupleShape) -> Callable[..., None]:
+    """``put(board, row, rows)``: copy a board into a column."""
+    cells, top = shape.cells, shape.values - 1
+
+    def put(board: Any, row: Any, rows: Any) -> None:
+        for cell in range(cells):
+            rows.cells[cell, row] = min(max(board[cell], 0), top)
+
+    return put
+
+
+def make_value_rows(shape: TupleShape) -> Callable[..., None]:
+    """``value_rows(count, rows, features, weights)``: the entries of the first columns, and their values."""
+    base = shape.values
+
+    def value_rows(count: Any, rows: Any, features: Any, weights: Any) -> None:
+        values = rows.values
+        for row in range(count):
+            values[row] = 0.0
+        for feature in range(len(features.lengths)):
+            index = rows.index[feature]
+            cell = rows.cells[features.places[feature, 0]]
+            for row in range(count):
+                index[row] = cell[row]
+            for place in range(1, features.lengths[feature]):
+                cell = rows.cells[features.places[feature, place]]
+                for row in range(count):
+                    index[row] = index[row] * np.int32(base) + cell[row]
+            start = features.starts[feature]
+            for row in range(count):
+                index[row] += start
+                values[row] += weights[index[row]]
+
+    return value_rows
+
+
+def make_value_boards(shape: TupleShape) -> Callable[..., int]:
+    """``value_boards(boards, rows, features, weights, out)``: the values of any number of boards."""
+    put, value_rows = make_put(shape), make_value_rows(shape)
+
+    def value_boards(boards: Any, rows_: Any, features_: Any, weights_: Any, out: Any) -> int:
+        rows, features, weights = borrow_rows(rows_), borrow_features(features_), borrow(weights_)
+        room = len(rows.values)
+        for first in range(0, len(boards), room):
+            count = min(room, len(boards) - first)
+            for row in range(count):
+                put(boards[first + row], row, rows)
+            value_rows(count, rows, features, weights)
+            for row in range(count):
+                out[first + row] = rows.values[row]
+        return 0
+
+    return value_boards
+
+
+@lru_cache(maxsize=16)
+def _compiled(shape: TupleShape) -> Callable[..., int]:
+    return compile_loop(make_value_boards(shape), "tuples")
+
+
+def shape_of(game: Game) -> TupleShape:
+    """What a game says of its board."""
+    described = getattr(game.module, "tuple_shape", None) if isinstance(game, KernelGame) else None
+    if described is None:
+        raise ConfigError(f"{game.name} has no tuple_shape(), expected a kernel game that describes its board")
+    shape: TupleShape = described()
+    return shape
+
+
+class Tuples:
+    """Tables over a board, all zero at first."""
+
+    def __init__(self, shape: TupleShape) -> None:
+        self.shape = shape
+        self.weights: Floats = np.zeros(shape.entries, np.float32)
+        self.features = _features(shape)
+
+    def values(self, boards: NDArray[Any]) -> Floats:
+        """The value of each board: rows of at least ``cells`` numbers."""
+        found = np.ascontiguousarray(boards, np.int64)
+        if found.ndim != 2 or found.shape[1] < self.shape.cells:
+            raise ConfigError(f"boards have the shape {found.shape}, expected rows of {self.shape.cells} cells")
+        out = np.zeros(len(found), np.float32)
+        _compiled(self.shape)(found, make_rows(self.shape, 64), self.features, self.weights, out)
+        return out
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """The entries that are not zero, table by table, for a safetensors file."""
+        found: dict[str, NDArray[Any]] = {}
+        for number, table in enumerate(self._tables()):
+            index = np.flatnonzero(table.view(np.int32)).astype(np.int32)  # by bits: -0.0 is kept too
+            found[f"tables.{number}.index"] = index
+            found[f"tables.{number}.weight"] = table[index]
+        return found
+
+    @classmethod
+    def from_tensors(cls, shape: TupleShape, tensors: Mapping[str, NDArray[Any]]) -> Tuples:
+        """The tables that ``tensors`` gave; an error where they do not fit the shape."""
+        made = cls(shape)
+        names = {f"tables.{n}.{part}" for n in range(len(shape.tuples)) for part in ("index", "weight")}
+        if set(tensors) != names:
+            odd = sorted(set(tensors) ^ names)
+            raise CheckpointError(f"the tables have other tensors than their shape says ({odd[0]})")
+        for number, table in enumerate(made._tables()):
+            index, weight = tensors[f"tables.{number}.index"], tensors[f"tables.{number}.weight"]
+            if index.dtype != np.int32 or weight.dtype != np.float32 or index.ndim != 1 or index.shape != weight.shape:
+                got = f"{index.dtype} {index.shape} and {weight.dtype} {weight.shape}"
+                raise CheckpointError(f"table {number} is {got}, expected int32 and float32 of one length")
+            if len(index) and (index[0] < 0 or index[-1] >= len(table) or (np.diff(index) <= 0).any()):
+                raise CheckpointError(f"table {number} has entries out of order, expected 0 to {len(table) - 1} rising")
+            if not np.isfinite(weight).all():
+                raise CheckpointError(f"table {number} has numbers that are not finite")
+            table[index] = weight
+        return made
+
+    def _tables(self) -> list[Floats]:
+        ends = np.cumsum(self.shape.sizes)
+        return [self.weights[end - size : end] for end, size in zip(ends, self.shape.sizes, strict=True)]
+
+
+def _features(shape: TupleShape) -> Features:
+    """The features of one tuple after the other, each through all symmetries."""
+    starts = np.cumsum((0, *shape.sizes))[:-1]
+    lengths = [len(cells) for cells in shape.tuples]
+    each = len(shape.symmetries)
+    places = np.zeros((len(shape.tuples) * each, max(lengths)), np.int32)
+    for number, cells in enumerate(shape.tuples):
+        for s, symmetry in enumerate(shape.symmetries):
+            places[number * each + s, : len(cells)] = [symmetry[cell] for cell in cells]
+    return Features(places, np.repeat(lengths, each).astype(np.int32), np.repeat(starts, each).astype(np.int32))

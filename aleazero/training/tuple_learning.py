@@ -1,0 +1,98 @@
+"""Tables learn the values of afterstates from games that they play against chance: TD(λ), many games in step.
+
+A game of one player, whose rules compile and which describes its board. Nothing depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from aleazero.errors import CheckpointError, ConfigError, GameError
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.games.luck import stream_key
+from aleazero.nets.tuples import Tuples, shape_of
+from aleazero.search.compile import compile_loop
+from aleazero.search.config import Settings
+from aleazero.training.tuple_loop import LEARNING, Lanes, make_lanes, make_learn, make_move, make_room
+
+
+class TupleConfig(Settings):
+    """How tables learn."""
+
+    lanes: int = Field(1024, ge=1, description="Games under way at a time.")
+    horizon: int = Field(1, ge=1, le=64, description="Moves after which an afterstate is learned.")
+    lambda_: float = Field(0.0, ge=0, le=1, description="Weight of later moves within the horizon.")
+    rate: float = Field(1.0, gt=0, description="Step size.")
+    coherent: bool = Field(True, description="Steps shrink where those of an entry contradict each other (TC).")
+    initial: float = Field(0.0, description="Value of every board at first.")
+    seed: int = Field(0, ge=0, lt=2**63)
+
+
+class TupleLearner:
+    """Tables in training, and the games under way."""
+
+    def __init__(self, game: Game, config: TupleConfig | None = None, threads: int = 1) -> None:
+        self.config = config or TupleConfig()
+        shape = shape_of(game)
+        assert isinstance(game, KernelGame)
+        if game.num_players != 1:
+            raise ConfigError(f"{game.name} has {game.num_players} players, expected 1 for tables that learn alone")
+        if threads < 1:
+            raise ConfigError(f"threads is {threads}, expected at least 1")
+        self.game, self.threads = game, threads
+        self.tuples = Tuples(shape)
+        self.tuples.weights.fill(self.config.initial / len(self.tuples.features.lengths))
+        self.coherence = np.zeros((shape.entries if self.config.coherent else 1, 2), np.float32)
+        self.lanes: Lanes = make_lanes(game, shape, self.config.lanes, self.config.horizon)
+        self.rounds = 0
+        self._move = compile_loop(make_move(game, shape), f"{game.name}_tuples_move")
+        self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
+        self._rooms = [make_room(game, shape) for _ in range(threads)]
+        self._key = np.uint64(stream_key(LEARNING, self.config.seed))
+        self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    @property
+    def moves(self) -> int:
+        """Moves played so far."""
+        return self.rounds * self.config.lanes
+
+    def train(self, rounds: int) -> NDArray[np.float64]:
+        """So many moves of every lane; the scores of the games that ended, in order."""
+        ended: list[NDArray[np.float64]] = []
+        with np.errstate(over="ignore"):
+            for _ in range(rounds):
+                self._together(self._move_some, self.threads)
+                self._together(self._learn_one, len(self.tuples.shape.tuples))
+                self.rounds += 1
+                if self.lanes.ended.any():
+                    ended.append(self.lanes.scores[self.lanes.ended])
+        return np.concatenate(ended) if ended else np.zeros(0)
+
+    def _move_some(self, part: int) -> None:
+        bounds = [self.config.lanes * n // self.threads for n in (part, part + 1)]
+        tables = (self.tuples.features, self.tuples.weights)
+        if self._move(self.lanes, *bounds, self._key, self.config.lambda_, self._rooms[part], *tables) < 0:
+            raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")
+
+    def _learn_one(self, table: int) -> None:
+        config = self.config
+        self._learn(self.lanes, table, config.rate, config.coherent, self.tuples.weights, self.coherence)
+
+    def _together(self, work: Callable[[int], None], parts: int) -> None:
+        """Do all parts of a phase; each thread has every so-manieth."""
+
+        def some(thread: int) -> None:
+            for part in range(thread, parts, self.threads):
+                work(part)
+
+        others = [self._workers.submit(some, thread) for thread in range(1, self.threads)] if self._workers else []
+        some(0)
+        for other in others:
+            other.result()

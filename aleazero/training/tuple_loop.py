@@ -1,0 +1,331 @@
+"""The compiled phases of learning tables: every lane moves, then every table learns.
+
+Within a phase no two rows, and no two tables, touch the same memory: who does which part never shows in the bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.kernel import KernelGame
+from aleazero.games.tuple_shape import TupleShape
+from aleazero.nets.tuples import Rows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
+from aleazero.search.borrow import borrow
+from aleazero.search.chance import BAD_OUTCOME, make_draw
+from aleazero.search.streams import extend_key_bits
+from aleazero.search.tree import SLACK
+
+LEARNING: Final = 0x7475706C6573  # "tuples": the stream of the luck of lanes
+
+DONE: Final = 0
+BROKEN: Final = -1
+"""The rules list impossible actions or outcomes, or a game has no decision."""
+
+BLOCK: Final = 32
+"""Lanes whose afterstates are valued together."""
+MOST_EVENTS: Final = 10_000
+"""Chance events in a row before the rules count as broken."""
+
+_S11 = np.uint64(11)
+
+
+class Lanes(NamedTuple):
+    """Games under way, and what is still to be learned from each. Rings hold the last ``horizon`` + 1 afterstates."""
+
+    states: Any  # (lanes, state) int64, each at a decision
+    games: Any  # (lanes,) int64, games begun
+    keys: Any  # (lanes,) uint64, of the luck of the game under way
+    events: Any  # (lanes,) int64, chance events of that game
+    plies: Any  # (lanes,) int64, afterstates of that game
+    index: Any  # (lanes, ring, features) int32, entries of afterstates
+    returns: Any  # (lanes, ring) float64, the return so far at afterstates
+    values: Any  # (lanes, ring) float64, their values when they were reached
+    due: Any  # (lanes,) int64, afterstates to learn this round
+    slots: Any  # (lanes, ring) int64, where in the ring they are
+    targets: Any  # (lanes, ring) float64
+    parts: Any  # (lanes, ring, tuples) float32, what each table says of them as the round begins
+    ended: Any  # (lanes,) bool, whether the lane's game ended this round
+    scores: Any  # (lanes,) float64, what it came to
+
+
+class Room(NamedTuple):
+    """What one thread needs to move some lanes."""
+
+    rows: Rows
+    afters: Any  # (rows, state) int64
+    returns: Any  # (rows,) float64
+    over: Any  # (rows,) bool
+    firsts: Any  # (BLOCK + 1,) int64, the first row of each lane
+    actions: Any  # (actions + SLACK,) int64
+    ids: Any  # (outcomes + SLACK,) int64
+    probabilities: Any  # (outcomes + SLACK,) float64
+    value: Any  # (1,) float64
+
+
+def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int) -> Lanes:
+    """Lanes without games: at the first move every one begins its first."""
+    features, ring = len(shape.tuples) * len(shape.symmetries), horizon + 1
+    return Lanes(
+        states=np.zeros((lanes, game.info.state_size), np.int64),
+        games=np.zeros(lanes, np.int64),
+        keys=np.zeros(lanes, np.uint64),
+        events=np.zeros(lanes, np.int64),
+        plies=np.zeros(lanes, np.int64),
+        index=np.zeros((lanes, ring, features), np.int32),
+        returns=np.zeros((lanes, ring)),
+        values=np.zeros((lanes, ring)),
+        due=np.zeros(lanes, np.int64),
+        slots=np.zeros((lanes, ring), np.int64),
+        targets=np.zeros((lanes, ring)),
+        parts=np.zeros((lanes, ring, len(shape.tuples)), np.float32),
+        ended=np.zeros(lanes, np.bool_),
+        scores=np.zeros(lanes),
+    )
+
+
+def make_room(game: KernelGame, shape: TupleShape) -> Room:
+    """Room for a thread."""
+    rows = BLOCK * game.num_actions
+    return Room(
+        rows=make_rows(shape, rows),
+        afters=np.zeros((rows, game.info.state_size), np.int64),
+        returns=np.zeros(rows),
+        over=np.zeros(rows, np.bool_),
+        firsts=np.zeros(BLOCK + 1, np.int64),
+        actions=np.zeros(game.num_actions + SLACK, np.int64),
+        ids=np.zeros(game.info.max_outcomes + SLACK, np.int64),
+        probabilities=np.zeros(game.info.max_outcomes + SLACK),
+        value=np.zeros(1),
+    )
+
+
+def _borrow_lanes(x: Lanes) -> Lanes:
+    return Lanes(
+        borrow(x.states),
+        borrow(x.games),
+        borrow(x.keys),
+        borrow(x.events),
+        borrow(x.plies),
+        borrow(x.index),
+        borrow(x.returns),
+        borrow(x.values),
+        borrow(x.due),
+        borrow(x.slots),
+        borrow(x.targets),
+        borrow(x.parts),
+        borrow(x.ended),
+        borrow(x.scores),
+    )
+
+
+def _borrow_room(x: Room) -> Room:
+    return Room(
+        borrow_rows(x.rows),
+        borrow(x.afters),
+        borrow(x.returns),
+        borrow(x.over),
+        borrow(x.firsts),
+        borrow(x.actions),
+        borrow(x.ids),
+        borrow(x.probabilities),
+        borrow(x.value),
+    )
+
+
+def make_settle(game: KernelGame) -> Callable[..., Any]:
+    """``settle(state, key, events, room) -> events``: chance falls until someone decides or the game is over."""
+    kind_of, apply_outcome, draw = game.kernels.kind, game.kernels.apply_outcome, make_draw(game.kernels)
+
+    def settle(state: Any, key: Any, events: Any, room: Any) -> Any:
+        stop = events + MOST_EVENTS
+        while kind_of(state) == CHANCE:
+            u = float(extend_key_bits(key, np.uint64(events)) >> _S11) * (1.0 / 9007199254740992.0)
+            outcome = np.int64(draw(state, u, room))
+            if outcome == BAD_OUTCOME or events == stop:
+                return np.int64(BROKEN)
+            apply_outcome(state, outcome)
+            events += 1
+        return np.int64(events)
+
+    return settle
+
+
+def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
+    """``move(lanes, first, last, seed, lambda_, room, features, weights)``: some lanes play their best move."""
+    kernels = game.kernels
+    init, kind_of, legal, apply, returns_of = (
+        kernels.init,
+        kernels.kind,
+        kernels.legal,
+        kernels.apply,
+        kernels.returns,
+    )
+    most_actions = game.num_actions
+    each = len(shape.symmetries)
+    tables = len(shape.tuples)
+    put, value_rows, settle = make_put(shape), make_value_rows(shape), make_settle(game)
+
+    def begin(lanes: Any, lane: Any, seed: Any, room: Any) -> Any:
+        """Start a lane's next game."""
+        state = lanes.states[lane]
+        for i in range(len(state)):
+            state[i] = 0
+        init(state)
+        key = extend_key_bits(extend_key_bits(seed, np.uint64(lane)), np.uint64(lanes.games[lane]))
+        events = settle(state, key, np.int64(0), room)
+        if events < 0 or kind_of(state) != DECISION:
+            return np.int64(BROKEN)
+        lanes.keys[lane] = key
+        lanes.events[lane] = events
+        lanes.games[lane] += 1
+        lanes.plies[lane] = 0
+        return np.int64(DONE)
+
+    def expand(lanes: Any, first: Any, last: Any, room: Any) -> Any:
+        """Every move of a block of lanes; how many there are, or BROKEN."""
+        row = np.int64(0)
+        for lane in range(first, last):
+            state = lanes.states[lane]
+            room.firsts[lane - first] = row
+            count = legal(state, room.actions)
+            if count < 1 or count > most_actions:
+                return np.int64(BROKEN)
+            for i in range(count):
+                after = room.afters[row]
+                for j in range(len(state)):
+                    after[j] = state[j]
+                apply(after, room.actions[i])
+                returns_of(after, room.value)
+                room.returns[row] = room.value[0]
+                room.over[row] = kind_of(after) == TERMINAL
+                put(after, row, room.rows)
+                row += 1
+        room.firsts[last - first] = row
+        return row
+
+    def ask(lanes: Any, lane: Any, slot: Any, target: Any) -> None:
+        """Put an afterstate on the list of what is learned this round."""
+        number = lanes.due[lane]
+        lanes.slots[lane, number] = slot
+        lanes.targets[lane, number] = target - lanes.returns[lane, slot]
+        lanes.due[lane] = number + 1
+
+    def look_back(lanes: Any, lane: Any, reached: Any, steps: Any, lambda_: Any, all_due: Any) -> None:
+        """λ-returns of the last afterstates, from what was reached after them; the oldest is due, or all are."""
+        ring = lanes.returns.shape[1]
+        newest = lanes.plies[lane] - 1
+        for back in range(steps):
+            slot = (newest - back) % ring
+            if all_due or back == ring - 2:
+                ask(lanes, lane, slot, reached)
+            reached = (1.0 - lambda_) * (lanes.returns[lane, slot] + lanes.values[lane, slot]) + lambda_ * reached
+
+    def advance(lanes: Any, lane: Any, row: Any, lambda_: Any, seed: Any, room: Any) -> Any:
+        """Play the move of a row, note what it teaches, and let chance fall."""
+        ring = lanes.returns.shape[1]
+        lanes.due[lane] = 0
+        lanes.ended[lane] = False
+        here, value = room.returns[row], 0.0
+        if not room.over[row]:
+            value = float(room.rows.values[row])
+        steps = min(lanes.plies[lane], ring - 1)
+        look_back(lanes, lane, here + value, steps, lambda_, False)
+        state = lanes.states[lane]
+        for j in range(len(state)):
+            state[j] = room.afters[row, j]
+        if not room.over[row]:
+            slot = lanes.plies[lane] % ring
+            lanes.returns[lane, slot] = here
+            lanes.values[lane, slot] = value
+            for feature in range(lanes.index.shape[2]):
+                lanes.index[lane, slot, feature] = room.rows.index[feature, row]
+            lanes.plies[lane] += 1
+        events = settle(state, lanes.keys[lane], lanes.events[lane], room)
+        if events < 0:
+            return np.int64(BROKEN)
+        lanes.events[lane] = events
+        if kind_of(state) != TERMINAL:
+            return np.int64(DONE)
+        returns_of(state, room.value)
+        lanes.ended[lane] = True
+        lanes.scores[lane] = room.value[0]
+        # The oldest afterstate was due already, if there were enough of them.
+        left = lanes.plies[lane] - max(0, lanes.plies[lane] - (ring - 1)) if lanes.due[lane] > 0 else lanes.plies[lane]
+        look_back(lanes, lane, room.value[0], min(left, ring - 1), lambda_, True)
+        return begin(lanes, lane, seed, room)
+
+    def move(lanes_: Any, first: int, last: int, seed: Any, lambda_: float, room_: Any, features_: Any,
+             weights_: Any) -> int:  # fmt: skip
+        lanes, room = _borrow_lanes(lanes_), _borrow_room(room_)
+        features, weights = borrow_features(features_), borrow(weights_)
+        for start in range(first, last, BLOCK):
+            end = min(start + BLOCK, last)
+            for lane in range(start, end):
+                if lanes.games[lane] == 0 and begin(lanes, lane, seed, room) < 0:
+                    return BROKEN
+            count = expand(lanes, start, end, room)
+            if count < 0:
+                return BROKEN
+            value_rows(count, room.rows, features, weights)
+            for lane in range(start, end):
+                best, most = np.int64(-1), -np.inf
+                for row in range(room.firsts[lane - start], room.firsts[lane - start + 1]):
+                    value = room.returns[row]
+                    if not room.over[row]:
+                        value += room.rows.values[row]
+                    if best < 0 or value > most:
+                        best, most = np.int64(row), value
+                if advance(lanes, lane, best, lambda_, seed, room) < 0:
+                    return BROKEN
+                for number in range(lanes.due[lane]):
+                    slot = lanes.slots[lane, number]
+                    for table in range(tables):
+                        part = np.float32(0.0)
+                        for feature in range(table * each, (table + 1) * each):
+                            part += weights[lanes.index[lane, slot, feature]]
+                        lanes.parts[lane, number, table] = part
+        return DONE
+
+    return move
+
+
+def make_learn(shape: TupleShape) -> Callable[..., int]:
+    """``learn(lanes, table, rate, coherent, weights, coherence)``: one table learns what is due, lane by lane.
+
+    Many lanes may share an entry, and if each took the whole step towards its target together they would go far beyond
+    it. So an afterstate's value is looked up again before its step; but the other tables are at work elsewhere, and are
+    taken to have moved since the round began as much as this one has.
+    """
+    each, tables = len(shape.symmetries), len(shape.tuples)
+
+    def learn(lanes_: Any, table: int, rate: float, coherent: bool, weights_: Any, coherence_: Any) -> int:
+        lanes, weights, coherence = _borrow_lanes(lanes_), borrow(weights_), borrow(coherence_)
+        share = np.float32(1.0 / (each * tables))
+        factor = np.float32(rate)
+        for lane in range(len(lanes.due)):
+            for number in range(lanes.due[lane]):
+                index = lanes.index[lane, lanes.slots[lane, number]]
+                now, before = np.float32(0.0), 0.0
+                for feature in range(table * each, (table + 1) * each):
+                    now += weights[index[feature]]
+                for other in range(tables):
+                    before += lanes.parts[lane, number, other]
+                moved = float(now) - float(lanes.parts[lane, number, table])
+                step = np.float32(lanes.targets[lane, number] - (before + tables * moved)) * share
+                for feature in range(table * each, (table + 1) * each):
+                    entry = index[feature]
+                    if coherent:
+                        net, gross = coherence[entry, 0], coherence[entry, 1]
+                        trust = abs(net) / gross if gross > 0.0 else np.float32(1.0)
+                        weights[entry] += factor * trust * step
+                        coherence[entry, 0] = net + step
+                        coherence[entry, 1] = gross + abs(step)
+                    else:
+                        weights[entry] += factor * step
+        return DONE
+
+    return learn
