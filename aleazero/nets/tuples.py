@@ -125,6 +125,15 @@ def shape_of(game: Game) -> TupleShape:
     return shape
 
 
+def require_board(game: Game, shape: TupleShape) -> KernelGame:
+    """The game, if it is one whose afterstates tables of this shape can value: of one player, and with such a board."""
+    if not isinstance(game, KernelGame) or game.num_players != 1:
+        raise ConfigError(f"{game.name}: tables value boards of one player, expected a kernel game with 1 player")
+    if shape.cells > game.info.state_size:
+        raise ConfigError(f"{game.name}: tables of {shape.cells} cells, expected at most {game.info.state_size}")
+    return game
+
+
 class Tuples:
     """Tables over a board, all zero at first."""
 

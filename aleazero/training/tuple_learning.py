@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,15 @@ from pydantic import Field
 
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import stream_key
-from aleazero.nets.tuples import Tuples, shape_of
+from aleazero.games.tuple_shape import TupleShape
+from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
 from aleazero.search.config import Settings
 from aleazero.training.tuple_loop import LEARNING, Lanes, make_lanes, make_learn, make_move, make_room
+
+KEPT: Final = ("states", "games", "keys", "events", "plies", "index", "returns", "values")
+"""What of the lanes goes from round to round."""
 
 
 class TupleConfig(Settings):
@@ -36,25 +39,24 @@ class TupleConfig(Settings):
 
 
 class TupleLearner:
-    """Tables in training, and the games under way."""
+    """Tables in training, and the games under way. The tables have the game's own shape, or another."""
 
-    def __init__(self, game: Game, config: TupleConfig | None = None, threads: int = 1) -> None:
+    def __init__(
+        self, game: Game, config: TupleConfig | None = None, *, threads: int = 1, shape: TupleShape | None = None
+    ) -> None:
         self.config = config or TupleConfig()
-        shape = shape_of(game)
-        assert isinstance(game, KernelGame)
-        if game.num_players != 1:
-            raise ConfigError(f"{game.name} has {game.num_players} players, expected 1 for tables that learn alone")
+        shape = shape or shape_of(game)
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected at least 1")
-        self.game, self.threads = game, threads
+        self.game, self.threads = require_board(game, shape), threads
         self.tuples = Tuples(shape)
         self.tuples.weights.fill(self.config.initial / len(self.tuples.features.lengths))
         self.coherence = np.zeros((shape.entries if self.config.coherent else 1, 2), np.float32)
-        self.lanes: Lanes = make_lanes(game, shape, self.config.lanes, self.config.horizon)
+        self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon)
         self.rounds = 0
-        self._move = compile_loop(make_move(game, shape), f"{game.name}_tuples_move")
+        self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
         self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
-        self._rooms = [make_room(game, shape) for _ in range(threads)]
+        self._rooms = [make_room(self.game, shape) for _ in range(threads)]
         self._key = np.uint64(stream_key(LEARNING, self.config.seed))
         self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -74,6 +76,48 @@ class TupleLearner:
                 if self.lanes.ended.any():
                     ended.append(self.lanes.scores[self.lanes.ended])
         return np.concatenate(ended) if ended else np.zeros(0)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that training goes on from, as arrays; entries that were never touched are left out."""
+        touched = np.flatnonzero(self.coherence[:, 1]).astype(np.int32)
+        return {
+            **self.tuples.tensors(),
+            "coherence.index": touched,
+            "coherence.sums": self.coherence[touched],
+            "rounds": np.array([self.rounds], np.int64),
+            **{f"lanes.{name}": getattr(self.lanes, name).copy() for name in KEPT},
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``state`` gave, with the same settings."""
+        mine = {name: array for name, array in self.state().items() if not name.startswith("tables.")}
+        tables = {name: array for name, array in state.items() if name.startswith("tables.")}
+        if set(state) - set(tables) != set(mine):
+            odd = sorted((set(state) - set(tables)) ^ set(mine))
+            raise CheckpointError(f"the state of training has other arrays than expected ({odd[0]})")
+        for name, array in mine.items():
+            free = int(name.startswith("coherence."))  # their length is not known before
+            if state[name].dtype != array.dtype or state[name].shape[free:] != array.shape[free:]:
+                got = f"{state[name].dtype} {state[name].shape}"
+                raise CheckpointError(
+                    f"{name} is {got}, expected {array.dtype} {array.shape}: are the settings the same?"
+                )
+        entries, touched = state["lanes.index"], state["coherence.index"]
+        if not 0 <= entries.min() <= entries.max() < len(self.tuples.weights):
+            raise CheckpointError(f"lanes.index is out of range, expected 0 to {len(self.tuples.weights) - 1}")
+        if len(touched) and not 0 <= touched.min() <= touched.max() < len(self.coherence):
+            raise CheckpointError(f"coherence.index is out of range, expected 0 to {len(self.coherence) - 1}")
+        self.tuples.weights[:] = Tuples.from_tensors(self.tuples.shape, tables).weights
+        self.coherence[:] = 0.0
+        self.coherence[touched] = state["coherence.sums"]
+        self.rounds = int(state["rounds"][0])
+        for name in KEPT:
+            getattr(self.lanes, name)[:] = state[f"lanes.{name}"]
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._workers is not None:
+            self._workers.shutdown()
 
     def _move_some(self, part: int) -> None:
         bounds = [self.config.lanes * n // self.threads for n in (part, part + 1)]

@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import KernelGame
 from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.tuples import Rows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
 from aleazero.search.borrow import borrow
-from aleazero.search.chance import BAD_OUTCOME, make_draw
+from aleazero.search.settle import make_settle
 from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import SLACK
 
@@ -27,10 +27,6 @@ BROKEN: Final = -1
 
 BLOCK: Final = 32
 """Lanes whose afterstates are valued together."""
-MOST_EVENTS: Final = 10_000
-"""Chance events in a row before the rules count as broken."""
-
-_S11 = np.uint64(11)
 
 
 class Lanes(NamedTuple):
@@ -136,24 +132,6 @@ def _borrow_room(x: Room) -> Room:
     )
 
 
-def make_settle(game: KernelGame) -> Callable[..., Any]:
-    """``settle(state, key, events, room) -> events``: chance falls until someone decides or the game is over."""
-    kind_of, apply_outcome, draw = game.kernels.kind, game.kernels.apply_outcome, make_draw(game.kernels)
-
-    def settle(state: Any, key: Any, events: Any, room: Any) -> Any:
-        stop = events + MOST_EVENTS
-        while kind_of(state) == CHANCE:
-            u = float(extend_key_bits(key, np.uint64(events)) >> _S11) * (1.0 / 9007199254740992.0)
-            outcome = np.int64(draw(state, u, room))
-            if outcome == BAD_OUTCOME or events == stop:
-                return np.int64(BROKEN)
-            apply_outcome(state, outcome)
-            events += 1
-        return np.int64(events)
-
-    return settle
-
-
 def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
     """``move(lanes, first, last, seed, lambda_, room, features, weights)``: some lanes play their best move."""
     kernels = game.kernels
@@ -167,7 +145,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
     most_actions = game.num_actions
     each = len(shape.symmetries)
     tables = len(shape.tuples)
-    put, value_rows, settle = make_put(shape), make_value_rows(shape), make_settle(game)
+    put, value_rows, settle = make_put(shape), make_value_rows(shape), make_settle(kernels)
 
     def begin(lanes: Any, lane: Any, seed: Any, room: Any) -> Any:
         """Start a lane's next game."""
@@ -214,36 +192,35 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         lanes.targets[lane, number] = target - lanes.returns[lane, slot]
         lanes.due[lane] = number + 1
 
-    def look_back(lanes: Any, lane: Any, reached: Any, steps: Any, lambda_: Any, all_due: Any) -> None:
+    def look_back(lanes: Any, lane: Any, reached: Any, lambda_: Any, all_due: Any) -> None:
         """λ-returns of the last afterstates, from what was reached after them; the oldest is due, or all are."""
-        ring = lanes.returns.shape[1]
-        newest = lanes.plies[lane] - 1
-        for back in range(steps):
-            slot = (newest - back) % ring
-            if all_due or back == ring - 2:
+        horizon = lanes.returns.shape[1] - 1
+        plies = lanes.plies[lane]
+        for back in range(min(plies, horizon)):
+            slot = (plies - 1 - back) % (horizon + 1)
+            if all_due or back == horizon - 1:
                 ask(lanes, lane, slot, reached)
             reached = (1.0 - lambda_) * (lanes.returns[lane, slot] + lanes.values[lane, slot]) + lambda_ * reached
 
+    def note(lanes: Any, lane: Any, row: Any, room: Any) -> None:
+        """Keep the afterstate of a row, to be learned later."""
+        slot = lanes.plies[lane] % lanes.returns.shape[1]
+        lanes.returns[lane, slot] = room.returns[row]
+        lanes.values[lane, slot] = room.rows.values[row]
+        for feature in range(lanes.index.shape[2]):
+            lanes.index[lane, slot, feature] = room.rows.index[feature, row]
+        lanes.plies[lane] += 1
+
     def advance(lanes: Any, lane: Any, row: Any, lambda_: Any, seed: Any, room: Any) -> Any:
-        """Play the move of a row, note what it teaches, and let chance fall."""
-        ring = lanes.returns.shape[1]
+        """Play the move of a row, see what it teaches, and let chance fall."""
         lanes.due[lane] = 0
         lanes.ended[lane] = False
-        here, value = room.returns[row], 0.0
         if not room.over[row]:
-            value = float(room.rows.values[row])
-        steps = min(lanes.plies[lane], ring - 1)
-        look_back(lanes, lane, here + value, steps, lambda_, False)
+            look_back(lanes, lane, room.returns[row] + room.rows.values[row], lambda_, False)
+            note(lanes, lane, row, room)
         state = lanes.states[lane]
         for j in range(len(state)):
             state[j] = room.afters[row, j]
-        if not room.over[row]:
-            slot = lanes.plies[lane] % ring
-            lanes.returns[lane, slot] = here
-            lanes.values[lane, slot] = value
-            for feature in range(lanes.index.shape[2]):
-                lanes.index[lane, slot, feature] = room.rows.index[feature, row]
-            lanes.plies[lane] += 1
         events = settle(state, lanes.keys[lane], lanes.events[lane], room)
         if events < 0:
             return np.int64(BROKEN)
@@ -251,11 +228,9 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         if kind_of(state) != TERMINAL:
             return np.int64(DONE)
         returns_of(state, room.value)
+        look_back(lanes, lane, room.value[0], lambda_, True)
         lanes.ended[lane] = True
         lanes.scores[lane] = room.value[0]
-        # The oldest afterstate was due already, if there were enough of them.
-        left = lanes.plies[lane] - max(0, lanes.plies[lane] - (ring - 1)) if lanes.due[lane] > 0 else lanes.plies[lane]
-        look_back(lanes, lane, room.value[0], min(left, ring - 1), lambda_, True)
         return begin(lanes, lane, seed, room)
 
     def move(lanes_: Any, first: int, last: int, seed: Any, lambda_: float, room_: Any, features_: Any,
@@ -309,12 +284,13 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
         for lane in range(len(lanes.due)):
             for number in range(lanes.due[lane]):
                 index = lanes.index[lane, lanes.slots[lane, number]]
-                now, before = np.float32(0.0), 0.0
+                now = np.float32(0.0)
+                before = 0.0
                 for feature in range(table * each, (table + 1) * each):
                     now += weights[index[feature]]
                 for other in range(tables):
                     before += lanes.parts[lane, number, other]
-                moved = float(now) - float(lanes.parts[lane, number, table])
+                moved = np.float64(now) - np.float64(lanes.parts[lane, number, table])  # numba's float() would not widen
                 step = np.float32(lanes.targets[lane, number] - (before + tables * moved)) * share
                 for feature in range(table * each, (table + 1) * each):
                     entry = index[feature]

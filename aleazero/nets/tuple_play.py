@@ -1,0 +1,307 @@
+"""Playing by tables: the best move by the values of its afterstates, or by looking further: exact expectimax, compiled.
+
+A ply is a move. One ply takes the tables' word for each afterstate; two plies follow every outcome with its best move,
+and take the tables' word there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, GameError, PositionError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
+from aleazero.games.kernel import KernelGame
+from aleazero.games.luck import PLAYED, stream_key
+from aleazero.games.tuple_shape import TupleShape
+from aleazero.nets.tuples import (
+    Features,
+    Rows,
+    Tuples,
+    borrow_features,
+    borrow_rows,
+    make_put,
+    make_rows,
+    make_value_rows,
+    require_board,
+)
+from aleazero.search.borrow import borrow
+from aleazero.search.compile import compile_loop
+from aleazero.search.settle import make_settle
+from aleazero.search.tree import SLACK
+
+CHUNK: Final = 8
+"""Games that a thread plays at a time."""
+MOST_PLIES: Final = 4
+BROKEN: Final = -1
+"""The rules list impossible actions or outcomes."""
+
+
+class Look(NamedTuple):
+    """What one thread needs to look ahead."""
+
+    rows: Rows
+    returns: Any  # (rows,) float64, the return so far
+    owners: Any  # (rows,) int64, the outcome that led there
+    over: Any  # (rows,) bool
+    states: Any  # (2 · plies, state) int64, along the path: each move's afterstate and what chance makes of it
+    actions: Any  # (plies, actions + SLACK) int64
+    choices: Any  # (plies, outcomes + SLACK) int64, the outcomes along the path
+    chances: Any  # (plies, outcomes + SLACK) float64
+    ids: Any  # (outcomes + SLACK,) int64
+    probabilities: Any  # (outcomes + SLACK,) float64
+    value: Any  # (players,) float64
+    features: Features
+    weights: Any  # (entries,) float32
+
+
+def _make_look(game: KernelGame, tuples: Tuples, plies: int) -> Look:
+    rows = game.num_actions * max(1, game.info.max_outcomes)
+    outcomes = game.info.max_outcomes + SLACK
+    return Look(
+        rows=make_rows(tuples.shape, rows),
+        returns=np.zeros(rows),
+        owners=np.zeros(rows, np.int64),
+        over=np.zeros(rows, np.bool_),
+        states=np.zeros((2 * plies, game.info.state_size), np.int64),
+        actions=np.zeros((plies, game.num_actions + SLACK), np.int64),
+        choices=np.zeros((plies, outcomes), np.int64),
+        chances=np.zeros((plies, outcomes)),
+        ids=np.zeros(outcomes, np.int64),
+        probabilities=np.zeros(outcomes),
+        value=np.zeros(game.num_players),
+        features=tuples.features,
+        weights=tuples.weights,
+    )
+
+
+def _borrow_look(x: Look) -> Look:
+    return Look(
+        borrow_rows(x.rows),
+        borrow(x.returns),
+        borrow(x.owners),
+        borrow(x.over),
+        borrow(x.states),
+        borrow(x.actions),
+        borrow(x.choices),
+        borrow(x.chances),
+        borrow(x.ids),
+        borrow(x.probabilities),
+        borrow(x.value),
+        borrow_features(x.features),
+        borrow(x.weights),
+    )
+
+
+def _copy(source: Any, target: Any) -> None:
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+def _make_word(game: KernelGame, shape: TupleShape) -> Callable[..., Any]:
+    """``word(state, look)``: the return so far and the tables' word for what is to come."""
+    kind_of, returns_of = game.kernels.kind, game.kernels.returns
+    put, value_rows = make_put(shape), make_value_rows(shape)
+
+    def word(state: Any, look: Any) -> Any:
+        returns_of(state, look.value)
+        value = look.value[0]
+        if kind_of(state) != TERMINAL:
+            put(state, 0, look.rows)
+            value_rows(1, look.rows, look.features, look.weights)
+            value += look.rows.values[0]
+        return value
+
+    return word
+
+
+def _make_best(game: KernelGame, after_value: Callable[..., Any], level: int) -> Callable[..., Any]:
+    """``best(state, look) -> (action, value)`` of a decision, by the value of afterstates; the first of equals.
+
+    The action is BROKEN where there is none. ``level`` is the number of moves before it.
+    """
+    legal, apply, most_actions = game.kernels.legal, game.kernels.apply, game.num_actions
+
+    def best(state: Any, look: Any) -> Any:
+        actions, after = look.actions[level], look.states[2 * level]
+        count = legal(state, actions)
+        if count < 1 or count > most_actions:
+            return np.int64(BROKEN), 0.0
+        found, most = np.int64(BROKEN), 0.0
+        for i in range(count):
+            _copy(state, after)
+            apply(after, actions[i])
+            value = after_value(after, look)
+            if found < 0 or value > most:
+                found, most = np.int64(actions[i]), value
+        return found, most
+
+    return best
+
+
+def _make_expect(game: KernelGame, shape: TupleShape, plies: int, level: int) -> Callable[..., Any]:
+    """``expect(after, look)``: an afterstate's value by ``plies`` more moves; not a number where rules are broken."""
+    if plies == 0:
+        return _make_word(game, shape)
+    if plies == 1:
+        return _make_last_expect(game, shape, level)
+    kind_of, outcomes, apply_outcome = game.kernels.kind, game.kernels.outcomes, game.kernels.apply_outcome
+    best = _make_best(game, _make_expect(game, shape, plies - 1, level + 1), level)
+    word, most_outcomes = _make_word(game, shape), game.info.max_outcomes
+
+    def expect(after: Any, look: Any) -> Any:
+        state = look.states[2 * level - 1]
+        if kind_of(after) == DECISION:
+            return float(best(after, look)[1])
+        if kind_of(after) == TERMINAL:
+            return word(after, look)
+        count = outcomes(after, look.choices[level], look.chances[level])
+        if count < 1 or count > most_outcomes:
+            return np.nan
+        total = 0.0
+        for i in range(count):
+            _copy(after, state)
+            apply_outcome(state, look.choices[level, i])
+            if kind_of(state) == DECISION:
+                value = best(state, look)[1]
+            else:
+                value = word(state, look)
+            total += look.chances[level, i] * value
+        return total
+
+    return expect
+
+
+def _make_last_expect(game: KernelGame, shape: TupleShape, level: int) -> Callable[..., Any]:
+    """The same for one more move, with all boards valued together."""
+    kernels = game.kernels
+    kind_of, outcomes, apply_outcome = kernels.kind, kernels.outcomes, kernels.apply_outcome
+    legal, apply, returns_of = kernels.legal, kernels.apply, kernels.returns
+    put, value_rows = make_put(shape), make_value_rows(shape)
+    most_actions, most_outcomes = game.num_actions, max(1, game.info.max_outcomes)
+
+    def note(state: Any, owner: Any, row: Any, look: Any) -> None:
+        """Take a board down for an outcome."""
+        returns_of(state, look.value)
+        look.returns[row] = look.value[0]
+        look.owners[row] = owner
+        look.over[row] = kind_of(state) == TERMINAL
+        put(state, row, look.rows)
+
+    def expect(after: Any, look: Any) -> Any:
+        state, final, actions = look.states[2 * level - 1], look.states[2 * level], look.actions[level]
+        ids, chances = look.choices[level], look.chances[level]
+        count = np.int64(1)
+        chances[0] = 1.0
+        falls = kind_of(after) == CHANCE
+        if falls:
+            count = outcomes(after, ids, chances)
+        if count < 1 or count > most_outcomes:
+            return np.nan
+        row = np.int64(0)
+        for i in range(count):
+            _copy(after, state)
+            if falls:
+                apply_outcome(state, ids[i])
+            if kind_of(state) != DECISION:
+                note(state, i, row, look)
+                row += 1
+                continue
+            moves = legal(state, actions)
+            if moves < 1 or moves > most_actions:
+                return np.nan
+            for j in range(moves):
+                _copy(state, final)
+                apply(final, actions[j])
+                note(final, i, row, look)
+                row += 1
+        value_rows(row, look.rows, look.features, look.weights)
+        total, most = 0.0, -np.inf
+        for r in range(row):
+            value = look.returns[r]
+            if not look.over[r]:
+                value += look.rows.values[r]
+            most = max(most, value)
+            if r + 1 == row or look.owners[r + 1] != look.owners[r]:
+                total += chances[look.owners[r]] * most
+                most = -np.inf
+        return total
+
+    return expect
+
+
+def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., int]:
+    """``run(states, actions, keys, to_end, look)``: choose at each state, or play each game to its end."""
+    kind_of, apply = game.kernels.kind, game.kernels.apply
+    best = _make_best(game, _make_expect(game, shape, plies - 1, 1), 0)
+    settle = make_settle(game.kernels)
+
+    def run(states_: Any, actions: Any, keys: Any, to_end: bool, look_: Any) -> int:
+        states, look = borrow(states_), _borrow_look(look_)
+        for i in range(len(states)):
+            state = states[i]
+            if not to_end:
+                actions[i] = best(state, look)[0]
+                if actions[i] < 0:
+                    return BROKEN
+                continue
+            events = settle(state, keys[i], np.int64(0), look)
+            while events >= 0 and kind_of(state) == DECISION:
+                action, value = best(state, look)
+                if action < 0 or np.isnan(value):
+                    return BROKEN
+                apply(state, action)
+                events = settle(state, keys[i], events, look)
+            if events < 0:
+                return BROKEN
+        return 0
+
+    return run
+
+
+class TuplePlay:
+    """Plays a game of one player by tables, ``plies`` moves deep; the number of threads changes nothing but the time."""
+
+    def __init__(self, game: Game, tuples: Tuples, plies: int = 1, threads: int = 1) -> None:
+        self.game = require_board(game, tuples.shape)
+        if not 1 <= plies <= MOST_PLIES:
+            raise ConfigError(f"plies is {plies}, expected 1 to {MOST_PLIES}")
+        if plies > 1 and not game.info.lists_outcomes:
+            raise ConfigError(f"{game.name} does not list its outcomes, expected 1 ply, got {plies}")
+        if threads < 1:
+            raise ConfigError(f"threads is {threads}, expected at least 1")
+        self.tuples, self.plies, self.threads = tuples, plies, threads
+        self._run = compile_loop(make_run(self.game, tuples.shape, plies), f"{game.name}_tuples_play")
+
+    def choose(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The best action at each state vector, all at decisions."""
+        found = np.array(states, np.int64)
+        if any(self.game.kernels.kind(state) != DECISION for state in found):
+            raise PositionError(f"{self.game.name}: got a state at which nobody decides, expected a decision")
+        actions = np.zeros(len(found), np.int64)
+        self._work(found, actions, np.zeros(len(found), np.uint64), False)
+        return actions
+
+    def play(self, seeds: Sequence[int]) -> NDArray[np.int64]:
+        """Play a game for each seed of played luck; the state vectors at their ends."""
+        states = np.zeros((len(seeds), self.game.info.state_size), np.int64)
+        for state in states:
+            self.game.kernels.init(state)
+        keys = np.array([stream_key(PLAYED, seed, 0) for seed in seeds], np.uint64)
+        starts = range(0, len(seeds), CHUNK)
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(lambda at: self._work(states[at : at + CHUNK], _NONE, keys[at : at + CHUNK], True), starts))
+        return states
+
+    def _work(self, states: Any, actions: Any, keys: Any, to_end: bool) -> None:
+        look = _make_look(self.game, self.tuples, self.plies)
+        with np.errstate(over="ignore"):
+            if self._run(states, actions, keys, to_end, look) < 0:
+                raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")
+
+
+_NONE = np.zeros(0, np.int64)

@@ -1,0 +1,41 @@
+"""Played luck, compiled: chance events of a game that is really played, until there is a decision or the end.
+
+The luck is that of ``games/luck.py``: event number n of a game with a key has the number unit(key, n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from aleazero.games.base import CHANCE
+from aleazero.games.kernel import Kernels
+from aleazero.search.chance import BAD_OUTCOME, make_draw
+from aleazero.search.streams import extend_key_bits
+
+UNSETTLED: Final = -1
+"""Chance is broken."""
+MOST_EVENTS: Final = 10_000
+"""Chance events in a row before the rules count as broken."""
+
+_S11 = np.uint64(11)
+
+
+def make_settle(kernels: Kernels) -> Callable[..., Any]:
+    """``settle(state, key, events, scratch) -> events``, the chance events of the game so far, or UNSETTLED."""
+    kind_of, apply_outcome, draw = kernels.kind, kernels.apply_outcome, make_draw(kernels)
+
+    def settle(state: Any, key: Any, events: Any, scratch: Any) -> Any:
+        stop = events + MOST_EVENTS
+        while kind_of(state) == CHANCE:
+            u = float(extend_key_bits(key, np.uint64(events)) >> _S11) * (1.0 / 9007199254740992.0)
+            outcome = np.int64(draw(state, u, scratch))
+            if outcome == BAD_OUTCOME or events == stop:
+                return np.int64(UNSETTLED)
+            apply_outcome(state, outcome)
+            events += 1
+        return np.int64(events)
+
+    return settle

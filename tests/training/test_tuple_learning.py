@@ -1,0 +1,174 @@
+"""Tables that learn 2048."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+import aleazero
+from aleazero import CheckpointError, ConfigError
+from aleazero.evaluation.tuple_scores import judge_tuples
+from aleazero.games.luck import stream_key, unit
+from aleazero.training.tuple_learning import TupleConfig, TupleLearner
+from aleazero.training.tuple_loop import LEARNING
+from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
+
+LAMBDAS = [{}, {"horizon": 3, "lambda_": 0.6}]
+
+
+@pytest.fixture(scope="module")
+def game():
+    return aleazero.load_game("2048")
+
+
+def make(game, threads=1, **settings):
+    return TupleLearner(game, TupleConfig(**{"lanes": 48, "seed": 5, **settings}), threads=threads, shape=SMALL)
+
+
+def same(one, other) -> bool:
+    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+@pytest.mark.parametrize("settings", LAMBDAS)
+def test_threads_change_no_bit(game, settings) -> None:
+    alone, together = make(game, **settings), make(game, threads=2, **settings)
+    scores = alone.train(400)
+    assert len(scores) > 20
+    np.testing.assert_array_equal(together.train(400), scores)
+    assert same(alone.state(), together.state())
+    other = make(game, **{**settings, "seed": 6})
+    other.train(400)
+    assert not same(alone.state(), other.state())
+    together.close()
+
+
+@pytest.mark.parametrize("settings", LAMBDAS)
+def test_training_goes_on_from_its_state(game, settings) -> None:
+    whole, first, second = (make(game, **settings) for _ in range(3))
+    first.train(130)
+    second.train(7)  # what it had learned is forgotten
+    second.restore(load(save(first.state())))
+    scores = np.concatenate([make(game, **settings).train(130), second.train(170)])
+    np.testing.assert_array_equal(whole.train(300), scores)
+    assert same(whole.state(), second.state())
+    assert whole.moves == second.moves == 300 * 48
+
+
+class SlowLane:
+    """One lane in plain Python: the game through the facade, and what is due each round as (board, target)."""
+
+    def __init__(self, game, key, lambda_, horizon) -> None:
+        self.game, self.key, self.lambda_, self.horizon = game, key, lambda_, horizon
+        self.number, self.scores = -1, []
+        self.begin()
+
+    def begin(self) -> None:
+        self.number += 1
+        self.state, self.path, self.events = self.game.new_initial_state(), [], 0
+        self.settle()
+
+    def settle(self) -> None:
+        while self.state.is_chance_node():
+            u = unit(stream_key(*self.key, self.number, self.events))
+            self.state.apply_action(self.state.sample_outcome(u))
+            self.events += 1
+
+    def look_back(self, reached):
+        for board, so_far, value in reversed(self.path[-self.horizon :]):
+            yield board, reached - so_far
+            reached = (1.0 - self.lambda_) * (so_far + value) + self.lambda_ * reached
+
+    def move(self, weights):
+        worth = {}
+        for action in self.state.legal_actions():
+            after = self.state.child(action)
+            worth[action] = after.returns()[0] + float(slow_value(SMALL, weights, after.vector))
+        action = max(worth, key=worth.get)
+        self.state.apply_action(action)
+        due = list(self.look_back(worth[action]))[self.horizon - 1 :]
+        value = float(slow_value(SMALL, weights, self.state.vector))
+        self.path.append((self.state.vector.copy(), self.state.returns()[0], value))
+        self.settle()
+        if self.state.is_terminal():
+            self.scores.append(self.state.returns()[0])
+            due += self.look_back(self.scores[-1])
+            self.begin()
+        return due
+
+
+def slow_learn(due, weights, net, gross) -> None:
+    """Table by table, each in the belief that the others have moved since the round began as it has itself."""
+    tables, each = len(SMALL.tuples), len(SMALL.symmetries)
+    share = np.float32(1.0 / (tables * each))
+    found = [(np.array(slow_entries(SMALL, board)).reshape(tables, each), target) for board, target in due]
+    before = [[one_by_one(weights[table]) for table in entries] for entries, _ in found]
+    for table in range(tables):
+        for (entries, target), parts in zip(found, before, strict=True):
+            moved = float(one_by_one(weights[entries[table]])) - float(parts[table])
+            step = np.float32(target - (sum(float(part) for part in parts) + tables * moved)) * share
+            for entry in entries[table]:
+                trust = abs(net[entry]) / gross[entry] if gross[entry] > 0 else np.float32(1.0)
+                weights[entry] += trust * step
+                net[entry] += step
+                gross[entry] += abs(step)
+
+
+@pytest.mark.parametrize("settings", LAMBDAS)
+def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
+    learner = make(game, lanes=3, **settings)
+    lambda_, horizon = learner.config.lambda_, learner.config.horizon
+    lanes = [SlowLane(game, (LEARNING, 5, lane), lambda_, horizon) for lane in range(3)]
+    weights, net, gross = (np.zeros(SMALL.entries, np.float32) for _ in range(3))
+    for _ in range(250):
+        slow_learn([pair for lane in lanes for pair in lane.move(weights)], weights, net, gross)
+    scores = learner.train(250)
+    assert len(scores) >= 2
+    assert sorted(scores) == sorted(score for lane in lanes for score in lane.scores)
+    np.testing.assert_array_equal(learner.tuples.weights, weights)
+    np.testing.assert_array_equal(learner.coherence, np.stack([net, gross], axis=1))
+
+
+def test_many_lanes_do_not_overshoot(game) -> None:
+    """A thousand lanes that learn the same few boards at once stay near the rewards that these boards can have."""
+    learner = make(game, lanes=1024)
+    learner.train(6)
+    assert 0 < np.abs(learner.tuples.values(learner.lanes.states)).max() < 100
+
+
+def test_tables_learn_in_seconds(game) -> None:
+    learner = make(game, lanes=256)
+    before = judge_tuples(game, learner.tuples, 50)
+    learner.train(3000)
+    after = judge_tuples(game, learner.tuples, 50, threads=2)
+    assert before.mean.high < 3_500  # always the first legal move
+    assert after.mean.low > 6_000
+    assert after.share(9) > 0.5
+    assert after.to_dict()["score"]["count"] == 50
+
+
+@pytest.mark.long
+def test_2048_is_reached_within_six_million_moves(game) -> None:
+    learner = TupleLearner(game, threads=2)
+    learner.train(6_000_000 // learner.config.lanes)
+    found = judge_tuples(game, learner.tuples, 200)
+    assert found.mean.low > 20_000
+    assert found.share(11) > 0.4
+    assert judge_tuples(game, learner.tuples, 20, plies=2).mean.mean > found.mean.mean
+
+
+def test_what_does_not_fit_is_refused(game) -> None:
+    learner = make(game)
+    state = learner.state()
+    with pytest.raises(CheckpointError, match=r"lanes\.states is int64 \(48, 18\), expected int64 \(16, 18\)"):
+        make(game, lanes=16).restore(state)
+    with pytest.raises(CheckpointError, match=r"coherence\.sums"):
+        learner.restore({name: array for name, array in state.items() if name != "coherence.sums"})
+    with pytest.raises(CheckpointError, match=r"lanes\.index is out of range"):
+        learner.restore({**state, "lanes.index": state["lanes.index"] + np.int32(10**9)})
+    with pytest.raises(CheckpointError, match=r"coherence\.index is out of range"):
+        learner.restore({**state, "coherence.index": np.array([-1], np.int32), "coherence.sums": np.ones((1, 2), "f4")})
+    with pytest.raises(ConfigError, match="threads is 0"):
+        make(game, threads=0)
+    with pytest.raises(ConfigError, match="no tuple_shape"):
+        TupleLearner(aleazero.load_game("pig"))
