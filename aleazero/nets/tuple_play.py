@@ -264,7 +264,7 @@ def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., i
 
 
 class TuplePlay:
-    """Plays a game of one player by tables, ``plies`` moves deep; the number of threads changes nothing but the time."""
+    """Plays a game of one player by tables, ``plies`` moves deep; the number of threads changes its speed only."""
 
     def __init__(self, game: Game, tuples: Tuples, plies: int = 1, threads: int = 1) -> None:
         self.game = require_board(game, tuples.shape)

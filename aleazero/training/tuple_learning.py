@@ -30,11 +30,8 @@ class TupleConfig(Settings):
     """How tables learn."""
 
     lanes: int = Field(1024, ge=1, description="Games under way at a time.")
-    horizon: int = Field(1, ge=1, le=64, description="Moves after which an afterstate is learned.")
-    lambda_: float = Field(0.0, ge=0, le=1, description="Weight of later moves within the horizon.")
-    rate: float = Field(1.0, gt=0, description="Step size.")
-    coherent: bool = Field(True, description="Steps shrink where those of an entry contradict each other (TC).")
-    initial: float = Field(0.0, description="Value of every board at first.")
+    horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
+    lambda_: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
     seed: int = Field(0, ge=0, lt=2**63)
 
 
@@ -50,8 +47,7 @@ class TupleLearner:
             raise ConfigError(f"threads is {threads}, expected at least 1")
         self.game, self.threads = require_board(game, shape), threads
         self.tuples = Tuples(shape)
-        self.tuples.weights.fill(self.config.initial / len(self.tuples.features.lengths))
-        self.coherence = np.zeros((shape.entries if self.config.coherent else 1, 2), np.float32)
+        self.coherence = np.zeros((shape.entries, 2), np.float32)
         self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon)
         self.rounds = 0
         self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
@@ -126,8 +122,7 @@ class TupleLearner:
             raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")
 
     def _learn_one(self, table: int) -> None:
-        config = self.config
-        self._learn(self.lanes, table, config.rate, config.coherent, self.tuples.weights, self.coherence)
+        self._learn(self.lanes, table, self.tuples.weights, self.coherence)
 
     def _together(self, work: Callable[[int], None], parts: int) -> None:
         """Do all parts of a phase; each thread has every so-manieth."""

@@ -269,7 +269,10 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
 
 
 def make_learn(shape: TupleShape) -> Callable[..., int]:
-    """``learn(lanes, table, rate, coherent, weights, coherence)``: one table learns what is due, lane by lane.
+    """``learn(lanes, table, weights, coherence)``: one table learns what is due, lane by lane.
+
+    Steps adapt themselves (TC learning): beside each entry stand the sum of its steps and the sum of their sizes, and
+    where steps contradict each other the entry moves by little.
 
     Many lanes may share an entry, and if each took the whole step towards its target together they would go far beyond
     it. So an afterstate's value is looked up again before its step; but the other tables are at work elsewhere, and are
@@ -277,10 +280,9 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
     """
     each, tables = len(shape.symmetries), len(shape.tuples)
 
-    def learn(lanes_: Any, table: int, rate: float, coherent: bool, weights_: Any, coherence_: Any) -> int:
+    def learn(lanes_: Any, table: int, weights_: Any, coherence_: Any) -> int:
         lanes, weights, coherence = _borrow_lanes(lanes_), borrow(weights_), borrow(coherence_)
         share = np.float32(1.0 / (each * tables))
-        factor = np.float32(rate)
         for lane in range(len(lanes.due)):
             for number in range(lanes.due[lane]):
                 index = lanes.index[lane, lanes.slots[lane, number]]
@@ -290,18 +292,16 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
                     now += weights[index[feature]]
                 for other in range(tables):
                     before += lanes.parts[lane, number, other]
-                moved = np.float64(now) - np.float64(lanes.parts[lane, number, table])  # numba's float() would not widen
+                # numba's float() would not widen.
+                moved = np.float64(now) - np.float64(lanes.parts[lane, number, table])
                 step = np.float32(lanes.targets[lane, number] - (before + tables * moved)) * share
                 for feature in range(table * each, (table + 1) * each):
                     entry = index[feature]
-                    if coherent:
-                        net, gross = coherence[entry, 0], coherence[entry, 1]
-                        trust = abs(net) / gross if gross > 0.0 else np.float32(1.0)
-                        weights[entry] += factor * trust * step
-                        coherence[entry, 0] = net + step
-                        coherence[entry, 1] = gross + abs(step)
-                    else:
-                        weights[entry] += factor * step
+                    net, gross = coherence[entry, 0], coherence[entry, 1]
+                    trust = abs(net) / gross if gross > 0.0 else np.float32(1.0)
+                    weights[entry] += trust * step
+                    coherence[entry, 0] = net + step
+                    coherence[entry, 1] = gross + abs(step)
         return DONE
 
     return learn

@@ -8,9 +8,6 @@ from safetensors.numpy import load, save
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.errors import ContractError
-from aleazero.games.tuple_shape import TupleShape
-from aleazero.games.twenty48 import tuple_shape
 from aleazero.nets.tuples import Tuples, require_board, shape_of
 from tests.tuple_boards import SMALL, random_boards, slow_value
 
@@ -41,12 +38,6 @@ def test_symmetric_boards_are_worth_the_same(tuples) -> None:
     assert abs(tuples.values(board.reshape(1, 16))[0] - values[0]) > 1e-3
 
 
-def test_2048_describes_its_board() -> None:
-    shape = shape_of(aleazero.load_game("2048"))
-    assert shape == tuple_shape()
-    assert (len(shape.tuples), len(set(shape.symmetries)), shape.entries) == (4, 8, 4 * 16**6)
-
-
 def test_tensors_are_sparse_and_exact() -> None:
     made = Tuples(SMALL)
     made.weights[[0, 5, 20_735, 20_736, -1]] = [0.1, -2.5, 3e-41, 1e30, -0.0]
@@ -73,23 +64,6 @@ def test_damaged_tensors_are_refused(name, array, message) -> None:
     made.weights[[1, 3]] = 1.0
     with pytest.raises(CheckpointError, match=message):
         Tuples.from_tensors(SMALL, {**made.tensors(), name: array})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"tuples": ((0, 16),)},
-        {"tuples": ((1, 1),)},
-        {"tuples": ()},
-        {"symmetries": (tuple(range(15)),)},
-        {"values": 1},
-        {"values": 100, "tuples": ((0, 1, 2, 3, 4),)},
-    ],
-)
-def test_impossible_shapes_are_refused(change) -> None:
-    made = {"cells": 16, "values": 12, "tuples": SMALL.tuples, "symmetries": SMALL.symmetries}
-    with pytest.raises(ContractError):
-        TupleShape(**{**made, **change})
 
 
 def test_other_games_are_refused(tuples) -> None:

@@ -14,7 +14,7 @@ from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
 
-LAMBDAS = [{}, {"horizon": 3, "lambda_": 0.6}]
+LAMBDAS = [{"horizon": 1, "lambda_": 0.0}, {"horizon": 3, "lambda_": 0.6}]
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,6 @@ def test_tables_learn_in_seconds(game) -> None:
     assert before.mean.high < 3_500  # always the first legal move
     assert after.mean.low > 6_000
     assert after.share(9) > 0.5
-    assert after.to_dict()["score"]["count"] == 50
 
 
 @pytest.mark.long
