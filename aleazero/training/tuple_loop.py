@@ -291,8 +291,8 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
                 for feature in range(table * each, (table + 1) * each):
                     now += weights[index[feature]]
                 for other in range(tables):
-                    before += lanes.parts[lane, number, other]
-                # numba's float() would not widen.
+                    before += np.float64(lanes.parts[lane, number, other])
+                # float() would not widen in compiled code.
                 moved = np.float64(now) - np.float64(lanes.parts[lane, number, table])
                 step = np.float32(lanes.targets[lane, number] - (before + tables * moved)) * share
                 for feature in range(table * each, (table + 1) * each):
