@@ -22,14 +22,15 @@ from aleazero.search.compile import compile_loop
 from aleazero.search.config import Settings
 from aleazero.training.tuple_loop import LEARNING, Lanes, make_lanes, make_learn, make_move, make_room
 
-KEPT: Final = ("states", "games", "keys", "events", "plies", "index", "returns", "values")
+KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
 """What of the lanes goes from round to round."""
 
 
 class TupleConfig(Settings):
     """How tables learn."""
 
-    lanes: int = Field(1024, ge=1, description="Games under way at a time.")
+    lanes: int = Field(256, ge=1, description="Games under way at a time.")
+    moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
     horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
     lambda_: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
     seed: int = Field(0, ge=0, lt=2**63)
@@ -48,7 +49,7 @@ class TupleLearner:
         self.game, self.threads = require_board(game, shape), threads
         self.tuples = Tuples(shape)
         self.coherence = np.zeros((shape.entries, 2), np.float32)
-        self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon)
+        self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
         self.rounds = 0
         self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
         self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
@@ -59,10 +60,10 @@ class TupleLearner:
     @property
     def moves(self) -> int:
         """Moves played so far."""
-        return self.rounds * self.config.lanes
+        return self.rounds * self.config.lanes * self.config.moves
 
     def train(self, rounds: int) -> NDArray[np.float64]:
-        """So many moves of every lane; the scores of the games that ended, in order."""
+        """So many rounds of moves and lessons; the scores of the games that ended, in order."""
         ended: list[NDArray[np.float64]] = []
         with np.errstate(over="ignore"):
             for _ in range(rounds):
@@ -70,7 +71,8 @@ class TupleLearner:
                 self._together(self._learn_one, len(self.tuples.shape.tuples))
                 self.rounds += 1
                 if self.lanes.ended.any():
-                    ended.append(self.lanes.scores[self.lanes.ended])
+                    numbers = np.arange(self.config.moves)
+                    ended.append(self.lanes.scores[numbers < self.lanes.ended[:, None]])
         return np.concatenate(ended) if ended else np.zeros(0)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -117,8 +119,8 @@ class TupleLearner:
 
     def _move_some(self, part: int) -> None:
         bounds = [self.config.lanes * n // self.threads for n in (part, part + 1)]
-        tables = (self.tuples.features, self.tuples.weights)
-        if self._move(self.lanes, *bounds, self._key, self.config.lambda_, self._rooms[part], *tables) < 0:
+        settings, tables = (self.config.horizon, self.config.lambda_), (self.tuples.features, self.tuples.weights)
+        if self._move(self.lanes, *bounds, self._key, *settings, self._rooms[part], *tables) < 0:
             raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")
 
     def _learn_one(self, table: int) -> None:

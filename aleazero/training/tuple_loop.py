@@ -1,6 +1,8 @@
-"""The compiled phases of learning tables: every lane moves, then every table learns.
+"""The compiled phases of learning tables: every lane makes some moves, then every table learns.
 
-Within a phase no two rows, and no two tables, touch the same memory: who does which part never shows in the bits.
+Several moves in a row, because a lane's next boards have most of their entries in common with the last: they are still
+in the processor's cache. Within a phase no two rows, and no two tables, touch the same memory: who does which part
+never shows in the bits.
 """
 
 from __future__ import annotations
@@ -30,22 +32,23 @@ BLOCK: Final = 32
 
 
 class Lanes(NamedTuple):
-    """Games under way, and what is still to be learned from each. Rings hold the last ``horizon`` + 1 afterstates."""
+    """Games under way, and what is still to be learned from each. Rings hold the afterstates of the last moves."""
 
     states: Any  # (lanes, state) int64, each at a decision
     games: Any  # (lanes,) int64, games begun
     keys: Any  # (lanes,) uint64, of the luck of the game under way
     events: Any  # (lanes,) int64, chance events of that game
     plies: Any  # (lanes,) int64, afterstates of that game
-    index: Any  # (lanes, ring, features) int32, entries of afterstates
-    returns: Any  # (lanes, ring) float64, the return so far at afterstates
-    values: Any  # (lanes, ring) float64, their values when they were reached
+    noted: Any  # (lanes,) int64, afterstates of all games
+    index: Any  # (lanes, horizon + moves, features) int32, entries of afterstates
+    returns: Any  # (lanes, horizon + moves) float64, the return so far at afterstates
+    values: Any  # (lanes, horizon + moves) float64, their values when they were reached
     due: Any  # (lanes,) int64, afterstates to learn this round
-    slots: Any  # (lanes, ring) int64, where in the ring they are
-    targets: Any  # (lanes, ring) float64
-    parts: Any  # (lanes, ring, tuples) float32, what each table says of them as the round begins
-    ended: Any  # (lanes,) bool, whether the lane's game ended this round
-    scores: Any  # (lanes,) float64, what it came to
+    slots: Any  # (lanes, horizon + moves) int64, where in the ring they are
+    targets: Any  # (lanes, horizon + moves) float64
+    parts: Any  # (lanes, horizon + moves, tuples) float32, what each table says of them as the round begins
+    ended: Any  # (lanes,) int64, games that ended this round
+    scores: Any  # (lanes, moves) float64, what they came to
 
 
 class Room(NamedTuple):
@@ -62,15 +65,16 @@ class Room(NamedTuple):
     value: Any  # (1,) float64
 
 
-def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int) -> Lanes:
+def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> Lanes:
     """Lanes without games: at the first move every one begins its first."""
-    features, ring = len(shape.tuples) * len(shape.symmetries), horizon + 1
+    features, ring = len(shape.tuples) * len(shape.symmetries), horizon + moves
     return Lanes(
         states=np.zeros((lanes, game.info.state_size), np.int64),
         games=np.zeros(lanes, np.int64),
         keys=np.zeros(lanes, np.uint64),
         events=np.zeros(lanes, np.int64),
         plies=np.zeros(lanes, np.int64),
+        noted=np.zeros(lanes, np.int64),
         index=np.zeros((lanes, ring, features), np.int32),
         returns=np.zeros((lanes, ring)),
         values=np.zeros((lanes, ring)),
@@ -78,8 +82,8 @@ def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int) ->
         slots=np.zeros((lanes, ring), np.int64),
         targets=np.zeros((lanes, ring)),
         parts=np.zeros((lanes, ring, len(shape.tuples)), np.float32),
-        ended=np.zeros(lanes, np.bool_),
-        scores=np.zeros(lanes),
+        ended=np.zeros(lanes, np.int64),
+        scores=np.zeros((lanes, moves)),
     )
 
 
@@ -106,6 +110,7 @@ def _borrow_lanes(x: Lanes) -> Lanes:
         borrow(x.keys),
         borrow(x.events),
         borrow(x.plies),
+        borrow(x.noted),
         borrow(x.index),
         borrow(x.returns),
         borrow(x.values),
@@ -133,7 +138,7 @@ def _borrow_room(x: Room) -> Room:
 
 
 def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
-    """``move(lanes, first, last, seed, lambda_, room, features, weights)``: some lanes play their best move."""
+    """``move(lanes, first, last, seed, horizon, lambda_, room, features, weights)``: some lanes play a round."""
     kernels = game.kernels
     init, kind_of, legal, apply, returns_of = (
         kernels.init,
@@ -192,31 +197,29 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         lanes.targets[lane, number] = target - lanes.returns[lane, slot]
         lanes.due[lane] = number + 1
 
-    def look_back(lanes: Any, lane: Any, reached: Any, lambda_: Any, all_due: Any) -> None:
+    def look_back(lanes: Any, lane: Any, reached: Any, horizon: Any, lambda_: Any, all_due: Any) -> None:
         """λ-returns of the last afterstates, from what was reached after them; the oldest is due, or all are."""
-        horizon = lanes.returns.shape[1] - 1
-        plies = lanes.plies[lane]
-        for back in range(min(plies, horizon)):
-            slot = (plies - 1 - back) % (horizon + 1)
+        newest, ring = lanes.noted[lane] - 1, lanes.returns.shape[1]
+        for back in range(min(lanes.plies[lane], horizon)):
+            slot = (newest - back) % ring
             if all_due or back == horizon - 1:
                 ask(lanes, lane, slot, reached)
             reached = (1.0 - lambda_) * (lanes.returns[lane, slot] + lanes.values[lane, slot]) + lambda_ * reached
 
     def note(lanes: Any, lane: Any, row: Any, room: Any) -> None:
         """Keep the afterstate of a row, to be learned later."""
-        slot = lanes.plies[lane] % lanes.returns.shape[1]
+        slot = lanes.noted[lane] % lanes.returns.shape[1]
         lanes.returns[lane, slot] = room.returns[row]
         lanes.values[lane, slot] = room.rows.values[row]
         for feature in range(lanes.index.shape[2]):
             lanes.index[lane, slot, feature] = room.rows.index[feature, row]
         lanes.plies[lane] += 1
+        lanes.noted[lane] += 1
 
-    def advance(lanes: Any, lane: Any, row: Any, lambda_: Any, seed: Any, room: Any) -> Any:
+    def advance(lanes: Any, lane: Any, row: Any, horizon: Any, lambda_: Any, seed: Any, room: Any) -> Any:
         """Play the move of a row, see what it teaches, and let chance fall."""
-        lanes.due[lane] = 0
-        lanes.ended[lane] = False
         if not room.over[row]:
-            look_back(lanes, lane, room.returns[row] + room.rows.values[row], lambda_, False)
+            look_back(lanes, lane, room.returns[row] + room.rows.values[row], horizon, lambda_, False)
             note(lanes, lane, row, room)
         state = lanes.states[lane]
         for j in range(len(state)):
@@ -228,41 +231,52 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         if kind_of(state) != TERMINAL:
             return np.int64(DONE)
         returns_of(state, room.value)
-        look_back(lanes, lane, room.value[0], lambda_, True)
-        lanes.ended[lane] = True
-        lanes.scores[lane] = room.value[0]
+        look_back(lanes, lane, room.value[0], horizon, lambda_, True)
+        lanes.scores[lane, lanes.ended[lane]] = room.value[0]
+        lanes.ended[lane] += 1
         return begin(lanes, lane, seed, room)
 
-    def move(lanes_: Any, first: int, last: int, seed: Any, lambda_: float, room_: Any, features_: Any,
+    def best_row(lane: Any, room: Any) -> Any:
+        """The row of the best move of a lane of the block, the first of equals."""
+        best, most = np.int64(-1), -np.inf
+        for row in range(room.firsts[lane], room.firsts[lane + 1]):
+            value = room.returns[row]
+            if not room.over[row]:
+                value += room.rows.values[row]
+            if best < 0 or value > most:
+                best, most = np.int64(row), value
+        return best
+
+    def sum_parts(lanes: Any, lane: Any, weights: Any) -> None:
+        """What each table says of the afterstates that are due."""
+        for number in range(lanes.due[lane]):
+            slot = lanes.slots[lane, number]
+            for table in range(tables):
+                part = np.float32(0.0)
+                for feature in range(table * each, (table + 1) * each):
+                    part += weights[lanes.index[lane, slot, feature]]
+                lanes.parts[lane, number, table] = part
+
+    def move(lanes_: Any, first: int, last: int, seed: Any, horizon: int, lambda_: float, room_: Any, features_: Any,
              weights_: Any) -> int:  # fmt: skip
         lanes, room = _borrow_lanes(lanes_), _borrow_room(room_)
         features, weights = borrow_features(features_), borrow(weights_)
         for start in range(first, last, BLOCK):
             end = min(start + BLOCK, last)
             for lane in range(start, end):
+                lanes.due[lane] = lanes.ended[lane] = 0
                 if lanes.games[lane] == 0 and begin(lanes, lane, seed, room) < 0:
                     return BROKEN
-            count = expand(lanes, start, end, room)
-            if count < 0:
-                return BROKEN
-            value_rows(count, room.rows, features, weights)
-            for lane in range(start, end):
-                best, most = np.int64(-1), -np.inf
-                for row in range(room.firsts[lane - start], room.firsts[lane - start + 1]):
-                    value = room.returns[row]
-                    if not room.over[row]:
-                        value += room.rows.values[row]
-                    if best < 0 or value > most:
-                        best, most = np.int64(row), value
-                if advance(lanes, lane, best, lambda_, seed, room) < 0:
+            for _ in range(lanes.scores.shape[1]):
+                count = expand(lanes, start, end, room)
+                if count < 0:
                     return BROKEN
-                for number in range(lanes.due[lane]):
-                    slot = lanes.slots[lane, number]
-                    for table in range(tables):
-                        part = np.float32(0.0)
-                        for feature in range(table * each, (table + 1) * each):
-                            part += weights[lanes.index[lane, slot, feature]]
-                        lanes.parts[lane, number, table] = part
+                value_rows(count, room.rows, features, weights)
+                for lane in range(start, end):
+                    if advance(lanes, lane, best_row(lane - start, room), horizon, lambda_, seed, room) < 0:
+                        return BROKEN
+            for lane in range(start, end):
+                sum_parts(lanes, lane, weights)
         return DONE
 
     return move

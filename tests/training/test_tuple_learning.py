@@ -14,7 +14,7 @@ from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
 
-LAMBDAS = [{"horizon": 1, "lambda_": 0.0}, {"horizon": 3, "lambda_": 0.6}]
+WAYS = [{"horizon": 1, "lambda_": 0.0, "moves": 1}, {"horizon": 3, "lambda_": 0.6, "moves": 4}]
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +30,20 @@ def same(one, other) -> bool:
     return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
-@pytest.mark.parametrize("settings", LAMBDAS)
+@pytest.mark.parametrize("settings", WAYS)
 def test_threads_change_no_bit(game, settings) -> None:
     alone, together = make(game, **settings), make(game, threads=2, **settings)
-    scores = alone.train(400)
+    scores = alone.train(400 // alone.config.moves)
     assert len(scores) > 20
-    np.testing.assert_array_equal(together.train(400), scores)
+    np.testing.assert_array_equal(together.train(400 // alone.config.moves), scores)
     assert same(alone.state(), together.state())
     other = make(game, **{**settings, "seed": 6})
-    other.train(400)
+    other.train(400 // alone.config.moves)
     assert not same(alone.state(), other.state())
     together.close()
 
 
-@pytest.mark.parametrize("settings", LAMBDAS)
+@pytest.mark.parametrize("settings", WAYS)
 def test_training_goes_on_from_its_state(game, settings) -> None:
     whole, first, second = (make(game, **settings) for _ in range(3))
     first.train(130)
@@ -52,7 +52,7 @@ def test_training_goes_on_from_its_state(game, settings) -> None:
     scores = np.concatenate([make(game, **settings).train(130), second.train(170)])
     np.testing.assert_array_equal(whole.train(300), scores)
     assert same(whole.state(), second.state())
-    assert whole.moves == second.moves == 300 * 48
+    assert whole.moves == second.moves == 300 * 48 * whole.config.moves
 
 
 class SlowLane:
@@ -114,16 +114,18 @@ def slow_learn(due, weights, net, gross) -> None:
                 gross[entry] += abs(step)
 
 
-@pytest.mark.parametrize("settings", LAMBDAS)
+@pytest.mark.parametrize("settings", WAYS)
 def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
     learner = make(game, lanes=3, **settings)
     lambda_, horizon = learner.config.lambda_, learner.config.horizon
     lanes = [SlowLane(game, (LEARNING, 5, lane), lambda_, horizon) for lane in range(3)]
     weights, net, gross = (np.zeros(SMALL.entries, np.float32) for _ in range(3))
-    for _ in range(250):
-        slow_learn([pair for lane in lanes for pair in lane.move(weights)], weights, net, gross)
-    scores = learner.train(250)
+    moves = learner.config.moves
+    for _ in range(260 // moves):
+        slow_learn([pair for lane in lanes for _ in range(moves) for pair in lane.move(weights)], weights, net, gross)
+    scores = learner.train(260 // moves)
     assert len(scores) >= 2
+    assert sum(learner.lanes.games) == len(scores) + 3
     assert sorted(scores) == sorted(score for lane in lanes for score in lane.scores)
     np.testing.assert_array_equal(learner.tuples.weights, weights)
     np.testing.assert_array_equal(learner.coherence, np.stack([net, gross], axis=1))
@@ -132,14 +134,14 @@ def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
 def test_many_lanes_do_not_overshoot(game) -> None:
     """A thousand lanes that learn the same few boards at once stay near the rewards that these boards can have."""
     learner = make(game, lanes=1024)
-    learner.train(6)
+    learner.train(2)
     assert 0 < np.abs(learner.tuples.values(learner.lanes.states)).max() < 100
 
 
 def test_tables_learn_in_seconds(game) -> None:
     learner = make(game, lanes=256)
     before = judge_tuples(game, learner.tuples, 50)
-    learner.train(3000)
+    learner.train(375)
     after = judge_tuples(game, learner.tuples, 50, threads=2)
     assert before.mean.high < 3_500  # always the first legal move
     assert after.mean.low > 6_000
@@ -149,7 +151,8 @@ def test_tables_learn_in_seconds(game) -> None:
 @pytest.mark.long
 def test_2048_is_reached_within_six_million_moves(game) -> None:
     learner = TupleLearner(game, threads=2)
-    learner.train(6_000_000 // learner.config.lanes)
+    while learner.moves < 6_000_000:
+        learner.train(100)
     found = judge_tuples(game, learner.tuples, 200)
     assert found.mean.low > 20_000
     assert found.share(11) > 0.4
