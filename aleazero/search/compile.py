@@ -38,6 +38,9 @@ FORMAT = 2
 MOST_FILES = 256
 """Older files go when there are more."""
 
+OURS = ("aleazero.search.", "aleazero.nets.", "aleazero.training.")
+"""Where functions are that take many arrays at a time, all of them borrowed."""
+
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _MAGIC = b"aleazero"
@@ -107,7 +110,7 @@ def _specialise(
             return value
         if done.get(id(plain)) is None:
             copy = _specialise(plain, stamp, done, (*inside, function.__name__))
-            ours = plain.__module__.startswith("aleazero.search.")
+            ours = plain.__module__.startswith(OURS)
             # Ours take whole trees by value: calls that stay calls cost as much as the work they do. And their arrays
             # have no owners, so no references need be counted.
             # A game's own functions may allocate; they say so themselves, or they would inherit what callers say.
