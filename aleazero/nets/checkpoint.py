@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aleazero.errors import CheckpointError, ConfigError
+from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
+from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.columns import Column, FeatureShape
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.value_config import ValueNetConfig
@@ -100,6 +102,37 @@ class ValueMetadata(About):
         return value_weight_shapes(self.net, self.features, self.columns)
 
 
+class TableConfig(Settings):
+    """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
+
+    kind: Literal["tuples"] = "tuples"
+    cells: int
+    values: int
+    tuples: tuple[tuple[int, ...], ...] = Field(strict=False)
+    symmetries: tuple[tuple[int, ...], ...] = Field(strict=False)
+
+    def tuple_shape(self) -> TupleShape:
+        """The same as a game would say it."""
+        try:
+            return TupleShape(self.cells, self.values, self.tuples, self.symmetries)
+        except ContractError as error:
+            raise CheckpointError(str(error)) from None
+
+
+class TableMetadata(About):
+    """What the checkpoint of tables over tuples of cells says of itself; only entries that are not zero are stored."""
+
+    net: TableConfig
+
+    @classmethod
+    def of(
+        cls, game: Game, shape: TupleShape, step: int = 0, training: Mapping[str, Any] | None = None
+    ) -> TableMetadata:
+        """What there is to say of tables for this game."""
+        net = TableConfig(**asdict(shape))
+        return cls(net=net, step=step, training=dict(training or {}), **_about_game(game))
+
+
 def _about_game(game: Game) -> dict[str, Any]:
     """What ties a network to a game."""
     return {
@@ -121,11 +154,15 @@ def _as_json(game: Game) -> dict[str, Any]:
     return params
 
 
-def write_checkpoint(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
+def write_checkpoint(
+    path: Path, weights: Mapping[str, NDArray[Any]], about: Metadata | ValueMetadata | TableMetadata
+) -> None:
     """Write weights and metadata; the same ones give the same bytes."""
     from safetensors.numpy import save
 
-    tensors = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    tensors = {name: np.ascontiguousarray(weights[name]) for name in sorted(weights)}
+    if not isinstance(about, TableMetadata):
+        tensors = {name: array.astype(np.float32, copy=False) for name, array in tensors.items()}
     for name, array in tensors.items():
         if not np.isfinite(array).all():
             raise CheckpointError(f"{name} has numbers that are not finite, expected weights: {path} is not written")
@@ -139,7 +176,7 @@ def write_checkpoint(path: Path, weights: Weights, about: Metadata | ValueMetada
 def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata]:
     """Weights and metadata of a network of policy and value."""
     weights, about = read_any_checkpoint(path)
-    if isinstance(about, ValueMetadata):
+    if not isinstance(about, Metadata):
         raise CheckpointError(f"{path} is a value network ({about.net.kind}), expected one of policy and value")
     return weights, about
 
@@ -147,12 +184,26 @@ def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadat
 def read_value_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], ValueMetadata]:
     """Weights and metadata of a value network."""
     weights, about = read_any_checkpoint(path)
-    if isinstance(about, Metadata):
-        raise CheckpointError(f"{path} is a network of policy and value, expected a value network")
+    if not isinstance(about, ValueMetadata):
+        raise CheckpointError(f"{path} is {_kind(about)}, expected a value network")
     return weights, about
 
 
-def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata | ValueMetadata]:
+def read_table_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], TableMetadata]:
+    """Entries and metadata of tables."""
+    tensors, about = read_any_checkpoint(path)
+    if not isinstance(about, TableMetadata):
+        raise CheckpointError(f"{path} is {_kind(about)}, expected tables over tuples of cells")
+    return tensors, about
+
+
+def _kind(about: About) -> str:
+    if isinstance(about, ValueMetadata):
+        return f"a value network ({about.net.kind})"
+    return "a network of policy and value" if isinstance(about, Metadata) else "tables over tuples of cells"
+
+
+def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata | ValueMetadata | TableMetadata]:
     """Weights and metadata of a file that holds exactly what its metadata say."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -173,11 +224,13 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Met
         found = json.loads(written)
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
-        kind = ValueMetadata if "kind" in found["net"] else Metadata  # only a value network has a kind
+        named = found["net"].get("kind")  # networks of policy and value name none
+        kind = Metadata if named is None else TableMetadata if named == "tuples" else ValueMetadata
         about = kind.model_validate(found)
     except (ConfigError, ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
-    _require_weights(path, weights, about)
+    if not isinstance(about, TableMetadata):  # tables look at their entries themselves
+        _require_weights(path, weights, about)
     return weights, about
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aleazero.errors import CheckpointError
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import (
     ValueMetadata,
     read_checkpoint,
+    read_table_checkpoint,
     read_value_checkpoint,
     require_match,
     require_same,
@@ -15,6 +17,7 @@ from aleazero.nets.checkpoint import (
 from aleazero.nets.columns import FeatureShape
 from aleazero.nets.flat import FlatNet, Floats
 from aleazero.nets.inference import Net
+from aleazero.nets.tuples import Tuples
 from aleazero.nets.value_net import make_value_net
 
 
@@ -23,6 +26,16 @@ def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Ne
     weights, about = read_checkpoint(Path(path))
     require_match(about, game, str(path))
     return Net(weights, about, inference)
+
+
+def load_tables(path: str | Path, game: Game) -> Tuples:
+    """The tables of a checkpoint, if they were taught this game."""
+    tensors, about = read_table_checkpoint(Path(path))
+    require_match(about, game, str(path))
+    try:
+        return Tuples.from_tensors(about.net.tuple_shape(), tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from None
 
 
 def load_value_net(

@@ -8,7 +8,6 @@ of a fixed size: how many threads there are changes nothing but the time.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, requir
 from aleazero.nets.value_net import make_value_net
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.lanes import lanes_of
+from aleazero.training.learn import Round
 
 Floats = NDArray[np.float32]
 PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
@@ -40,22 +40,6 @@ AVERAGED: Final = 0.02
 """Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
 PART: Final = 256
 """Rows whose gradient is summed by one thread."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """What a round came to."""
-
-    number: int
-    """Rounds done, this one included."""
-    turns: int
-    games: int
-    """That ended."""
-    losses: tuple[float, ...]
-    """By column, of the last step."""
-    learning_rate: float
-    mean_return: float
-    """What player 0 got on average in the games that ended; NaN where none did."""
 
 
 class Shard:
@@ -278,7 +262,7 @@ class AfterstateLearner:
             games=games,
             losses=losses,
             learning_rate=rates["learning_rate"],
-            mean_return=sum(sample.score for sample in samples) / games if games else math.nan,
+            mean_return=sum(sample.score for sample in samples) / games if games else None,
         )
 
     def _keep(self, sample: Sample) -> None:

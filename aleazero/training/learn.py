@@ -39,6 +39,22 @@ UNKNOWN: Final = 2**40
 """Rounds, as long as their number is not fixed."""
 
 
+@dataclass(frozen=True)
+class Round:
+    """What a round came to."""
+
+    number: int
+    """Rounds done, this one included."""
+    turns: int
+    games: int
+    """That ended."""
+    losses: tuple[float, ...]
+    """By column, of the last step."""
+    learning_rate: float
+    mean_return: float | None
+    """What player 0 got on average in the games that ended; None where none did."""
+
+
 class Learner(Protocol):
     """What learns, round by round."""
 
@@ -46,8 +62,8 @@ class Learner(Protocol):
     """How many there will be in all."""
     rounds_done: int
 
-    def round(self) -> Any:
-        """Do a round, and tell what it came to: a dataclass with ``number``."""
+    def round(self) -> Round:
+        """Do a round, and tell what it came to."""
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on with the same result."""
@@ -75,7 +91,7 @@ class Run:
         return rounds
 
 
-OnRound = Callable[[Any, Run], None]
+OnRound = Callable[[Round, Run], None]
 """Called with what a round came to."""
 OnCheckpoint = Callable[[Path, Run], Mapping[str, Any]]
 """Called with a checkpoint that was written; what it tells goes into the events."""
@@ -161,7 +177,7 @@ def _checkpoint_due(done: int, rounds: int) -> bool:
     return done == rounds or done % max(1, -(-rounds // CHECKPOINTS)) == 0
 
 
-def _checkpoint(learner: Learner, run: Run, told: Any, on_checkpoint: OnCheckpoint | None) -> None:
+def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckpoint | None) -> None:
     path = run.folder / f"net_{learner.rounds_done:08}.safetensors"
     learner.save(path)
     learner.save(run.folder / NEWEST)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +18,11 @@ from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.tuple_shape import TupleShape
+from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
 from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
 from aleazero.search.config import Settings
+from aleazero.training.learn import Round
 from aleazero.training.tuple_loop import LEARNING, Lanes, make_lanes, make_learn, make_move, make_room
 
 KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
@@ -29,10 +32,11 @@ KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "
 class TupleConfig(Settings):
     """How tables learn."""
 
+    rounds: int = Field(50_000, ge=1, description="In each, every lane makes some moves, and then there is a lesson.")
     lanes: int = Field(256, ge=1, description="Games under way at a time.")
     moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
     horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
-    lambda_: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
+    td_lambda: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
     seed: int = Field(0, ge=0, lt=2**63)
 
 
@@ -50,7 +54,7 @@ class TupleLearner:
         self.tuples = Tuples(shape)
         self.coherence = np.zeros((shape.entries, 2), np.float32)
         self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
-        self.rounds = 0
+        self.rounds, self.rounds_done = self.config.rounds, 0
         self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
         self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
         self._rooms = [make_room(self.game, shape) for _ in range(threads)]
@@ -60,7 +64,7 @@ class TupleLearner:
     @property
     def moves(self) -> int:
         """Moves played so far."""
-        return self.rounds * self.config.lanes * self.config.moves
+        return self.rounds_done * self.config.lanes * self.config.moves
 
     def train(self, rounds: int) -> NDArray[np.float64]:
         """So many rounds of moves and lessons; the scores of the games that ended, in order."""
@@ -69,11 +73,29 @@ class TupleLearner:
             for _ in range(rounds):
                 self._together(self._move_some, self.threads)
                 self._together(self._learn_one, len(self.tuples.shape.tuples))
-                self.rounds += 1
+                self.rounds_done += 1
                 if self.lanes.ended.any():
                     numbers = np.arange(self.config.moves)
                     ended.append(self.lanes.scores[numbers < self.lanes.ended[:, None]])
         return np.concatenate(ended) if ended else np.zeros(0)
+
+    def round(self) -> Round:
+        """One round; what it came to."""
+        scores = self.train(1)
+        return Round(
+            number=self.rounds_done,
+            turns=self.config.lanes * self.config.moves,
+            games=len(scores),
+            losses=(),
+            learning_rate=0.0,
+            mean_return=float(scores.mean()) if len(scores) else None,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the tables."""
+        training = {**self.config.model_dump(mode="json"), "rounds": self.rounds}
+        about = TableMetadata.of(self.game, self.tuples.shape, self.rounds_done, training)
+        write_checkpoint(path, self.tuples.tensors(), about)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that training goes on from, as arrays; entries that were never touched are left out."""
@@ -82,7 +104,7 @@ class TupleLearner:
             **self.tuples.tensors(),
             "coherence.index": touched,
             "coherence.sums": self.coherence[touched],
-            "rounds": np.array([self.rounds], np.int64),
+            "rounds": np.array([self.rounds_done], np.int64),
             **{f"lanes.{name}": getattr(self.lanes, name).copy() for name in KEPT},
         }
 
@@ -108,7 +130,7 @@ class TupleLearner:
         self.tuples.weights[:] = Tuples.from_tensors(self.tuples.shape, tables).weights
         self.coherence[:] = 0.0
         self.coherence[touched] = state["coherence.sums"]
-        self.rounds = int(state["rounds"][0])
+        self.rounds_done = int(state["rounds"][0])
         for name in KEPT:
             getattr(self.lanes, name)[:] = state[f"lanes.{name}"]
 
@@ -119,7 +141,7 @@ class TupleLearner:
 
     def _move_some(self, part: int) -> None:
         bounds = [self.config.lanes * n // self.threads for n in (part, part + 1)]
-        settings, tables = (self.config.horizon, self.config.lambda_), (self.tuples.features, self.tuples.weights)
+        settings, tables = (self.config.horizon, self.config.td_lambda), (self.tuples.features, self.tuples.weights)
         if self._move(self.lanes, *bounds, self._key, *settings, self._rooms[part], *tables) < 0:
             raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")
 

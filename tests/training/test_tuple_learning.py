@@ -14,7 +14,7 @@ from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
 
-WAYS = [{"horizon": 1, "lambda_": 0.0, "moves": 1}, {"horizon": 3, "lambda_": 0.6, "moves": 4}]
+WAYS = [{"horizon": 1, "td_lambda": 0.0, "moves": 1}, {"horizon": 3, "td_lambda": 0.6, "moves": 4}]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def slow_learn(due, weights, net, gross) -> None:
 @pytest.mark.parametrize("settings", WAYS)
 def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
     learner = make(game, lanes=3, **settings)
-    lambda_, horizon = learner.config.lambda_, learner.config.horizon
+    lambda_, horizon = learner.config.td_lambda, learner.config.horizon
     lanes = [SlowLane(game, (LEARNING, 5, lane), lambda_, horizon) for lane in range(3)]
     weights, net, gross = (np.zeros(SMALL.entries, np.float32) for _ in range(3))
     moves = learner.config.moves
