@@ -58,8 +58,8 @@ def learn(
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_game
     from aleazero.training.afterstate import learning
+    from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
-    from aleazero.training.learn import open_run
 
     if recipe not in RECIPES:
         raise ConfigError(f"--recipe is {recipe!r}, expected afterstate")
@@ -70,9 +70,14 @@ def learn(
     loaded = read_game(game, param)
     config = read_settings(loaded, settings or [], seed, rounds)
     limit = None if rounds is not None else 6.0 if minutes is None else minutes
+    if limit is not None and config.hold < MEASURED:
+        raise ConfigError(
+            f"--set is hold={config.hold}, expected at least {MEASURED:.3g}, or --rounds: with --minutes their number is "
+            "measured first"
+        )
     wanted = {"settings": config.model_dump(mode="json", exclude={"rounds"}), "rounds": rounds}
     workers = threads or cores()
-    with open_run(out, loaded, game, wanted, limit) as run, learning(loaded, config, workers) as learner:
+    with learning(loaded, config, workers) as learner, open_run(out, loaded, game, wanted, limit) as run:
         view = View(loaded, workers, judge)
         with view.shown():
             newest = learn_rounds(learner, run, view.tell, view.judge)
@@ -99,6 +104,8 @@ def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -
     for name, value in read_params(pairs, "--set", "target=td").items():
         if name in ("seed", "rounds"):
             raise ConfigError(f"--set is {name}={value}, expected --{name} {value}")
+        if name == "net":
+            raise ConfigError(f"--set is net={value}, expected a setting of it, e.g. net.hidden=[64,64]")
         if name.startswith("net."):
             net[name.removeprefix("net.")] = value
         else:

@@ -53,6 +53,9 @@ class Kernels:
         missing = [name for name in REQUIRED if name not in namespace]
         if info.max_outcomes:
             missing += [name for name in CHANCE_REQUIRED if name not in namespace]
+        if info.features is not None:
+            told = ("features",) if info.features.lead is None else ("features", "points")
+            missing += [name for name in told if name not in namespace]
         if missing:
             raise ContractError(f"{info.name}: the game has no function {', '.join(missing)}")
         defaults = {
@@ -71,7 +74,7 @@ class Kernels:
         self.playout: Kernel | None = namespace.get("playout")
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
-        self.features: Kernel = namespace.get("features", self.observe)
+        self.features: Kernel = self.observe if info.features is None else namespace["features"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}

@@ -67,7 +67,8 @@ class YatzyLanes:
         """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
 
         Gives who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
-        (lanes, c); the leaf that each turn came to, where a share ``explore`` of marks is random; whether one was.
+        (lanes, c); the leaf that each turn came to, where a share ``explore`` of marks is random; whether it was, among
+        several.
         """
         expected = np.empty((len(states), 1 + carried.shape[1]))
         chosen = np.empty(len(states), np.int64)
@@ -150,7 +151,7 @@ def _play(states: Any, starts: Any, worth: Any, carried: Any, draws: Any, explor
                     if kept[keep_list[i]] > kept[in_hand]:
                         in_hand = keep_list[i]
         number = leaf[free[0], hand]
-        if draws[lane, ROLLS * DICE] < explore:
+        if num_free > 1 and draws[lane, ROLLS * DICE] < explore:
             strayed[lane] = True
             number = leaf[free[int(draws[lane, ROLLS * DICE + 1] * num_free)], hand]
         else:

@@ -108,7 +108,7 @@ def feature_schema(game: Game) -> str:
 def require_kernel(game: Game) -> KernelGame:
     """Refuse a game whose rules do not compile."""
     if not isinstance(game, KernelGame):
-        raise ConfigError(f"{game.name} is an object game: expected a kernel game, or --recipe alphazero")
+        raise ConfigError(f"{game.name} is an object game: expected a kernel game, or recipe alphazero")
     return game
 
 
@@ -119,8 +119,8 @@ def _seats(name: str, players: int) -> list[str]:
 def _score_column(game: Game) -> Column:
     if game.info.utility is None:
         raise ConfigError(
-            f"{game.name} has no bounds of its returns, expected GameInfo(utility=(lowest, highest)): scores are "
-            "learnt in shares of it"
+            f"{game.name} has no bounds of its returns, expected GameInfo(utility=(lowest, highest)), of which scores "
+            "are learnt in shares, or recipe alphazero"
         )
     low, high = game.info.utility
     return Column(name="score", scale=(high - low) / SPREADS, delta=(high - low) / SPREADS / 2)

@@ -212,6 +212,8 @@ class AfterstateLearner:
 
     def __init__(self, game: Game, config: AfterstateConfig, threads: int = 1) -> None:
         self.game, self.config = require_kernel(game), config
+        if config.net.phases > 1:
+            raise ConfigError(f"net.phases is {config.net.phases}, expected 1: this recipe knows no phases of a game")
         self.outcome, self.shape = Outcome.of(game), feature_shape(game)
         self.net = make_value_net(config.net, self.shape, self.outcome.columns)
         self.lanes = lanes_of(self.game, config.plies)
@@ -222,11 +224,11 @@ class AfterstateLearner:
         self.moments = np.zeros((2, self.net.size), np.float32)
         self.rounds = config.rounds
         self.steps = self.rounds_done = self.seen = 0
-        room = config.replay or config.shards * config.lanes
-        self._features = np.zeros((room, self.shape.features), np.float32)
-        self._targets = np.zeros((room, len(self.outcome.columns)), np.float32)
+        self._features = np.zeros((config.replay, self.shape.features), np.float32)
+        self._targets = np.zeros((config.replay, len(self.outcome.columns)), np.float32)
         self.first_state = self.game.new_initial_state().vector
         self.first = self.values.look(self.first_state[None])
+        self.lanes.spread(self.first_state[None])  # what cannot be planned is refused now
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shards = [Shard(self, number) for number in range(config.shards)]
 
@@ -251,8 +253,7 @@ class AfterstateLearner:
         samples = self._each(
             lambda shard: shard.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.shards
         )
-        for sample in samples:
-            self._keep(sample)
+        self._keep(samples)
         losses = self._learn(rates["learning_rate"])
         self.rounds_done += 1
         games = sum(sample.games for sample in samples)
@@ -265,10 +266,15 @@ class AfterstateLearner:
             mean_return=sum(sample.score for sample in samples) / games if games else None,
         )
 
-    def _keep(self, sample: Sample) -> None:
-        """Put samples into the ring, over the oldest."""
-        rows = (self.seen + np.arange(len(sample.features))) % len(self._features)
-        self._features[rows], self._targets[rows] = sample.features, sample.targets
+    def _keep(self, samples: Sequence[Sample]) -> None:
+        """Put samples into the ring, over the oldest; without a replay, instead of what was there."""
+        features = np.concatenate([sample.features for sample in samples])
+        targets = np.concatenate([sample.targets for sample in samples])
+        if not self.config.replay:
+            self._features, self._targets, self.seen = features, targets, len(features)
+            return
+        rows = (self.seen + np.arange(len(features))) % self.config.replay
+        self._features[rows], self._targets[rows] = features, targets
         self.seen += len(rows)
 
     def _learn(self, rate: float) -> tuple[float, ...]:
@@ -283,9 +289,10 @@ class AfterstateLearner:
             losses = self._step(self._features[rows], self._targets[rows], rate)
         if not config.replay:
             self.seen = 0
-        if not np.isfinite(losses).all():
+        if not (np.isfinite(losses).all() and np.isfinite(self.theta).all() and np.isfinite(self.mean).all()):
             raise ConfigError(
-                f"the loss is {losses.tolist()} in round {self.rounds_done}, expected numbers: lower learning_rate"
+                f"learning ran away in round {self.rounds_done + 1} (loss {losses.tolist()}), expected finite numbers: "
+                "lower learning_rate"
             )
         return tuple(losses.tolist())
 
@@ -326,7 +333,7 @@ class AfterstateLearner:
         }
         for number, shard in enumerate(self.shards):
             held |= {f"shard_{number}.{name}": array for name, array in shard.state().items()}
-        return held
+        return {name: array.copy() for name, array in held.items()}
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what ``state`` told."""

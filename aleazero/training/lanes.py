@@ -12,13 +12,14 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.jit import compile_and_keep
-from aleazero.search.compiled_planner import CompiledGraph
+from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import horizon_at
-from aleazero.search.plan_arrays import INNER, NODES
+from aleazero.search.plan_arrays import EXPANDED, INNER, NODES
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -28,7 +29,7 @@ MOST_NODES: Final = 200_000
 
 Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
 """Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
-(lanes, c); the leaf that the turn came to, where some actions are random; and whether one was."""
+(lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
 
 
 class Lanes(Protocol):
@@ -46,15 +47,21 @@ class Lanes(Protocol):
     def play(
         self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
-        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it."""
+        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
+
+        Actions are random in a share ``explore`` of turns. Whether they are is drawn before the dice: what the other
+        turns came to is then what good play comes to, however many decisions it took.
+        """
 
 
 def lanes_of(game: KernelGame, plies: int | None = None) -> Lanes:
     """The game's own lanes, or planned ones."""
-    if game.kernels.turn_lanes is not None and plies is None:
-        own: Lanes = game.kernels.turn_lanes(game)
-        return own
-    return PlannedLanes(game, plies)
+    if game.kernels.turn_lanes is None:
+        return PlannedLanes(game, plies)
+    if plies is not None:
+        raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
+    own: Lanes = game.kernels.turn_lanes(game)
+    return own
 
 
 class _Asked:
@@ -71,6 +78,7 @@ class PlannedLanes:
     def __init__(self, game: KernelGame, plies: int | None = None) -> None:
         self.game, self.plies = game, plies
         self._room: tuple[int, int] | None = None
+        plan_loop_of(game)  # before threads ask for it
 
     def spread(self, states: Ints) -> tuple[Ints, Ints, Any]:
         """Where turns from these states can end; the graphs are kept for ``play``."""
@@ -79,7 +87,10 @@ class PlannedLanes:
             root = KernelState(self.game, vector)
             horizon = horizon_at(root, "turn", self.plies)
             graph = CompiledGraph(root, horizon, _Asked(), MOST_NODES, 0, self._room)
-            graph.grow(None, generation=False)
+            try:
+                graph.grow(None, generation=False)
+            except GameError as error:
+                raise self._refusal(error, graph) from None
             self._room = graph.room()
             arrays = graph.arrays
             ends = np.flatnonzero(arrays.nodes.view(np.ndarray)["role"][: arrays.counters[NODES]] != INNER)
@@ -87,6 +98,16 @@ class PlannedLanes:
             starts.append(starts[-1] + len(ends))
             graphs.append((arrays, ends))
         return np.concatenate(leaves).astype(np.int64), np.array(starts, np.int64), graphs
+
+    def _refusal(self, error: GameError, graph: CompiledGraph) -> GameError:
+        """The planner's error, in words of learning where a setting helps."""
+        name, counters = self.game.name, graph.arrays.counters
+        if counters[NODES] >= MOST_NODES:
+            fewer = "plies=1" if self.plies is None else "fewer plies"
+            return GameError(f"{name}: a turn has more than {MOST_NODES} states, expected {fewer}, or recipe alphazero")
+        if counters[EXPANDED] < counters[NODES] and not graph.state(int(counters[EXPANDED])).outcomes_listed():
+            return GameError(f"{name}: chance has outcomes too many to list, expected recipe alphazero")
+        return error
 
     def play(
         self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
@@ -101,24 +122,24 @@ class PlannedLanes:
             nodes = int(arrays.counters[NODES])
             values = np.empty((nodes, offered.shape[1]))
             values[ends] = offered
-            mass, greedy = np.zeros(nodes), np.zeros(nodes)
-            mover = _expect(arrays.nodes, arrays.edges, arrays.order, explore, values, mass, greedy)
-            place = _pick(mass[ends], draws[lane, 0])
-            chosen[lane] = first + place
-            strayed[lane] = draws[lane, 1] * mass[ends[place]] >= greedy[ends[place]]
+            mass = np.zeros(nodes)
+            random = bool(draws[lane, 1] < explore)
+            mover, free = _expect(arrays.nodes, arrays.edges, arrays.order, random, values, mass)
+            chosen[lane] = first + _pick(mass[ends], draws[lane, 0])
+            strayed[lane] = random and free
             movers[lane], expected[lane], others[lane] = mover, values[0, mover], values[0, worth.shape[1] :]
         return movers, expected, others, chosen, strayed
 
 
 @compile_and_keep(nogil=True, error_model="numpy")
-def _expect(nodes: Any, edges: Any, order: Any, explore: float, values: Any, mass: Any, greedy: Any) -> int:
-    """Expectations of all columns under the best play, and the chances to come to each node; the first to decide.
+def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass: Any) -> tuple[int, bool]:
+    """Expectations of all columns under the best play, and the chances to come to each node (by random actions).
 
-    ``mass`` counts plays in which a share of actions is random, ``greedy`` those in which none was.
+    Who is the first to decide, and whether anybody has a choice.
     """
     count, columns = values.shape
     best = np.zeros(count, np.int64)
-    mover = 0
+    mover, free = 0, False
     for back in range(1, count + 1):
         n = order[count - back]
         node = nodes[n]
@@ -133,29 +154,26 @@ def _expect(nodes: Any, edges: Any, order: Any, explore: float, values: Any, mas
                 values[n, column] = mean
         else:
             mover = node.mover
+            free = free or node.num_edges > 1
             best[n] = edges[first].child
             for e in range(first + 1, end):
                 if values[edges[e].child, node.mover] > values[best[n], node.mover]:
                     best[n] = edges[e].child
             for column in range(columns):
                 values[n, column] = values[best[n], column]
-    mass[0] = greedy[0] = 1.0
+    mass[0] = 1.0
     for at in range(count):
         n = order[at]
         node = nodes[n]
         if node.role != INNER:
             continue
+        if node.kind != CHANCE and not random:
+            mass[best[n]] += mass[n]
+            continue
         for e in range(node.first_edge, node.first_edge + node.num_edges):
-            child = edges[e].child
-            if node.kind == CHANCE:
-                mass[child] += edges[e].probability * mass[n]
-                greedy[child] += edges[e].probability * greedy[n]
-            else:
-                mass[child] += explore / node.num_edges * mass[n]
-        if node.kind != CHANCE:
-            mass[best[n]] += (1.0 - explore) * mass[n]
-            greedy[best[n]] += (1.0 - explore) * greedy[n]
-    return mover
+            share = edges[e].probability if node.kind == CHANCE else 1.0 / node.num_edges
+            mass[edges[e].child] += share * mass[n]
+    return mover, free
 
 
 def _pick(shares: Values, u: float) -> int:

@@ -12,7 +12,9 @@ begun to fall. It is written down, and a run with that many rounds gives the sam
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +32,7 @@ from aleazero.games.base import Game
 FORMAT: Final = 1
 """Version of the folder's files."""
 PLAN, STATE, EVENTS, NEWEST, LOCK = "learn.json", "state.safetensors", "events.ndjson", "net.safetensors", ".lock"
+CHECKSUM: Final = "checksum"
 SAVED_EVERY: Final = 30.0
 """Seconds between two states."""
 MEASURED: Final = 1 / 12
@@ -82,7 +85,7 @@ class Run:
     folder: Path
     plan: dict[str, Any]
     seconds: float = 0.0
-    """Spent on rounds so far."""
+    """Spent on rounds so far, but for the first of each process, which compiles."""
 
     @property
     def rounds(self) -> int | None:
@@ -130,34 +133,53 @@ def _settled(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         known = {name: found[name] for name in plan}
+        if not (known["rounds"] is None or (isinstance(known["rounds"], int) and known["rounds"] > 0)):
+            raise ValueError(f"rounds is {known['rounds']!r}")
     except FileNotFoundError:
+        if (folder / STATE).exists():
+            raise ConfigError(f"{path} is missing beside {STATE}, expected both, or another folder") from None
         _write_json(path, plan)
         return plan
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is damaged: {error}; expected what `learn` wrote, or another folder") from None
-    for name, wanted in plan.items():
-        if known[name] != wanted and not (name == "rounds" and wanted is None):
-            raise ConfigError(
-                f"{folder} holds a run with {name} {known[name]!r}, got {wanted!r}: expected the same settings, or "
-                "another folder"
-            )
-    return known
+    fixed = {"rounds": known["rounds"]} if plan["rounds"] is None else {}
+    differing = _difference(known, {**plan, **fixed})
+    if differing is None:
+        return known
+    if not (folder / STATE).exists() and not _checkpoints(folder):  # nothing came of it
+        _write_json(path, plan)
+        return plan
+    name, had, wanted = differing
+    raise ConfigError(
+        f"{folder} holds a run with {name.removeprefix('settings.')} {had!r}, got {wanted!r}: expected the same "
+        "settings, or another folder"
+    )
+
+
+def _difference(had: Any, wanted: Any, name: str = "") -> tuple[str, Any, Any] | None:
+    """The first setting that differs: its name, and both values."""
+    if not (isinstance(had, dict) and isinstance(wanted, dict)):
+        return None if had == wanted else (name, had, wanted)
+    found = (_difference(had.get(key), wanted.get(key), f"{name}.{key}".lstrip(".")) for key in {**had, **wanted})
+    return next((one for one in found if one is not None), None)
 
 
 def learn(
     learner: Learner, run: Run, on_round: OnRound | None = None, on_checkpoint: OnCheckpoint | None = None
 ) -> Path:
     """Do the rounds that are missing; the newest checkpoint."""
+    read_events(run.folder)  # damage shows now, not at the first checkpoint
     _go_on(learner, run)
     learner.rounds = run.rounds or UNKNOWN
-    saved = time.monotonic()
+    saved, compiled = time.monotonic(), False
     while run.rounds is None or learner.rounds_done < run.rounds:
         began = time.perf_counter()
         try:
             told = learner.round()
         except AleaZeroError as error:
             raise type(error)(f"{error}; {_last_good(run.folder)}") from None
-        run.seconds += time.perf_counter() - began
+        run.seconds += time.perf_counter() - began if compiled else 0.0
+        compiled = True
         if run.rounds is None and run.seconds >= MEASURED * 60.0 * run.plan["minutes"]:
             run.plan["rounds"] = max(learner.rounds_done + 1, round(learner.rounds_done / MEASURED))
             learner.rounds = run.plan["rounds"]
@@ -182,7 +204,7 @@ def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckp
     learner.save(path)
     learner.save(run.folder / NEWEST)
     more = {} if on_checkpoint is None else dict(on_checkpoint(path, run))
-    line = {"checkpoint": path.name, "seconds": run.seconds, **asdict(told), **more}
+    line = _as_json({"checkpoint": path.name, "seconds": run.seconds, **asdict(told), **more})
     # Whatever a killed run wrote of later rounds is told again.
     lines = [*(old for old in read_events(run.folder) if old["number"] < told.number), line]
     _write(run.folder / EVENTS, "".join(f"{json.dumps(one)}\n" for one in lines).encode())
@@ -192,20 +214,41 @@ def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckp
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """What a run says of its checkpoints."""
     try:
-        return [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
+        events = [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
+        for event in events:
+            int(event["number"])
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"{folder / EVENTS} is damaged: {error}; expected a line of JSON for each checkpoint"
+            f"{folder / EVENTS} is damaged: {error}; expected a line of JSON for each checkpoint, or no such file"
         ) from None
+    return events
+
+
+def _as_json(value: Any) -> Any:
+    """JSON has no NaN: null."""
+    if isinstance(value, Mapping):
+        return {name: _as_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _save(learner: Learner, run: Run) -> None:
     from safetensors.numpy import save
 
     held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
-    _write(run.folder / STATE, save({**held, "seconds": np.array([run.seconds])}))
+    held["seconds"] = np.array([run.seconds])
+    _write(run.folder / STATE, save({**held, CHECKSUM: _checksum(held)}))
+
+
+def _checksum(held: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(held):
+        digest.update(f"{name} {held[name].dtype} {held[name].shape}".encode())
+        digest.update(held[name].tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _go_on(learner: Learner, run: Run) -> None:
@@ -215,6 +258,8 @@ def _go_on(learner: Learner, run: Run) -> None:
     path = run.folder / STATE
     try:
         held = load(path.read_bytes())
+        if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
+            raise ValueError("its checksum differs")
         run.seconds = float(held.pop("seconds")[0])
         learner.restore(held)
     except FileNotFoundError:
@@ -226,8 +271,12 @@ def _go_on(learner: Learner, run: Run) -> None:
 
 
 def _last_good(folder: Path) -> str:
-    names = sorted(path.name for path in folder.glob("net_*.safetensors"))
-    return f"the last good checkpoint is {folder / names[-1]}" if names else "no checkpoint was written before"
+    found = _checkpoints(folder)
+    return f"the last good checkpoint is {found[-1]}" if found else "no checkpoint was written before"
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    return sorted(folder.glob("net_*.safetensors"))
 
 
 def _write_json(path: Path, data: Any) -> None:

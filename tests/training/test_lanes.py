@@ -1,0 +1,199 @@
+"""Turns planned by the generic planner, many at once."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tree_game
+
+import aleazero
+from aleazero import ESTIMATE, Planner
+from aleazero.errors import ConfigError, GameError
+from aleazero.games.base import DECISION, MANY
+from aleazero.games.kernel import KernelGame
+from aleazero.training import lanes as lanes_module
+from aleazero.training.lanes import PlannedLanes, _expect, lanes_of
+
+PRIME = 2**31 - 1
+
+
+def arbitrary(vectors, players):
+    """A value for each player by whole-number arithmetic on the state, so that no bit can differ."""
+    rows = np.asarray(vectors, np.int64)
+    weights = np.random.default_rng(5).integers(1, PRIME, (players, rows.shape[1]))
+    values = ((rows[:, None, :] * weights) % PRIME).sum(axis=2) % PRIME / PRIME
+    return values if players != 2 else np.stack((values[:, 0], -values[:, 0]), axis=1)
+
+
+class Arbitrary:
+    sees_states = True
+    afterstates = ESTIMATE
+
+    def __call__(self, states):
+        players = states[0].game.num_players
+        values = arbitrary([state.vector for state in states], players)
+        turned = [np.roll(row, -state.viewer()) for row, state in zip(values, states, strict=True)]
+        return np.zeros((len(states), states[0].game.num_actions)), np.array(turned)
+
+
+def worth_of(game, leaves):
+    """What the planner would take: returns where the game ended, else the arbitrary values."""
+    values = arbitrary(leaves, game.num_players)
+    for row, vector in enumerate(leaves):
+        state = game.state_from_vector(vector)
+        if state.is_terminal():
+            values[row] = state.returns()
+    return values
+
+
+CASES = {
+    "pig": ("pig", {"target": 20}, None, ["0-0", "3-0 player 1", "17-12", "0-18 turn 6 player 0", "19-19 player 1"]),
+    "pig-plies": ("pig", {"target": 20}, 2, ["0-0", "3-0 player 1", "17-12", "19-19 player 1"]),
+    "dice": ("dice_game", {}, None, ["0", "7 rolling", "19 rolling", "12"]),
+    "dice-plies": ("dice_game", {}, 2, ["0", "7 rolling", "15 rolling", "12"]),
+}
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request):
+    name, params, plies, positions = CASES[request.param]
+    game = aleazero.load_game(name, **params)
+    states = [game.state_from_text(text) for text in positions]
+    return game, plies, states, np.array([state.vector for state in states])
+
+
+def test_expectations_are_the_planners(case):
+    game, plies, states, vectors = case
+    lanes = PlannedLanes(game, plies)
+    leaves, starts, known = lanes.spread(vectors)
+    assert leaves.dtype == np.int64
+    assert len(starts) == len(vectors) + 1
+    worth = worth_of(game, leaves)
+    carried = np.concatenate((worth, np.ones((len(leaves), 1))), axis=1)
+    draws = np.random.default_rng(0).random((len(vectors), lanes.draws))
+    movers, value, others, chosen, strayed = lanes.play(vectors, starts, known, worth, carried, draws, 0.0)
+    planner = Planner(game, Arbitrary(), plies=plies, solver="generic")
+    for lane, state in enumerate(states):
+        exact = planner.plan(state).value(state)
+        np.testing.assert_allclose(value[lane], exact[movers[lane]], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(others[lane, :-1], exact, rtol=0, atol=1e-12)
+        assert others[lane, -1] == pytest.approx(1.0)
+        assert starts[lane] <= chosen[lane] < starts[lane + 1]
+        assert movers[lane] == state.current_player() or state.kind() != DECISION
+    assert not strayed.any()
+
+
+def slow_masses(game, leaves, worth, root, random):
+    """How likely each leaf is, by walking down the whole tree; ``random``: with actions by lot."""
+    place = {vector.tobytes(): row for row, vector in enumerate(leaves)}
+    mass = np.zeros(len(leaves))
+
+    def value(state):
+        if state.key() in place:
+            return worth[place[state.key()]]
+        if state.is_chance_node():
+            return sum(p * value(state.child(o)) for o, p in state.chance_outcomes())
+        mover = state.current_player()
+        return max((value(state.child(a)) for a in state.legal_actions()), key=lambda v: v[mover])
+
+    def go(state, share):
+        if state.key() in place:
+            mass[place[state.key()]] += share
+        elif state.is_chance_node():
+            for outcome, probability in state.chance_outcomes():
+                go(state.child(outcome), share * probability)
+        elif random:
+            for action in state.legal_actions():
+                go(state.child(action), share / len(state.legal_actions()))
+        else:
+            mover = state.current_player()
+            go(max((state.child(a) for a in state.legal_actions()), key=lambda s: value(s)[mover]), share)
+
+    go(root, 1.0)
+    return mass
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_masses_are_those_of_the_whole_tree(random):
+    game = aleazero.load_game("pig", target=20)
+    root = game.state_from_text("6-9")
+    leaves, _, ((arrays, ends),) = PlannedLanes(game).spread(root.vector[None])
+    worth = worth_of(game, leaves)
+    nodes = int(arrays.counters[0])
+    values, mass = np.zeros((nodes, 2)), np.zeros(nodes)
+    values[ends] = worth
+    mover, free = _expect(arrays.nodes, arrays.edges, arrays.order, random, values, mass)
+    assert (mover, free) == (0, True)
+    assert mass[ends].sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(mass[ends], slow_masses(game, leaves, worth, root, random), rtol=0, atol=1e-12)
+
+
+def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did():
+    """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
+    game = aleazero.load_game("pig", target=20)
+    root, lanes, count = game.state_from_text("6-9").vector, PlannedLanes(game), 4000
+    leaves, starts, known = lanes.spread(root[None])
+    worth = worth_of(game, leaves)
+    draws = np.random.default_rng(3).random((count, 1, 2))
+
+    def play(explore):
+        found = [lanes.play(root[None], starts, known, worth, worth, one, explore) for one in draws]
+        return np.array([one[3][0] for one in found]), np.array([one[4][0] for one in found])
+
+    chosen, strayed = play(0.3)
+    greedy, none = play(0.0)
+    assert not none.any()
+    assert strayed.mean() == pytest.approx(0.3, abs=0.03)
+    np.testing.assert_array_equal(chosen[~strayed], greedy[~strayed])
+    assert (chosen[strayed] != greedy[strayed]).mean() > 0.2
+
+
+def test_without_a_choice_nothing_strays():
+    game = aleazero.load_game("dice_game")
+    pig = aleazero.load_game("pig", target=20)
+    lanes, forced = PlannedLanes(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
+    leaves, starts, known = lanes.spread(forced)
+    worth = worth_of(pig, leaves)
+    assert not lanes.play(forced, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
+    lanes, free = PlannedLanes(game), game.state_from_text("3").vector[None]
+    leaves, starts, known = lanes.spread(free)
+    worth = worth_of(game, leaves)
+    assert lanes.play(free, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
+
+
+def test_a_turn_too_large_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(lanes_module, "MOST_NODES", 20)
+    game = aleazero.load_game("pig", target=20)
+    first = game.new_initial_state().vector[None]
+    with pytest.raises(GameError, match="pig: a turn has more than 20 states, expected plies=1, or recipe alphazero"):
+        PlannedLanes(game).spread(first)
+    with pytest.raises(GameError, match="expected fewer plies"):
+        PlannedLanes(game, 9).spread(first)
+    assert len(PlannedLanes(game, 1).spread(first)[0]) == 1
+
+
+def many_outcomes(state, ids, probabilities):
+    return MANY
+
+
+def describe_many():
+    return replace(tree_game.describe(), name="unlisted", constants={}, lists_outcomes=False)
+
+
+def test_chance_that_cannot_be_listed_says_what_to_do():
+    module = types.ModuleType("unlisted")
+    for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
+        setattr(module, word, getattr(tree_game, word))
+    module.outcomes, module.describe = many_outcomes, describe_many
+    root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
+    game = KernelGame(module, {})
+    with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected recipe alphazero"):
+        PlannedLanes(game).spread(tree_game.encode(root)[None])
+
+
+def test_a_game_with_turns_of_its_own_takes_no_plies():
+    with pytest.raises(ConfigError, match="plies is 2, expected none: yatzy plays its own turns"):
+        lanes_of(aleazero.load_game("yatzy"), 2)
