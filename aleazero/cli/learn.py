@@ -53,13 +53,17 @@ def learn(
 
     - `aleazero learn --game yatzy -p players=1 --minutes 2 --out runs/solitaire --set target=td`
 
+    - `aleazero learn --game 2048 --minutes 6 --out runs/2048`
+
     - `aleazero learn --game examples/race.py --rounds 500 --out runs/race --json`
     """
+    from contextlib import closing
+
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_game
-    from aleazero.training.afterstate import learning
     from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
+    from aleazero.training.recipe import make_learner
 
     if recipe not in RECIPES:
         raise ConfigError(f"--recipe is {recipe!r}, expected afterstate")
@@ -70,14 +74,17 @@ def learn(
     loaded = read_game(game, param)
     config = read_settings(loaded, settings or [], seed, rounds)
     limit = None if rounds is not None else 6.0 if minutes is None else minutes
-    if limit is not None and config.hold < MEASURED:
+    if limit is not None and getattr(config, "hold", 1.0) < MEASURED:
         raise ConfigError(
-            f"--set is hold={config.hold}, expected at least {MEASURED:.3g}, or --rounds: with --minutes their number is "
-            "measured first"
+            f"--set is hold={config.hold}, expected at least {MEASURED:.3g}, or --rounds: with --minutes the number of "
+            "rounds is measured first"
         )
     wanted = {"settings": config.model_dump(mode="json", exclude={"rounds"}), "rounds": rounds}
     workers = threads or cores()
-    with learning(loaded, config, workers) as learner, open_run(out, loaded, game, wanted, limit) as run:
+    with (
+        closing(make_learner(loaded, config, workers)) as learner,
+        open_run(out, loaded, game, wanted, limit) as run,
+    ):
         view = View(loaded, workers, judge)
         with view.shown():
             newest = learn_rounds(learner, run, view.tell, view.judge)
@@ -97,10 +104,10 @@ def learn(
 def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -> Any:
     """The settings of the recipe: what suits the game, and what is asked for."""
     from aleazero.cli.specs import read_params
-    from aleazero.training.afterstate_config import AfterstateConfig, default_net
+    from aleazero.training.recipe import make_config
 
     given: dict[str, Any] = {"seed": seed, **({} if rounds is None else {"rounds": rounds})}
-    net = default_net(game).model_dump()
+    net: dict[str, Any] = {}
     for name, value in read_params(pairs, "--set", "target=td").items():
         if name in ("seed", "rounds"):
             raise ConfigError(f"--set is {name}={value}, expected --{name} {value}")
@@ -110,7 +117,7 @@ def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -
             net[name.removeprefix("net.")] = value
         else:
             given[name] = value
-    return AfterstateConfig(net=net, **given)  # type: ignore[arg-type]
+    return make_config(game, given, net)
 
 
 class View:

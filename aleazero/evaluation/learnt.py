@@ -1,19 +1,26 @@
-"""How good a network is that was learnt by the afterstate recipe, where something exact can tell."""
+"""How good a network (or tables) is that was learnt by the afterstate recipe, where something can tell."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.base import Game
 from aleazero.nets.between import Between
+from aleazero.nets.load import load_tables
+from aleazero.nets.tuples import has_board
 
 
 def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, threads: int = 1) -> dict[str, Any]:
-    """What can be measured of a checkpoint in a moment; nothing where there is no oracle.
+    """What can be measured of a checkpoint in a moment; nothing where there is nothing to tell by.
 
     Yatzy alone: ``regret`` a game, and ``score``. In a duel: share ``won`` against the player who is best alone.
+    Boards: ``score``, looking one move ahead.
     """
+    if has_board(game):
+        played = judge_tuples(game, load_tables(path, game), max(2, games // 10), seed=seed, threads=threads)
+        return {"score": played.mean.to_dict()}
     if game.name != "yatzy" or game.num_players > 2:
         return {}
     from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels

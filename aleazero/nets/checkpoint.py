@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,14 +102,18 @@ class ValueMetadata(About):
         return value_weight_shapes(self.net, self.features, self.columns)
 
 
+_Row = Annotated[tuple[int, ...], Field(strict=False)]
+_Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
+
+
 class TableConfig(Settings):
     """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
 
     kind: Literal["tuples"] = "tuples"
     cells: int
     values: int
-    tuples: tuple[tuple[int, ...], ...] = Field(strict=False)
-    symmetries: tuple[tuple[int, ...], ...] = Field(strict=False)
+    tuples: _Rows
+    symmetries: _Rows
 
     def tuple_shape(self) -> TupleShape:
         """The same as a game would say it."""

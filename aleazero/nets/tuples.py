@@ -116,6 +116,11 @@ def _compiled(shape: TupleShape) -> Callable[..., int]:
     return compile_loop(make_value_boards(shape), "tuples")
 
 
+def has_board(game: Game) -> bool:
+    """Whether a game is one of those whose boards tables can value."""
+    return isinstance(game, KernelGame) and game.num_players == 1 and hasattr(game.module, "tuple_shape")
+
+
 def shape_of(game: Game) -> TupleShape:
     """What a game says of its board."""
     described = getattr(game.module, "tuple_shape", None) if isinstance(game, KernelGame) else None

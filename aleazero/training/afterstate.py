@@ -8,9 +8,8 @@ of a fixed size: how many threads there are changes nothing but the time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -363,13 +362,3 @@ class AfterstateLearner:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
-
-
-@contextmanager
-def learning(game: Game, config: AfterstateConfig, threads: int = 1) -> Iterator[AfterstateLearner]:
-    """A learner whose threads end with the block."""
-    learner = AfterstateLearner(game, config, threads)
-    try:
-        yield learner
-    finally:
-        learner.close()
