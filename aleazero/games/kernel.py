@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -333,6 +333,35 @@ class KernelState(State):
 
     def key(self) -> bytes:
         return self.vector.tobytes()
+
+
+class KernelStates(Sequence[State]):
+    """States as rows of an array (states, state size); one is made where somebody looks at it."""
+
+    def __init__(self, game: KernelGame, vectors: Vector) -> None:
+        self.game, self.vectors = game, vectors
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @overload
+    def __getitem__(self, place: int) -> KernelState: ...
+    @overload
+    def __getitem__(self, place: slice) -> KernelStates: ...
+    def __getitem__(self, place: int | slice) -> KernelState | KernelStates:
+        if isinstance(place, slice):
+            return KernelStates(self.game, self.vectors[place])
+        return KernelState(self.game, self.vectors[place].copy())
+
+    def __iter__(self) -> Iterator[State]:
+        return (KernelState(self.game, vector.copy()) for vector in self.vectors)
+
+
+def vectors_of(states: Sequence[State]) -> Vector:
+    """The vectors of kernel games' states (states, state size)."""
+    if isinstance(states, KernelStates):
+        return states.vectors
+    return np.array([cast(KernelState, state).vector for state in states], np.int64)
 
 
 def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError, GameError, PositionError
 from aleazero.games.base import State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, KernelState, KernelStates
 from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_tree import CompiledTree
@@ -182,9 +182,7 @@ class CompiledGroup:
     def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
         """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
         count = int(self._tray.taken[0])
-        states: list[State] | None = None
-        if with_states:
-            states = [KernelState(self.game, row) for row in self._tray.states[:count].astype(np.int64)]
+        states = KernelStates(self.game, self._tray.states[:count].astype(np.int64)) if with_states else None
         return Leaves(self._tray.observations, self._tray.masks, states), self._tray.owners[:count]
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, DECISION, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, KernelState, KernelStates
 from aleazero.games.luck import stream_key
 from aleazero.search.compile import compile_loop
 from aleazero.search.engine import Leaves
@@ -142,7 +142,8 @@ class CompiledGraph:
             size = 0 if with_states else self.game.observation_size
             self._frontier = make_frontier(rows, size, self.game.num_actions)
             self._run(ASK, self._all_kept)
-        states: list[State] | None = [self.state(int(n)) for n in self._frontier.nodes] if with_states else None
+        vectors = self._graph.states[self._frontier.nodes].astype(np.int64) if with_states else None
+        states = None if vectors is None else KernelStates(self.game, vectors)
         return Leaves(self._frontier.observations, self._frontier.masks, states), self._frontier.viewers
 
     def solve(self, values: Vector) -> None:
@@ -195,6 +196,13 @@ class CompiledGraph:
                 edges["label"].tolist(), edges["probability"].tolist(), edges["child"].tolist(), strict=True
             )
         ]
+
+    def following(self, place: int) -> dict[int, Vector]:
+        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+        node = _plain(self._graph.nodes)[place]
+        first = int(node["first_edge"])
+        edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
+        return dict(zip(edges["label"].tolist(), self._graph.values[edges["child"]], strict=True))
 
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it."""

@@ -35,7 +35,7 @@ class Leaves:
 
     observations: NDArray[np.float32]
     legal_masks: NDArray[np.bool_]
-    states: list[State] | None
+    states: Sequence[State] | None
 
 
 class GrownTree(Protocol):

@@ -158,7 +158,7 @@ class Lockstep:
         for owner in np.unique(owners):
             rows = np.flatnonzero(owners == owner)
             order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
-            states = None if leaves.states is None else [leaves.states[row] for row in rows]
+            states = None if leaves.states is None else [leaves.states[int(row)] for row in rows]
             alone = Leaves(leaves.observations[order], leaves.legal_masks[order], states)
             try:
                 if len(rows) == len(owners):

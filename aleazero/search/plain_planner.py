@@ -7,6 +7,7 @@ compiled loop, so its numbers are the same to the bit.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -200,6 +201,10 @@ class PlainGraph:
         """What follows a place, actions ascending; nothing on the frontier."""
         return [PlanEdge(label, probability, child) for label, probability, child in place.edges]
 
+    def following(self, place: PlainNode) -> dict[int, Vector]:
+        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+        return {label: self.value(child) for label, _, child in place.edges}
+
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it."""
         outcomes = [len(node.edges) for node in self.nodes if node.kind == CHANCE and node.edges]
@@ -214,7 +219,7 @@ class PlainGraph:
         }
 
 
-def tell(states: list[State], num_actions: int, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
+def tell(states: Sequence[State], num_actions: int, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
     """States as an evaluator is told of them, and whose view each takes."""
     masks = np.array([state.legal_actions_mask() for state in states], np.bool_).reshape(len(states), num_actions)
     viewers = np.array([state.viewer() for state in states], np.int64)

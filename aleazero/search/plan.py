@@ -6,7 +6,7 @@ nothing was visited, so visits are 0 and the policy is 1 on the best action.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -51,6 +51,9 @@ class PlanGraph(Protocol):
     def edges(self, place: Any) -> list[PlanEdge]:
         """What follows a place, actions ascending; nothing on the frontier."""
 
+    def following(self, place: Any) -> dict[int, Vector]:
+        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it, as far as it is known."""
 
@@ -87,10 +90,10 @@ class Plan:
 
     def action(self, state: State) -> int:
         """The best action for the mover; the lowest id among equals."""
-        place = self._inside(state)
+        following = self._inside(state)
         if state.kind() != DECISION:
             raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
-        return self._best(state, place)
+        return best_label(following, state.current_player())
 
     def value(self, state: State) -> Vector:
         """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
@@ -98,16 +101,17 @@ class Plan:
 
     def action_values(self, state: State) -> dict[int, Vector]:
         """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
-        return {edge.label: self._graph.value(edge.place) for edge in self._graph.edges(self._inside(state))}
+        return self._inside(state)
 
     def result(self, state: State | None = None) -> SearchResult:
         """What a search would tell of the root, or of another state inside the plan."""
         state = self.root if state is None else state
-        place = self._inside(state)
-        values = self.action_values(state)
+        values = self._inside(state)
+        place = self._find(state)
         mover = state.current_player()
         actions = self._actions(state)
-        best = self._best(state, place) if mover >= 0 else None
+        best = best_label(values, mover) if mover >= 0 else None
+        edges = self._graph.edges(place) if state.kind() == CHANCE else []
         return SearchResult(
             seed=0,
             position=0,
@@ -116,11 +120,7 @@ class Plan:
             q=np.array([values[a][mover] if a in values else np.nan for a in actions], np.float64),
             priors=np.array([float(a == best) for a in actions], np.float64),
             value=self._graph.value(place),
-            outcomes=[
-                OutcomeStats(edge.label, edge.probability, 0, values[edge.label])
-                for edge in self._graph.edges(place)
-                if edge.probability is not None
-            ],
+            outcomes=[OutcomeStats(edge.label, edge.probability, 0, values[edge.label]) for edge in edges],
             stopped=None,
             config=SearchConfig(),
             view=PlanView(self._graph, place),
@@ -137,9 +137,6 @@ class Plan:
             return self._narrowed
         return state.legal_actions()
 
-    def _best(self, state: State, place: Any) -> int:
-        return best_edge(self._graph, place, state.current_player()).label
-
     def _find(self, state: State) -> Any:
         if state.game is not self.root.game and repr(state.game) != repr(self.root.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.root.game!r}")
@@ -151,21 +148,20 @@ class Plan:
             )
         return place
 
-    def _inside(self, state: State) -> Any:
-        place = self._find(state)
-        if not self._graph.edges(place):
+    def _inside(self, state: State) -> dict[int, Vector]:
+        """What follows a state inside the horizon."""
+        following = self._graph.following(self._find(state))
+        if not following:
             raise PositionError(
                 f"{state.game.name}: {state.to_text()!r} lies at the end of this plan, expected a state inside the "
                 f"horizon: plan from there anew"
             )
-        return place
+        return following
 
 
-def best_edge(graph: PlanGraph, place: Any, mover: int) -> PlanEdge:
-    """The mover's best edge; the lowest action id among equals."""
-    edges = graph.edges(place)
-    values = [graph.value(edge.place)[mover] for edge in edges]
-    return edges[values.index(max(values))]
+def best_label(following: Mapping[int, Vector], mover: int) -> int:
+    """The mover's best action; the lowest id among equals."""
+    return max(following, key=lambda action: following[action][mover])
 
 
 class PlanView:
@@ -210,13 +206,14 @@ class PlanView:
         edges = self._graph.edges(place)
         if not edges:
             return []
-        best = None if state.kind() == CHANCE else best_edge(self._graph, place, state.current_player())
+        chance = state.kind() == CHANCE
+        best = None if chance else best_label(self._graph.following(place), state.current_player())
         return [
             self._export(
                 edge.label,
                 state.action_to_string(edge.label),
                 edge.place,
-                None if best is None else float(edge.label == best.label),
+                None if best is None else float(edge.label == best),
                 edge.probability,
             )
             for edge in edges

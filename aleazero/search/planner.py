@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, KernelState, KernelStates, vectors_of
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
 from aleazero.search.horizon import Horizon, check_horizon, horizon_at, one_action
@@ -200,8 +200,7 @@ class Planner:
         answers = []
         for start in range(0, rows, size):
             chosen = np.minimum(np.arange(start, start + size), rows - 1)  # the last row pads the last batch
-            states = None if leaves.states is None else [leaves.states[row] for row in chosen]
-            batch = leaves if size == rows else Leaves(leaves.observations[chosen], leaves.legal_masks[chosen], states)
+            batch = leaves if size == rows else _some(leaves, chosen)
             _, values = evaluate_batch(
                 self.evaluator, batch.observations, batch.legal_masks, batch.states, self.game.num_players
             )
@@ -228,8 +227,20 @@ def _joined(leaves: list[Leaves]) -> Leaves:
     return Leaves(
         np.concatenate([some.observations for some in leaves]),
         np.concatenate([some.legal_masks for some in leaves]),
-        None if leaves[0].states is None else [state for some in leaves for state in some.states or []],
+        None if leaves[0].states is None else _joined_states([some.states or [] for some in leaves]),
     )
+
+
+def _joined_states(parts: list[Sequence[State]]) -> Sequence[State]:
+    first = parts[0]
+    if isinstance(first, KernelStates):
+        return KernelStates(first.game, np.concatenate([vectors_of(part) for part in parts]))
+    return [state for part in parts for state in part]
+
+
+def _some(leaves: Leaves, rows: NDArray[np.int64]) -> Leaves:
+    states = None if leaves.states is None else [leaves.states[row] for row in rows]
+    return Leaves(leaves.observations[rows], leaves.legal_masks[rows], states)
 
 
 def _compiles(game: Game, backend: str) -> bool:

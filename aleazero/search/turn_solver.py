@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, KernelState, KernelStates
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.plain_planner import tell, value_inside
-from aleazero.search.plan import PlanEdge, Vector
+from aleazero.search.plan import PlanEdge, Vector, best_label
 
 
 class SolvedTurn(Protocol):
@@ -55,18 +55,19 @@ class SolverGraph:
                 f"{self.game.name}: the turn solver's leaves have shape {vectors.shape}, expected (leaves, "
                 f"{self.game.info.state_size})"
             )
-        self._leaves = [self.game.state_from_vector(vector) for vector in vectors]
-        self._row = {leaf.key(): row for row, leaf in enumerate(self._leaves)}
-        self._asked = [row for row, leaf in enumerate(self._leaves) if leaf.kind() != TERMINAL]
-        self._values = np.zeros((len(self._leaves), self.game.num_players))
+        self._leaves = KernelStates(self.game, vectors)
+        self._row = {vector.tobytes(): row for row, vector in enumerate(vectors)}
+        kind = self.game.kernels.kind
+        self._kinds = np.array([kind(vector) for vector in vectors], np.int64)
+        self._asked = np.flatnonzero(self._kinds != TERMINAL)
+        self._values = np.zeros((len(vectors), self.game.num_players))
         self._solved: SolvedTurn | None = None
 
     def answerable(self) -> bool:
         """Whether the evaluator may be asked at every leaf."""
         if self._evaluator is None:
-            return not self._asked
-        asks_chance = asked_at_chance(self._evaluator) is not NONE
-        return asks_chance or all(self._leaves[row].kind() == DECISION for row in self._asked)
+            return not len(self._asked)
+        return asked_at_chance(self._evaluator) is not NONE or bool((self._kinds[self._asked] == DECISION).all())
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
         """Nothing is left to expand."""
@@ -82,20 +83,25 @@ class SolverGraph:
 
     def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
         """What the evaluator is to be asked, and whose view each row takes."""
-        inside = isinstance(self._evaluator, Uniform | Rollout)
-        states: list[State] = [] if inside else [self._leaves[row] for row in self._asked]
-        return tell(states, self.game.num_actions, with_states)
+        if isinstance(self._evaluator, Uniform | Rollout):
+            return tell([], self.game.num_actions, with_states)
+        asked = KernelStates(self.game, self._leaves.vectors[self._asked])
+        if not with_states or (self._kinds == DECISION).any():
+            return tell(asked, self.game.num_actions, with_states)
+        masks, seen = (np.zeros((len(asked), size)) for size in (self.game.num_actions, 0))
+        viewer = self.game.kernels.viewer
+        viewers = np.array([viewer(vector) for vector in asked.vectors], np.int64)
+        return Leaves(seen.astype(np.float32), masks.astype(np.bool_), asked), viewers
 
     def solve(self, values: Vector) -> None:
         """Take the leaves' values, by player, and solve the turn."""
-        for number, row in enumerate(self._asked):
-            if isinstance(self._evaluator, Uniform | Rollout):
+        if isinstance(self._evaluator, Uniform | Rollout):
+            for number, row in enumerate(self._asked.tolist()):
                 self._values[row] = value_inside(self._evaluator, self._leaves[row], self._seed, number)
-            else:
-                self._values[row] = values[number]
-        for row, leaf in enumerate(self._leaves):
-            if leaf.kind() == TERMINAL:
-                self._values[row] = leaf.returns()
+        else:
+            self._values[self._asked] = values
+        for row in np.flatnonzero(self._kinds == TERMINAL).tolist():
+            self._values[row] = self._leaves[row].returns()
         self._solved = self._solver.solve(self.root, self._values.copy())
 
     def find(self, state: State) -> State | None:
@@ -106,7 +112,10 @@ class SolverGraph:
     def _following(self, state: State) -> dict[int, Vector] | None:
         assert self._solved is not None
         assert isinstance(state, KernelState)
-        return None if state.key() in self._row else self._solved.action_values(state)
+        if state.key() in self._row:
+            return None
+        following = self._solved.action_values(state)
+        return None if following is None else dict(sorted(following.items()))
 
     def state(self, place: State) -> State:
         """The state at a place."""
@@ -119,11 +128,10 @@ class SolverGraph:
             leaf: Vector = self._values[self._row[place.key()]].copy()
             return leaf
         if place.kind() != CHANCE:
-            mover = place.current_player()
-            return np.array(following[max(sorted(following), key=lambda action: following[action][mover])])
-        value = np.zeros(self.game.num_players)
-        for outcome, probability in place.chance_outcomes():
-            value += probability * following[outcome]
+            return np.array(following[best_label(following, place.current_player())])
+        outcomes = place.chance_outcomes()
+        behind = np.array([following[outcome] for outcome, _ in outcomes])
+        value: Vector = (np.array([probability for _, probability in outcomes])[:, None] * behind).sum(axis=0)
         return value
 
     def edges(self, place: State) -> list[PlanEdge]:
@@ -132,7 +140,11 @@ class SolverGraph:
         if following is None:
             return []
         chances: dict[int, float] = dict(place.chance_outcomes()) if place.kind() == CHANCE else {}
-        return [PlanEdge(label, chances.get(label), place.child(label)) for label in chances or sorted(following)]
+        return [PlanEdge(label, chances.get(label), place.child(label)) for label in chances or following]
+
+    def following(self, place: State) -> dict[int, Vector]:
+        """The values of what follows a place, by label, actions ascending; nothing at a leaf."""
+        return self._following(place) or {}
 
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it: a solver need not count its nodes."""
