@@ -15,6 +15,7 @@ from aleazero.cli.options import (
     GameArgument,
     JsonFlag,
     MovesOption,
+    NetOption,
     ParamOption,
     PlanOption,
     PositionOption,
@@ -52,6 +53,7 @@ def analyse(
     ] = None,
     chance: ChanceOption = "closed",
     evaluator: EvaluatorOption = "rollout",
+    net: NetOption = None,
     plan: PlanOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed, same visit counts.")] = 0,
     c: ExplorationOption = None,
@@ -83,13 +85,21 @@ def analyse(
 
     - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:100` (exact to the turn's end)
 
+    - `aleazero analyse yatzy --net yatzy.safetensors --plan turn` (chances to win, and how much is luck)
+
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
+    from aleazero.cli.outlook import outlook
     from aleazero.cli.searching import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
-    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_plan, read_state
+    from aleazero.cli.specs import before_last_roll, read_config, read_evaluator, read_game, read_plan, read_state
+    from aleazero.search.planner import Planner
 
     _check_tree_file(tree)
+    if net is not None:
+        if evaluator != "rollout":
+            raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
+        evaluator = f"net:{net}"
     read_evaluator(evaluator)
     planned = None if plan is None else {**read_plan(plan), "seed": seed}
     if planned is not None:
@@ -106,21 +116,28 @@ def analyse(
         state = read_state(the_game, position, moves)
         state.require_running()
         leaf_evaluator = read_evaluator(evaluator, the_game)
+        told = None
         if planned is None:
             prepare(the_game, state)
             if not json:
                 print_position(state, console)
             result, took = timed_search(the_game, state, leaf_evaluator, config)
         else:
-            result, took = timed_plan(the_game, state, leaf_evaluator, planned)
+            # An outlook walks the states on the way, which a game's own solver of turns makes anew each time.
+            solver: Any = "generic" if evaluator.startswith("net:") else "auto"
+            planner = Planner(the_game, leaf_evaluator, solver=solver, **planned)
+            the_plan, took = timed_plan(planner, state)
+            result = the_plan.result()
+            told = outlook(planner, the_plan, before_last_roll(the_game, position, moves), leaf_evaluator)
             if not json:
                 print_position(state, console)
         if tree is not None:
             _write_tree(result, tree, tree_depth)
         if json:
-            print_json(as_data(state, result, took, evaluator) | ({} if plan is None else {"plan": plan}))
+            more = {} if told is None else told.to_dict(result)
+            print_json(as_data(state, result, took, evaluator) | more | ({} if plan is None else {"plan": plan}))
             return
-        print_result(state, result, took, console, top)
+        print_result(state, result, took, console, top, told)
     if tree is not None:
         console.print(f"tree written to {tree}", markup=False, soft_wrap=True)
 

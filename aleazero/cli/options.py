@@ -52,6 +52,10 @@ EvaluatorOption = Annotated[
         "network as `net:PATH`.",
     ),
 ]
+NetOption = Annotated[
+    str | None,
+    typer.Option("--net", metavar="PATH", help="A network that values leaves: short for `--evaluator net:PATH`."),
+]
 ExplorationOption = Annotated[
     float | None,
     typer.Option("--c", metavar="C", help="Weight of exploration, with values scaled to 0..1 [default: 1.5]."),

@@ -188,7 +188,8 @@ def play(
         searcher: SearchPlayer
         if spec.kind == "search":
             prepare(the_game, state)
-            searcher = SearchPlayer(the_game, read_evaluator(evaluator, the_game), config, temperature)
+            leaves = read_evaluator(evaluator, the_game, own.pop("prior_temperature", None))
+            searcher = SearchPlayer(the_game, leaves, config, temperature)
         elif spec.kind == "plan":
             searcher = PlanPlayer(the_game, read_evaluator(evaluator, the_game), config, own)
         else:

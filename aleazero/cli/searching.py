@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
     from aleazero.search.config import SearchConfig
+    from aleazero.search.plan import Plan
+    from aleazero.search.planner import Planner
     from aleazero.search.result import SearchResult
 
 
@@ -34,14 +36,11 @@ def whole_search(game: Game, state: State, evaluator: Any, config: SearchConfig)
     return result
 
 
-def timed_plan(game: Game, state: State, evaluator: Any, settings: dict[str, Any]) -> tuple[SearchResult, float]:
-    """A plan's result and the seconds it took; compiling does not count."""
-    from aleazero.search.planner import Planner
-
-    planner = Planner(game, evaluator, **settings)
+def timed_plan(planner: Planner, state: State) -> tuple[Plan, float]:
+    """A plan and the seconds it took; compiling does not count."""
     started = time.perf_counter()
-    result = planner.run(state)
-    return result, time.perf_counter() - started
+    plan = planner.plan(state)
+    return plan, time.perf_counter() - started
 
 
 def timed_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> tuple[SearchResult, float]:

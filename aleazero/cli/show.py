@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from aleazero.cli.outlook import Outlook
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
 
@@ -69,19 +70,21 @@ def share_bar(share: float, console: Console) -> str:
     return ("█" if full else "#") * max(round(BAR * share), 1 if share > 0 else 0)
 
 
-def value_text(value: float | None, game: Game) -> str:
+def value_text(value: float | None, game: Game, signed: bool = False) -> str:
     """A value in the game's units of return: signed where a player can lose; a dash where there is none."""
     if value is None or value != value:
         return "-"
     low_high = game.info.utility
-    return f"{value:+.3f}" if low_high is not None and low_high[0] < 0 else f"{value:,.2f}"
+    if low_high is not None and low_high[0] < 0:
+        return f"{value:+.3f}"
+    return f"{value:+,.2f}" if signed else f"{value:,.2f}"
 
 
-def values_text(values: Any, game: Game) -> str:
+def values_text(values: Any, game: Game, signed: bool = False) -> str:
     """Values by player."""
     if game.num_players == 1:
-        return value_text(float(values[0]), game)
-    return "   ".join(f"player {p} {value_text(float(v), game)}" for p, v in enumerate(values))
+        return value_text(float(values[0]), game, signed)
+    return "   ".join(f"player {p} {value_text(float(v), game, signed)}" for p, v in enumerate(values))
 
 
 def mover_text(state: State) -> str:
@@ -98,17 +101,22 @@ def print_position(state: State, console: Console, heading: str | None = None) -
         console.print(Text(mover_text(state), style="dim"))
 
 
-def print_result(state: State, result: SearchResult, seconds: float, console: Console, top: int = 20) -> None:
+def print_result(
+    state: State, result: SearchResult, seconds: float, console: Console, top: int = 20, told: Outlook | None = None
+) -> None:
     """The actions (or a chance root's outcomes), the values, the principal line, and what it cost."""
     planned = result.stats.simulations == 0 and result.stopped is None
     if planned:
-        console.print(planned_outcomes(state, result, top) if result.outcomes else planned_actions(state, result, top))
+        table = planned_outcomes if result.outcomes else planned_actions
+        console.print(table(state, result, top, told))
     elif result.outcomes:
         console.print(outcomes_table(state, result, console, top))
     else:
         console.print(actions_table(state, result, console, top))
     facts = facts_table()
     facts.add_row("value", values_text(result.value, state.game))
+    for name, gained in () if told is None else told.gains():
+        facts.add_row(name, values_text(gained, state.game, signed=True))
     facts.add_row("line", line_text(result))
     if planned:
         facts.add_row("plan", planned_cost_text(result, seconds))
@@ -163,9 +171,11 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
-def planned_actions(state: State, result: SearchResult, top: int) -> Table:
+def planned_actions(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
     """A row an action of a plan, the best first, with what it gives away; a dash where it was pruned."""
-    table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"))
+    more = {} if told is None else told.columns()
+    table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"),
+                        *((name, "right") for name in more))  # fmt: skip
     best = max(float(q) for q in result.q if q == q)
     order = sorted(range(len(result.actions)), key=lambda i: (result.q[i] != result.q[i], -result.q[i]))
     order.sort(key=lambda i: int(result.actions[i]) != result.best_action)
@@ -177,23 +187,26 @@ def planned_actions(state: State, result: SearchResult, top: int) -> Table:
             Text(state.action_to_string(int(result.actions[i]))),
             value_text(q, state.game),
             "" if chosen else "-" if q != q else f"{best - q:,.3f}",
+            *(texts.get(int(result.actions[i]), "") for texts in more.values()),
             style="bold green" if chosen else None,
         )
     _say_rest(table, len(order) - top, "action")
     return table
 
 
-def planned_outcomes(state: State, result: SearchResult, top: int) -> Table:
+def planned_outcomes(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
     """A row an outcome of a plan from a chance node, the likeliest first, with its value by player."""
     players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
     names = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
-    table = quiet_table(("outcome", "left"), ("probability", "right"), *((name, "right") for name in names))
+    more = {} if told is None else told.columns()
+    table = quiet_table(("outcome", "left"), ("probability", "right"), *((name, "right") for name in (*names, *more)))
     for o in sorted(result.outcomes, key=lambda o: (-(o.probability or 0.0), o.outcome))[:top]:
         values = [None if o.value is None else float(o.value[p]) for p in range(players)]
         table.add_row(
             Text(state.action_to_string(o.outcome)),
             f"{o.probability:.4f}",
             *(value_text(value, state.game) for value in values),
+            *(texts.get(o.outcome, "") for texts in more.values()),
         )
     _say_rest(table, len(result.outcomes) - top, "outcome")
     return table

@@ -58,12 +58,23 @@ def read_state(game: Game, position: str | None, moves: str | None) -> State:
     return state
 
 
-def read_evaluator(spec: str, game: Game | None = None) -> Any:
+def before_last_roll(game: Game, position: str | None, moves: str | None) -> State | None:
+    """The state before the last of some moves, if that was a roll; else None."""
+    from aleazero.games.base import moves_of
+
+    words = moves_of(moves or "")
+    before = read_state(game, position, ",".join(words[:-1]) + ",") if len(words) > 1 else None
+    if len(words) == 1:
+        before = read_state(game, position, None)
+    return before if before is not None and before.is_chance_node() else None
+
+
+def read_evaluator(spec: str, game: Game | None = None, prior_temperature: float | None = None) -> Any:
     """What values leaves; without a game the word is only checked, and there is None."""
     from aleazero.players import words
 
     words.check_evaluator(spec, "--evaluator")
-    return None if game is None else words.read_evaluator(spec, game, "--evaluator")
+    return None if game is None else words.read_evaluator(spec, game, "--evaluator", prior_temperature)
 
 
 def read_plan(spec: str) -> dict[str, Any]:

@@ -280,14 +280,18 @@ class State(ABC):
 
     def play(self, moves: str) -> None:
         """Apply several actions and outcomes by name, separated by commas (or spaces where names have none)."""
-        for word in moves.split(",") if "," in moves else moves.split():
-            if word.strip():
-                self.apply_action(self.string_to_action(word))
+        for word in moves_of(moves):
+            self.apply_action(self.string_to_action(word))
 
     def require_running(self) -> None:
         """Raise where the game is over."""
         if self.is_terminal():
             raise PositionError(f"{self.game.name}: the game is over in this position, expected one with a move left")
+
+
+def moves_of(text: str) -> list[str]:
+    """The moves that a text names, one after the other."""
+    return [word for word in (text.split(",") if "," in text else text.split()) if word.strip()]
 
 
 def _some(items: list[Any], most: int = 12) -> str:

@@ -68,6 +68,12 @@ class YatzyTurns:
             rows[:, KIND] = TERMINAL
         return rows
 
+    def starts(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The states that the turns of these states began from: the first roll is in the air."""
+        rows = vectors.copy()
+        rows[:, [IN_HAND, REROLLS, KIND]] = 0, 2, CHANCE
+        return rows
+
     def solve(self, state: KernelState, values: Values) -> SolvedYatzyTurn:
         """Solve the rest of the turn, given the values (leaves, players) of its leaves."""
         leaf_values = np.zeros((self.game.num_players, len(LEAF_CATEGORY)))

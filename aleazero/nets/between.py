@@ -17,15 +17,17 @@ from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, requir
 class Between:
     """A value network with the game it values; the parameters may be changed from outside."""
 
-    def __init__(self, game: Game, net: FlatNet, theta: Floats) -> None:
+    def __init__(self, game: Game, net: FlatNet, theta: Floats, plies: int | None = None) -> None:
         self.game, self.net, self.theta = require_kernel(game), net, theta
         self.outcome = Outcome.of(game)
+        self.plies = plies
+        """Chance events that were planned to teach it; None where it was the whole turn."""
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> Between:
         """The network of a checkpoint, if it was taught this game."""
-        net, theta, _ = load_value_net(path, game, feature_shape(game), feature_schema(game))
-        return cls(game, net, theta)
+        net, theta, about = load_value_net(path, require_kernel(game), feature_shape(game), feature_schema(game))
+        return cls(game, net, theta, about.training.get("plies"))
 
     def look(self, states: NDArray[np.int64]) -> Ends:
         """What there is to see of states between turns."""

@@ -8,6 +8,7 @@ from aleazero.errors import CheckpointError
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import (
     ValueMetadata,
+    read_any_checkpoint,
     read_checkpoint,
     read_table_checkpoint,
     read_value_checkpoint,
@@ -36,6 +37,11 @@ def load_tables(path: str | Path, game: Game) -> Tuples:
         return Tuples.from_tensors(about.net.tuple_shape(), tensors)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
+
+
+def holds_values(path: Path) -> bool:
+    """Whether a checkpoint is of a value network."""
+    return isinstance(read_any_checkpoint(path)[1], ValueMetadata)
 
 
 def load_value_net(

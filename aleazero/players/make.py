@@ -58,7 +58,8 @@ def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.searching import SearchPlayer
     from aleazero.search.config import SearchConfig
 
-    evaluator = read_evaluator(settings.pop("evaluator", "rollout"), game)
+    word, prior_temperature = settings.pop("evaluator", "rollout"), settings.pop("prior_temperature", None)
+    evaluator = read_evaluator(word, game, prior_temperature=prior_temperature)
     chance = settings.pop("chance", None)
     if "sims" not in settings:
         allowed = SIMULATIONS_AN_EVALUATION * settings.get("evaluations", 0)
@@ -82,18 +83,23 @@ def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _net(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.net import NetPlayer, read_net
+    from aleazero.nets.planned import PlannedNet
+    from aleazero.players.net import NetPlayer, read_any_net
+    from aleazero.players.planning import PlanPlayer
     from aleazero.players.searching import SearchPlayer
     from aleazero.search.config import SearchConfig
 
-    net = read_net(settings.pop("path"), game, settings.pop("inference", None))
-    settings.setdefault("sims", NET_SIMULATIONS)
+    prior_temperature = settings.pop("prior_temperature", None)
+    net = read_any_net(settings.pop("path"), game, settings.pop("inference", None), prior_temperature)
+    plans = isinstance(net, PlannedNet)
+    settings.setdefault("sims", 0 if plans else NET_SIMULATIONS)
     chance = settings.pop("chance", None)
     if settings["sims"] == 0:
-        searching = ["chance"] * (chance is not None) + ["c"] * ("c" in settings)
-        if searching:
-            raise ConfigError(f"{searching[0]} is of a search, expected none: with sims=0 the network decides alone")
-        return NetPlayer(net, game)
+        searching = {"chance": chance, "c": settings.get("c"), "prior_temperature": prior_temperature}
+        for name, value in searching.items():
+            if value is not None:
+                raise ConfigError(f"{name} is of a search, expected none: with sims=0 the network decides alone")
+        return PlanPlayer(game, net, net.horizon()) if plans else NetPlayer(net, game)
     given = {FIELDS[key]: value for key, value in settings.items()}
     config = SearchConfig(chance=None if chance is None else read_chance(chance), **given)
     return SearchPlayer(game, net, config, threads)

@@ -31,8 +31,26 @@ class DummyNet:
         return np.zeros((rows, self._actions), np.float32), np.zeros((rows, self._players), np.float32)
 
 
+def read_any_net(path: str, game: Game, inference: str | None = None, prior_temperature: float | None = None) -> Any:
+    """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors."""
+    file = Path(path).expanduser()
+    if path != DUMMY and file.exists():
+        from aleazero.nets.load import holds_values
+
+        if holds_values(file):
+            from aleazero.nets.planned import PlannedNet
+
+            if inference is not None:
+                raise ConfigError(f"inference is {inference!r}, expected none: a value network computes itself")
+            return PlannedNet.load(file, game, prior_temperature)
+    net = read_net(path, game, inference)
+    if prior_temperature is not None:
+        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: {path} has priors of its own")
+    return net
+
+
 def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
-    """The network at a path, or ``dummy``; ``inference`` says what computes it."""
+    """The network of policy and value at a path, or ``dummy``; ``inference`` says what computes it."""
     if path == DUMMY:
         if inference is not None:
             raise ConfigError(f"inference is {inference!r}, expected none: {DUMMY} computes nothing")

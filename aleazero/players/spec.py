@@ -22,9 +22,18 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "greedy": {},
     "oracle": {},
     "human": {},
-    "search": {"sims": int, "evaluations": int, "chance": str, "evaluator": str, "c": float, "selection": str},
-    "plan": {"horizon": str, "plies": int, "keep": int, "margin": float, "evaluator": str},
-    "net": {"sims": int, "chance": str, "c": float, "inference": str},
+    "search": {
+        "sims": int,
+        "evaluations": int,
+        "chance": str,
+        "evaluator": str,
+        "net": str,
+        "prior_temperature": float,
+        "c": float,
+        "selection": str,
+    },
+    "plan": {"horizon": str, "plies": int, "keep": int, "margin": float, "evaluator": str, "net": str},
+    "net": {"sims": int, "chance": str, "c": float, "inference": str, "prior_temperature": float},
 }
 """What may be set of each kind of player."""
 FIRST: Final[Mapping[str, str]] = {"net": "path"}
@@ -64,6 +73,10 @@ def parse_spec(text: str, what: str = "player") -> PlayerSpec:
             raise ConfigError(f"{what} {text!r}: {key} is {value!r}, expected {EXPECTED[known[key]]}") from None
     if "evaluator" in settings:
         check_evaluator(settings["evaluator"], f"{what} {text!r}: evaluator")
+        if "net" in settings:
+            raise ConfigError(f"{what} {text!r}: net is there beside evaluator, expected one of the two")
+    if "net" in settings and kind != "net":
+        settings["evaluator"] = f"net:{settings.pop('net')}"
     if "chance" in settings:
         read_chance(settings["chance"], f"{what} {text!r}: chance")
     return PlayerSpec(kind, settings)

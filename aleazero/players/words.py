@@ -45,18 +45,20 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
         raise ConfigError(f"{what} is {word!r}, expected uniform, rollout, rollout:N with N at least 1, or oracle")
 
 
-def read_evaluator(word: str, game: Game, what: str = "evaluator") -> Any:
+def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:
     """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
     from aleazero.search.evaluator import Rollout, Uniform
 
     check_evaluator(word, what)
     name, _, number = word.partition(":")
+    if prior_temperature is not None and name != "net":
+        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
     if name == "oracle":
         from aleazero.oracles.judge import judge_of
 
         return judge_of(game).evaluator
     if name == "net":
-        from aleazero.players.net import read_net
+        from aleazero.players.net import read_any_net
 
-        return read_net(number, game)
+        return read_any_net(number, game, prior_temperature=prior_temperature)
     return Uniform() if name == "uniform" else Rollout(int(number or 1))

@@ -11,7 +11,8 @@ count. Attributes may say more:
 - ``afterstates``: NONE (default; never asked at chance nodes), ESTIMATE (a new chance node is a leaf; later
   visits go on), EXACT (its value stands, nothing is expanded below). Masks there are all false.
 - ``decisions``: ESTIMATE (default) or EXACT.
-- ``sees_states = True``: it is called with a list of ``State`` instead of observations and masks.
+- ``sees_states = True``: it is called with a sequence of ``State`` instead of observations and masks.
+- ``for_plan(horizon, plies, prunes)``: the evaluator that a planner with these settings asks instead.
 - ``any_size = True``: a row's bits do not depend on the size of the batch, so a forest need not fill it up.
 """
 

@@ -6,7 +6,8 @@ nothing was visited, so visits are 0 and the policy is 1 on the best action.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -102,6 +103,26 @@ class Plan:
     def action_values(self, state: State) -> dict[int, Vector]:
         """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
         return self._inside(state)
+
+    def expected(self, state: State, tell: Callable[[list[State]], Vector]) -> dict[int, Vector]:
+        """By action (at a chance node: by outcome) the expectations of other numbers, where the plan is followed.
+
+        ``tell`` gives some numbers (states, n) of the states at the plan's end.
+        """
+        from aleazero.search.carry import carried
+
+        return carried(self._graph, self._find(state), tell)
+
+    def swings(self, state: State) -> dict[int, float]:
+        """By action that a roll inside the plan follows: the standard deviation of the mover's value by that roll."""
+        mover, found = state.current_player(), {}
+        for edge in self._graph.edges(self._find(state)):
+            behind = [(e.probability, self._graph.value(e.place)[mover]) for e in self._graph.edges(edge.place)]
+            if behind and behind[0][0] is not None:
+                chances, values = np.array(behind, np.float64).T
+                mean = float(chances @ values)
+                found[edge.label] = math.sqrt(max(0.0, float(chances @ (values - mean) ** 2)))
+        return found
 
     def result(self, state: State | None = None) -> SearchResult:
         """What a search would tell of the root, or of another state inside the plan."""

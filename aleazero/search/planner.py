@@ -69,6 +69,8 @@ class Planner:
             raise ConfigError(f"solver is {solver!r}, expected auto or generic")
         self.game = game
         self.evaluator = None if evaluator is None else resolve_evaluator(evaluator)
+        if hasattr(self.evaluator, "for_plan"):
+            self.evaluator = self.evaluator.for_plan(horizon, plies, keep is not None or margin is not None)
         self.horizon, self.plies = horizon, plies
         self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
         self._compiled = _compiles(game, backend)

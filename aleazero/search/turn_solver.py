@@ -32,7 +32,10 @@ class SolvedTurn(Protocol):
 
 
 class TurnSolver(Protocol):
-    """Solves the turns of one game."""
+    """Solves the turns of one game.
+
+    It may have ``starts(vectors) -> vectors``: by state (rows, state size) the one that its turn began from.
+    """
 
     def leaves(self, state: KernelState) -> NDArray[np.int64]:
         """Where the turn that a state is in can end, as state vectors (leaves, state size), none twice.
@@ -149,6 +152,12 @@ class SolverGraph:
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it: a solver need not count its nodes."""
         return {"evaluations": len(self._asked), "nodes": int(getattr(self._solved, "nodes", 0))}
+
+
+def starts_of(game: KernelGame, vectors: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """By state the one that its turn began from; None where the game cannot say."""
+    starts = getattr(solver_of(game), "starts", None)
+    return None if starts is None else np.asarray(starts(vectors), np.int64)
 
 
 def solver_of(game: KernelGame) -> TurnSolver | None:

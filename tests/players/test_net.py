@@ -64,6 +64,7 @@ def loaded(monkeypatch):
     fake.load_net = lambda path, game, **settings: (
         calls.append((path, game, settings)) or Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
     )
+    fake.holds_values = lambda path: False
     monkeypatch.setitem(sys.modules, "aleazero.nets.load", fake)
     return calls
 

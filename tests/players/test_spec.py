@@ -31,7 +31,10 @@ def test_texts_that_are_read(text, kind, settings):
     [
         ("", "player is '', known: greedy, human, net, oracle, plan, random, search"),
         ("serch:sims=2", "player is 'serch:sims=2', did you mean search?"),
-        ("search:", "no setting '' of search, known: c, chance, evaluations, evaluator, selection, sims"),
+        (
+            "search:",
+            "no setting '' of search, known: c, chance, evaluations, evaluator, net, prior_temperature, selection, sims",
+        ),
         ("search:simz=2", "no setting 'simz=2' of search, did you mean sims?"),
         ("search:sims", "got 'sims', expected sims=VALUE"),
         ("search:sims=", "got 'sims=', expected sims=VALUE"),
@@ -48,7 +51,7 @@ def test_texts_that_are_read(text, kind, settings):
         ("net:", "player 'net:': got no path"),
         ("net: ,sims=2", "got no path"),
         ("net:sims=2", "player 'net:sims=2': got no path"),
-        ("net:dummy,path=x", "no setting 'path=x' of net, known: c, chance, inference, sims"),
+        ("net:dummy,path=x", "no setting 'path=x' of net, known: c, chance, inference, prior_temperature, sims"),
         ("net:dummy,evaluator=rollout", "no setting 'evaluator=rollout' of net"),
         ("net:dummy,sims=few", "sims is 'few', expected a whole number"),
         ("net:dummy,chance=opn", "chance is 'opn', did you mean open"),

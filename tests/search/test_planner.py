@@ -827,3 +827,14 @@ def test_rollouts_of_a_game_that_draws_from_its_list() -> None:
         for backend in ("compiled", "plain")
     ]
     np.testing.assert_allclose(*values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["auto", "generic"])
+def test_other_numbers_are_expected_under_the_plans_own_play(solver):
+    """What the mover's own value is expected to be is the plan's value, whoever keeps its graph."""
+    game = aleazero.load_game("yatzy", players=1)
+    state = game.state_from_text("open sixes yatzy upper 40 total 200 / player 0 dice 22266 rerolls 1")
+    plan = Planner(game, "uniform", solver=solver).plan(state)
+    expected = plan.expected(state, lambda ends: np.array([[end.returns()[0], 1.0] for end in ends]))
+    for action, value in plan.action_values(state).items():
+        assert expected[action] == pytest.approx([value[0], 1.0])

@@ -1,0 +1,131 @@
+"""Value networks as evaluators: as they are between turns, and by a plan of the rest of the turn everywhere else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError
+from aleazero.games.base import CHANCE, DECISION, Game, State
+from aleazero.games.kernel import KernelState, KernelStates, vectors_of
+from aleazero.nets.between import Between
+from aleazero.search.evaluator import ESTIMATE
+from aleazero.search.plan import Plan, best_label
+from aleazero.search.planner import Planner, by_player
+from aleazero.search.turn_solver import starts_of
+
+Values = NDArray[np.float64]
+MARGIN: Final = 0.001
+"""What a point of margin is worth in play, where one win is 1: it decides between actions that win alike."""
+TEMPERATURE: Final = 0.01
+"""Of priors. On 153 decisions of Yatzy 0.001 to 0.01 play alike, 0.03 hardly worse (docs/evaluators.md)."""
+KEPT_TURNS: Final = 256
+
+
+class TurnEnds:
+    """The values of states between turns, and of no others: for a plan whose horizon is the turn."""
+
+    sees_states = True
+    afterstates = ESTIMATE
+    any_size = True
+
+    def __init__(self, between: Between) -> None:
+        self.between = between
+        self._actions = between.game.num_actions
+
+    def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
+        """Equal logits; values in seats relative to the viewer."""
+        ends = self.between.look(vectors_of(states))
+        worth = self.between.outcome.worth(self.between.columns(ends), MARGIN)
+        return np.zeros((len(states), self._actions)), by_player(worth, -ends.viewers)
+
+
+class PlannedNet:
+    """Values everywhere: where the network knows nothing, the rest of the turn is planned exactly.
+
+    Priors are a softmax of the plan's action values, in units of ``prior_temperature`` times the range of returns.
+    """
+
+    sees_states = True
+    afterstates = ESTIMATE
+    any_size = True
+
+    def __init__(self, between: Between, prior_temperature: float = TEMPERATURE) -> None:
+        if not (math.isfinite(prior_temperature) and prior_temperature > 0):
+            raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
+        self.between, self.game = between, between.game
+        low, high = self.game.info.utility or (-1.0, 1.0)
+        self._unit = prior_temperature * (high - low)
+        self.ends = TurnEnds(between)
+        self._planner = Planner(self.game, self.ends, plies=between.plies)
+        self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game, prior_temperature: float | None = None) -> PlannedNet:
+        """The network of a checkpoint, if it was taught this game."""
+        return cls(Between.load(path, game), TEMPERATURE if prior_temperature is None else prior_temperature)
+
+    def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
+        """Logits, and values in seats relative to the viewer."""
+        vectors = vectors_of(states)
+        logits = np.zeros((len(vectors), self.game.num_actions))
+        values = np.empty((len(vectors), self.game.num_players))
+        starts = None if self.between.plies is not None else starts_of(self.game, vectors)
+        known = self._known(vectors, starts)
+        if known.any():
+            _, values[known] = self.ends(KernelStates(self.game, vectors[known]))
+        rows = np.flatnonzero(~known)
+        others = [KernelState(self.game, vectors[row]) for row in rows]
+        for row, state, plan in zip(rows, others, self._plans(others, rows, starts), strict=True):
+            if state.kind() == DECISION:
+                following, mover = plan.action_values(state), state.current_player()
+                value = following[best_label(following, mover)]
+                behind = np.array([other[mover] for other in following.values()]) - value[mover]
+                logits[row, list(following)] = behind / self._unit
+            else:
+                value = plan.value(state)
+            values[row] = np.roll(value, -state.viewer())
+        return logits, values
+
+    def columns(self, states: Sequence[State]) -> Values:
+        """The columns of the outcome, by player, of states between turns or at the end of the game."""
+        return self.between.columns(self.between.look(vectors_of(states)))
+
+    def turn_start(self, state: State) -> State | None:
+        """The state that the turn of a state began from; None where it is that, or the game cannot say."""
+        vectors = vectors_of([state])
+        starts = starts_of(self.game, vectors)
+        return None if starts is None or np.array_equal(starts, vectors) else KernelState(self.game, starts[0])
+
+    def horizon(self) -> dict[str, Any]:
+        """How far to plan over this network alone, as settings of a Planner."""
+        return {"horizon": "turn"} if self.between.plies is None else {"plies": self.between.plies}
+
+    def for_plan(self, horizon: str, plies: int | None, prunes: bool) -> TurnEnds | PlannedNet:
+        """What a planner asks: the network itself, where plans end between turns."""
+        whole_turns = horizon == "turn" and plies is None and self.between.plies is None
+        return self.ends if whole_turns and not prunes else self
+
+    def _known(self, vectors: NDArray[np.int64], starts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+        """Which states the network was taught: first ones of turns, or, where a turn is one action, afterstates."""
+        if starts is not None:
+            known: NDArray[np.bool_] = (starts == vectors).all(axis=1)
+            return known
+        kernels = self.game.kernels
+        by_action = self.between.plies is not None or (self.game.num_players == 1 and kernels.turn is None)
+        return np.array([by_action and kernels.kind(vector) == CHANCE for vector in vectors], np.bool_)
+
+    def _plans(self, states: list[KernelState], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:
+        """A plan that holds each state: of its whole turn, which other states may share, or from itself on."""
+        if starts is not None:
+            return [self._plan_of_turn(starts[row].tobytes()) for row in rows]
+        return self._planner.plan_many(states)
+
+    def _plan_turn(self, start: bytes) -> Plan:
+        return self._planner.plan(KernelState(self.game, np.frombuffer(start, np.int64).copy()))

@@ -1,0 +1,145 @@
+"""Value networks as evaluators, against expectimax in plain Python over what the network says between turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from value_checkpoints import taught
+
+import aleazero
+from aleazero.nets.planned import MARGIN, PlannedNet
+
+PIG = aleazero.load_game("pig", target=20)
+DICE = aleazero.load_game("dice_game")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("nets")
+
+
+@pytest.fixture(scope="module")
+def pig(folder):
+    return PlannedNet.load(taught(PIG, folder / "pig"), PIG)
+
+
+@pytest.fixture(scope="module")
+def dice(folder):
+    return PlannedNet.load(taught(DICE, folder / "dice"), DICE)
+
+
+@pytest.fixture(scope="module")
+def yatzy(folder):
+    game = aleazero.load_game("yatzy", players=2)
+    return PlannedNet.load(taught(game, folder / "yatzy"), game)
+
+
+def worth(between, state):
+    """What the network (or the end of the game) says of a state between turns, by player."""
+    return between.worth(state.vector[None], MARGIN)[0]
+
+
+def by_hand(between, state, mover, known=None):
+    """Expectimax to the end of the mover's turn in pig."""
+    known = {} if known is None else known
+    if state.key() not in known:
+        known[state.key()] = expectimax(between, state, mover, known)
+    return known[state.key()]
+
+
+def expectimax(between, state, mover, known):
+    if state.is_terminal() or (not state.is_chance_node() and state.current_player() != mover):
+        return worth(between, state)
+    if state.is_chance_node():
+        return sum(p * by_hand(between, state.child(o), mover, known) for o, p in state.chance_outcomes())
+    return max((by_hand(between, state.child(a), mover, known) for a in state.legal_actions()), key=lambda v: v[mover])
+
+
+@pytest.mark.parametrize("text", ["5-9 turn 7", "5-9 turn 7 player 1", "0-3 turn 0 player 1", "12-15 turn 2"])
+def test_a_plan_is_the_best_expectation_of_what_the_network_says(pig, text):
+    state = PIG.state_from_text(text)
+    mover = state.current_player()
+    values = aleazero.Planner(PIG, pig).plan(state).action_values(state)
+    for action in state.legal_actions():
+        np.testing.assert_allclose(values[action], by_hand(pig.between, state.child(action), mover), atol=1e-9)
+    assert np.ptp([by_hand(pig.between, s, mover)[0] for s in (state, PIG.state_from_text("0-0"))]) > 1e-6
+
+
+def test_where_a_turn_is_one_action_afterstates_are_asked(dice):
+    state = DICE.state_from_text("14")
+    values = aleazero.Planner(DICE, dice).plan(state).action_values(state)
+    assert values[0][0] == pytest.approx(worth(dice.between, state.child(0))[0])
+    assert values[1][0] == 14.0
+    rolled = state.child(0)
+    _, answered = dice([rolled])
+    np.testing.assert_allclose(answered[0], worth(dice.between, rolled))
+
+
+@pytest.mark.parametrize("text", ["5-9 turn 7", "5-9 turn 7 player 1", "5-9 turn 7 player 1 rolling"])
+def test_inside_a_turn_the_search_hears_the_plan(pig, text):
+    state = PIG.state_from_text(text)
+    logits, values = pig([PIG.new_initial_state(), state])
+    expected = by_hand(pig.between, state, state.viewer())
+    np.testing.assert_allclose(values[1], np.roll(expected, -state.viewer()), atol=1e-9)
+    assert logits.shape == (2, 2)
+
+
+def test_inside_a_turn_of_yatzy_the_search_hears_the_plan(yatzy):
+    game, state = yatzy.game, yatzy.game.new_initial_state()
+    luck = np.random.default_rng(3)
+    states = []
+    for _ in range(30):
+        state = state.child(state.sample_outcome(luck.random()) if state.is_chance_node()
+                            else int(luck.choice(state.legal_actions())))  # fmt: skip
+        states.append(state)
+    _, values = yatzy(states)
+    starts = 0
+    for row, inside in enumerate(states):
+        if inside.to_text().endswith("to roll"):  # between turns: the network itself
+            starts += 1
+            expected = worth(yatzy.between, inside)
+        else:
+            expected = aleazero.Planner(game, yatzy, solver="generic").plan(inside).value(inside)
+        np.testing.assert_allclose(values[row], np.roll(expected, -inside.viewer()), atol=1e-9)
+    assert starts == 5
+    assert values[:, 0].std() > 0.01
+
+
+def test_priors_sum_to_one_and_prefer_the_best(pig):
+    state = PIG.state_from_text("5-9 turn 7 player 1")
+    flat = PlannedNet(pig.between, prior_temperature=1.0)
+    shares = {}
+    for name, net in (("sharp", pig), ("flat", flat)):
+        result = aleazero.Search(PIG, net, aleazero.SearchConfig(num_simulations=8)).run(state)
+        best = aleazero.Planner(PIG, net).run(state).best_action
+        assert result.priors.sum() == pytest.approx(1.0)
+        assert int(result.actions[result.priors.argmax()]) == best
+        shares[name] = result.priors.max()
+    assert 0.5 < shares["flat"] < shares["sharp"]
+    q = aleazero.Planner(PIG, flat).run(state).q
+    weights = np.exp(q / 2.0)  # a temperature of 1 is the whole range of returns, -1 to 1
+    assert shares["flat"] == pytest.approx(weights.max() / weights.sum())
+
+
+def test_plies_that_end_inside_a_turn_are_planned_to_its_end(pig):
+    state = PIG.state_from_text("5-9 turn 7")
+    deeper, turn = (aleazero.Planner(PIG, pig, **settings) for settings in ({"plies": 1}, {}))
+    assert turn.evaluator is pig.ends
+    assert deeper.evaluator is pig
+    rolled = state.child(0)
+    np.testing.assert_allclose(
+        deeper.plan(state).action_values(state)[0], by_hand(pig.between, rolled, rolled.viewer()), atol=1e-9
+    )
+
+
+def test_a_network_that_was_taught_plies_knows_every_roll(folder):
+    net = PlannedNet.load(taught(PIG, folder / "plies", plies=1), PIG)
+    rolling = PIG.state_from_text("5-9 turn 7 rolling")
+    np.testing.assert_allclose(net([rolling])[1][0], worth(net.between, rolling))
+    assert net.horizon() == {"plies": 1}
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_temperature_is_above_zero(pig, temperature):
+    with pytest.raises(aleazero.ConfigError, match=r"prior_temperature is .*, expected a number above 0"):
+        PlannedNet(pig.between, temperature)
