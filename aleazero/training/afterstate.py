@@ -23,6 +23,7 @@ from aleazero.games.luck import stream_key
 from aleazero.nets.adam import average, step
 from aleazero.nets.between import Between
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
+from aleazero.nets.columns import Column
 from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
 from aleazero.nets.value_net import make_value_net
 from aleazero.training.afterstate_config import AfterstateConfig
@@ -37,6 +38,8 @@ MOST_SCATTERED: Final = 30
 ORDER: Final = 0x6F72646572  # "order": the stream of samples
 AVERAGED: Final = 0.02
 """Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
+SQUARE: Final = 1e6
+"""A delta so large that Huber's loss is a square."""
 PART: Final = 256
 """Rows whose gradient is summed by one thread."""
 
@@ -140,6 +143,11 @@ class Sample:
     score: float = 0.0
 
 
+def _of_means(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Columns that learn the mean of noisy targets: Huber's loss would learn something like their median."""
+    return tuple(column.model_copy(update={"delta": SQUARE}) for column in columns)
+
+
 def _expected(
     outcome: Outcome, movers: NDArray[np.int64], value: NDArray[np.float64], others: NDArray[np.float64], margin: float
 ) -> NDArray[np.float64]:
@@ -214,7 +222,8 @@ class AfterstateLearner:
         if config.net.phases > 1:
             raise ConfigError(f"net.phases is {config.net.phases}, expected 1: this recipe knows no phases of a game")
         self.outcome, self.shape = Outcome.of(game), feature_shape(game)
-        self.net = make_value_net(config.net, self.shape, self.outcome.columns)
+        columns = self.outcome.columns if config.target == "turn" else _of_means(self.outcome.columns)
+        self.net = make_value_net(config.net, self.shape, columns)
         self.lanes = lanes_of(self.game, config.plies)
         self.theta = self.net.initial(config.seed)
         self.mean = self.theta.copy()

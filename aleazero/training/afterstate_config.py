@@ -29,7 +29,7 @@ class AfterstateConfig(Settings):
     replay: int = Field(20_000, ge=0, description="Newest samples to learn from; 0: only those of the round.")
     updates: int = Field(3, ge=1, description="Steps of a round.")
     batch_size: int = Field(1024, ge=1)
-    learning_rate: float = Field(4e-3, gt=0)
+    learning_rate: float = Field(4e-3, gt=0, le=1)
     final_rate: float = Field(0.02, ge=0, le=1, description="Share of the learning rate at the end.")
     hold: float = Field(0.1, ge=0, lt=1, description="Share of the rounds before anything falls.")
     ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play and teach.")

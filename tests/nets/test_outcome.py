@@ -1,0 +1,175 @@
+"""What is learnt of a game: whose view columns take, and what they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tree_game
+
+import aleazero
+from aleazero.errors import ConfigError, ContractError
+from aleazero.games.base import Features
+from aleazero.games.kernel import Kernels
+from aleazero.nets.between import Between
+from aleazero.nets.ends import Ends
+from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
+
+
+def outcome_of(name):
+    games = {
+        "duel": aleazero.load_game("pig", target=20),
+        "margin": aleazero.load_game("yatzy", players=2),
+        "seats": aleazero.load_game("yatzy", players=3),
+        "alone": aleazero.load_game("yatzy", players=1),
+        "score": tree_game.tree_game(2, (0.0, 32.0)),
+    }
+    return Outcome.of(games[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "columns"),
+    [
+        ("duel", "duel", ["win"]),
+        ("margin", "duel", ["win", "margin"]),
+        ("seats", "seats", ["win_0", "win_1", "win_2"]),
+        ("alone", "score", ["score"]),
+        ("score", "score", ["score_0", "score_1"]),
+    ],
+)
+def test_columns_turn_to_players_and_back(name, kind, columns):
+    outcome = outcome_of(name)
+    assert outcome.kind == kind
+    assert [column.name for column in outcome.columns] == columns
+    rows = np.random.default_rng(1).normal(size=(12, len(columns)))
+    viewers = np.arange(12) % outcome.players
+    players = outcome.by_player(rows, viewers)
+    np.testing.assert_array_equal(outcome.by_viewer(players, viewers), rows)
+    np.testing.assert_array_equal(outcome.by_player(outcome.by_viewer(rows, viewers), viewers), rows)
+    np.testing.assert_array_equal(players[viewers == 0], rows[viewers == 0])
+    for row in range(12):
+        for seat in range(outcome.players):
+            who = (viewers[row] + seat) % outcome.players
+            if kind == "duel":
+                assert (players[row] * (1, -1)[who] == rows[row] * (1, -1)[seat]).all()
+            else:
+                assert players[row, who] == rows[row, seat]
+
+
+def test_worth_in_a_duel_is_what_the_other_loses():
+    outcome = outcome_of("margin")
+    worth = outcome.worth(np.array([[0.5, 20.0], [-0.25, -3.0]]), 0.01)
+    np.testing.assert_allclose(worth, [[0.7, -0.7], [-0.28, 0.28]])
+    np.testing.assert_array_equal(outcome_of("duel").worth(np.array([[0.5]]), 9.0), [[0.5, -0.5]])
+    for name in ("seats", "score"):
+        rows = np.random.default_rng(0).normal(size=(4, len(outcome_of(name).columns)))
+        np.testing.assert_array_equal(outcome_of(name).worth(rows, 9.0), rows)
+
+
+def test_the_end_is_told_by_returns_and_points():
+    outcome = outcome_of("margin")
+    returns, points = np.array([[-1.0, 1.0]]), np.array([[100.0, 130.0]]) / outcome.point_unit
+    np.testing.assert_allclose(outcome.at_end(returns, points), [[-1.0, -30.0]])
+    np.testing.assert_array_equal(outcome_of("duel").at_end(returns, points), [[-1.0]])
+    three = np.array([[1.0, -0.5, -0.5]])
+    np.testing.assert_array_equal(outcome_of("seats").at_end(three, np.zeros((1, 0))), three)
+
+
+def test_scores_are_learnt_in_shares_of_their_range():
+    assert outcome_of("score").columns[1].scale == 2.0
+    with pytest.raises(ConfigError, match="tree has no bounds of its returns, expected GameInfo"):
+        Outcome.of(tree_game.tree_game(2, None))
+    with pytest.raises(ConfigError, match="2048 has no bounds of its returns"):
+        Outcome.of(aleazero.load_game("2048"))
+
+
+def test_an_object_game_is_refused():
+    with pytest.raises(ConfigError, match="is an object game: expected a kernel game, or recipe alphazero"):
+        require_kernel(aleazero.load_game(f"{Path(__file__).parents[2]}/examples/coins.py:Coins"))
+
+
+def test_features_need_their_functions():
+    info = tree_game.describe()
+    names = {name: value for name, value in vars(tree_game).items() if callable(value)}
+    told = replace(info, features=Features("told", block=1, common=1, lead=0))
+    with pytest.raises(ContractError, match="tree: the game has no function features, points"):
+        Kernels(names, told)
+    kernels = Kernels({**names, "features": tree_game.observe, "points": tree_game.returns}, told)
+    assert kernels.features is tree_game.observe
+    helper = Kernels({**names, "features": len}, info)  # a name of the user's own, which the game does not declare
+    assert helper.features is tree_game.observe
+
+
+@pytest.fixture(scope="module")
+def duel():
+    """Boards of a duel between turns, seen by who marked last; the last two are over."""
+    game = aleazero.load_game("yatzy", players=2)
+    state, rows = game.new_initial_state(), []
+    draw = np.random.default_rng(3)
+    while True:
+        if state.is_terminal() or (state.is_chance_node() and state.vector[1] == 2):
+            rows.append(state.vector.copy())
+        if state.is_terminal():
+            break
+        if state.is_chance_node():
+            state._apply(state.sample_outcome(draw.random()))
+        else:
+            state._apply(int(draw.choice(state.legal_actions())))
+    return game, np.array([*rows, rows[-1]])
+
+
+def test_states_are_seen_by_their_viewers(duel):
+    game, states = duel
+    size = feature_shape(game).features
+    ends = Ends(game, size, states, True)
+    assert ends.over.tolist() == [False] * 30 + [True] * 2
+    assert ends.viewers.tolist() == [0, *[0, 1] * 15, 1]
+    for row, vector in enumerate(states):
+        state, wanted = game.state_from_vector(vector), np.zeros(size, np.float32)
+        if not ends.over[row]:
+            game.kernels.features(vector, state.viewer(), wanted)
+        np.testing.assert_array_equal(ends.features[row], wanted)
+        np.testing.assert_array_equal(ends.returns[row], state.returns())
+        lead = game.info.features.point_unit * (ends.points[row, 0] - ends.points[row, 1])
+        assert lead == pytest.approx(vector[6] - vector[9])
+    strided = Ends(game, size, states[::2], True)
+    np.testing.assert_array_equal(strided.features, ends.features[::2])
+    np.testing.assert_array_equal(Ends(game, size, states.astype(np.int32), True).features, ends.features)
+
+
+class Asked:
+    """A network that says of each row how many it was asked, and by how much the viewer leads."""
+
+    def __init__(self, shape, lead):
+        self.shape, self.lead, self.rows = shape, lead, 0
+
+    def forward(self, theta, features):
+        self.rows += len(features)
+        lead = features[:, self.lead]
+        return np.stack((np.tanh(lead), 100 * lead), axis=1).astype(np.float32)
+
+
+def test_the_ended_are_not_asked_and_signs_are_those_of_the_leads(duel):
+    game, states = duel
+    shape = feature_shape(game)
+    net = Asked(shape, shape.seats * shape.block + shape.lead)
+    between = Between(game, net, np.zeros(1, np.float32))
+    columns = between.columns(between.look(states))
+    assert net.rows == 30
+    points = np.zeros(2)
+    for row, vector in enumerate(states):
+        game.kernels.words["points"](vector, points)
+        lead = (points[0] - points[1]) * game.info.features.point_unit
+        assert columns[row, 1] == pytest.approx(lead, abs=1e-4)  # of player 0, whoever looks
+        assert np.sign(columns[row, 0]) == np.sign(round(lead))
+    worth = between.worth(states, 0.001)
+    np.testing.assert_array_equal(worth[:, 0], -worth[:, 1])
+
+
+def test_the_layout_has_a_name():
+    assert feature_schema(aleazero.load_game("yatzy", players=2)) == "yatzy-2p-cards-1"
+    pig = aleazero.load_game("pig")
+    assert feature_schema(pig) == "pig-1"
+    assert feature_shape(pig).features == 5

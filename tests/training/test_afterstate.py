@@ -1,0 +1,435 @@
+"""The afterstate recipe: repeatable to the bit, with targets that a slow reader of the rules agrees with."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import harvest
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero import ESTIMATE, Planner
+from aleazero.errors import ConfigError
+from aleazero.games.kernel import KernelGame
+from aleazero.nets.between import Between
+from aleazero.nets.value_config import ValueNetConfig
+from aleazero.oracles.solve import solve
+from aleazero.training.afterstate import AfterstateLearner, Trails, learning
+from aleazero.training.afterstate_config import AfterstateConfig, default_net
+
+RACE = f"{Path(__file__).parents[2]}/examples/race.py:race"
+SMALL = {"lanes": 8, "shards": 3, "replay": 150, "updates": 2, "batch_size": 600, "rounds": 6, "explore": 0.3}
+
+
+@cache
+def game_of(name):
+    if name == "harvest":
+        return KernelGame(harvest, {})
+    if name.startswith("yatzy"):
+        return aleazero.load_game("yatzy", players=int(name[-1]))
+    return aleazero.load_game(*{"pig": ("pig",), "dice": ("dice_game",), "race": (RACE,)}[name], **PARAMS.get(name, {}))
+
+
+PARAMS = {"pig": {"target": 20}, "race": {"length": 8}}
+
+
+def config_of(name, **settings):
+    net = default_net(game_of(name)).model_copy(update={"hidden": (8, 8), "joint": 4})
+    return AfterstateConfig(**{"net": net, **SMALL, **settings})
+
+
+def learner_of(name, threads=1, **settings):
+    return AfterstateLearner(game_of(name), config_of(name, **settings), threads)
+
+
+def bits(learner):
+    """All that a learner is, but for its threads."""
+    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in learner.state().items()}
+
+
+def run_rounds(learner, rounds):
+    return [learner.round() for _ in range(rounds)]
+
+
+@pytest.mark.parametrize("name", ["pig", "yatzy1", "yatzy2"])
+def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
+    found = []
+    for threads in (1, 2, 3):
+        with learning(game_of(name), config_of(name), threads) as learner:
+            told = run_rounds(learner, 4)
+            found.append((bits(learner), repr(told)))
+    assert found[0] == found[1] == found[2]
+    assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
+    other = learner_of(name, seed=1)
+    run_rounds(other, 4)
+    for part in ("theta", "mean", "targets", "shard_0.states"):
+        assert bits(other)[part] != found[0][0][part]
+
+
+def test_shards_and_rounds_have_luck_of_their_own():
+    learner = learner_of("yatzy1")
+    run_rounds(learner, 1)
+    states = [shard.states.tobytes() for shard in learner.shards]
+    assert len(set(states)) == len(states)
+    draws = {shard._luck(use, round_).random() for shard in learner.shards for use in (1, 2) for round_ in (0, 1)}
+    assert len(draws) == 12
+
+
+@pytest.mark.parametrize("target", ["turn", "lambda", "td"])
+@pytest.mark.parametrize(("name", "replay"), [("pig", 50), ("pig", 0), ("yatzy1", 150), ("harvest", 40)])
+def test_going_on_is_as_if_there_had_been_no_stop(name, target, replay):
+    whole = learner_of(name, target=target, replay=replay)
+    told = run_rounds(whole, 9)
+    first = learner_of(name, target=target, replay=replay)
+    run_rounds(first, 4)
+    held = first.state()
+    before = {name: array.copy() for name, array in held.items()}
+    run_rounds(first, 1)  # what was held must not change behind its back
+    for part, array in held.items():
+        np.testing.assert_array_equal(array, before[part])
+    second = learner_of(name, target=target, replay=replay)
+    second.restore(held)
+    assert repr(run_rounds(second, 5)) == repr(told[4:])
+    assert bits(second) == bits(whole)
+    for part, array in held.items():
+        np.testing.assert_array_equal(array, before[part])
+
+
+class Recorder:
+    """Lanes that remember what was last played, with leaves for numbers."""
+
+    def __init__(self, lanes):
+        self._lanes, self.draws = lanes, lanes.draws
+
+    def spread(self, states):
+        found = self._lanes.spread(states)
+        self.leaves = found[0]
+        return found
+
+    def play(self, *arguments):
+        found = self._lanes.play(*arguments)
+        self.came_to, self.strayed = self.leaves[found[3]].copy(), found[4].copy()
+        return found
+
+
+class ByNet:
+    """What a network between turns says, for the planner: relative to the viewer."""
+
+    sees_states = True
+    afterstates = ESTIMATE
+
+    def __init__(self, values, margin):
+        self.values, self.margin = values, margin
+
+    def __call__(self, states):
+        worth = self.values.worth(np.array([state.vector for state in states]), self.margin)
+        turned = [np.roll(row, -state.viewer()) for row, state in zip(worth, states, strict=True)]
+        return np.zeros((len(states), states[0].game.num_actions)), np.array(turned)
+
+
+def taught(name, target, rounds=3):
+    """A learner that has learnt a little, so that values are neither 0 nor alike, with one shard."""
+    learner = learner_of(name, target="turn", shards=1, lanes=24, learning_rate=0.02)
+    run_rounds(learner, rounds)
+    learner.config = learner.config.model_copy(update={"target": target})
+    learner.lanes = Recorder(learner.lanes)
+    return learner, learner.shards[0]
+
+
+def columns_of(learner, vectors):
+    """Columns by player of states, one by one and by hand: returns so far, signs and seats."""
+    found = []
+    for vector in vectors:
+        state = learner.game.state_from_vector(vector)
+        viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
+        if state.is_terminal():
+            row = list(state.returns())
+            if kind == "duel":
+                row = [row[0], float(vector[6] - vector[9])] if learner.outcome.margin else row[:1]
+        else:
+            seen = np.zeros((1, learner.shape.features), np.float32)
+            learner.game.kernels.features(vector, viewer, seen[0])
+            said = learner.net.forward(learner.mean, seen)[0].astype(float)
+            if kind == "duel":
+                row = list(said if viewer == 0 else -said)
+            else:
+                row = [said[(player - viewer) % players] for player in range(players)]
+            if kind == "score":
+                row = [told + so_far for told, so_far in zip(row, state.returns(), strict=True)]
+        found.append(row)
+    return np.array(found)
+
+
+def seen_by(learner, vector, columns):
+    """Columns by player as the viewer of a state sees them and the network tells them."""
+    state = learner.game.state_from_vector(vector)
+    viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
+    if kind == "duel":
+        return columns if viewer == 0 else -columns
+    base = state.returns() if kind == "score" else [0.0] * players
+    return np.array([columns[(viewer + s) % players] - base[(viewer + s) % players] for s in range(players)])
+
+
+GAMES = ["pig", "race", "dice", "harvest", "yatzy1", "yatzy2", "yatzy3"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_target_of_a_turn_is_what_the_planner_expects(name):
+    learner, shard = taught(name, "turn")
+    margin = 0.01 if learner.outcome.margin else 0.0
+    before = shard.states.copy()
+    sample = shard.play(7, 0.3, margin, 0.5)
+    assert len(sample.targets) == len(before)
+    backend = "plain" if name == "yatzy3" else "auto"
+    planner = Planner(learner.game, ByNet(learner.values, margin), backend=backend)
+    viewers = set()
+    for row, vector in enumerate(before):
+        state = learner.game.state_from_vector(vector)
+        viewers.add(state.viewer())
+        value = planner.plan(state).value(state)
+        got = sample.targets[row].astype(float)
+        if learner.outcome.kind == "duel":
+            worth = got[0] + (margin * got[1] if learner.outcome.margin else 0.0)
+            assert worth == pytest.approx(value[state.viewer()], abs=1e-5)
+        else:
+            np.testing.assert_allclose(got, seen_by(learner, vector, value), rtol=0, atol=1e-4)
+    assert viewers == set(range(learner.game.num_players))
+    assert sample.targets.std() > 0
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
+    learner, shard = taught(name, "td")
+    some = 0
+    for round_ in range(4):
+        before = shard.states.copy()
+        features = shard.features.copy()
+        sample = shard.play(round_, 0.3, 0.01, 0.5)
+        came_to, good = learner.lanes.came_to, ~learner.lanes.strayed
+        columns = columns_of(learner, came_to)
+        wanted = [seen_by(learner, before[row], columns[row]) for row in np.flatnonzero(good)]
+        np.testing.assert_allclose(sample.targets, wanted, rtol=0, atol=1e-4)
+        np.testing.assert_array_equal(sample.features, features[good])
+        some += int((~good).sum())
+        over = [learner.game.state_from_vector(vector).is_terminal() for vector in came_to]
+        assert sample.games == sum(over)
+        first = learner.game.new_initial_state().vector
+        for row, ended in enumerate(over):
+            np.testing.assert_array_equal(shard.states[row], first if ended else came_to[row])
+    assert 0 < some < 4 * 24
+
+
+@pytest.mark.parametrize("name", ["pig", "dice", "harvest", "yatzy2"])
+def test_the_target_lambda_is_that_of_a_slow_recursion(name):
+    learner, shard = taught(name, "lambda")
+    decay, lanes = 0.6, 24
+    games = [[] for _ in range(lanes)]
+    ended = 0
+    for round_ in range(40 if name == "yatzy2" else 14):
+        before, features = shard.states.copy(), shard.features.copy()
+        sample = shard.play(round_, 0.3, 0.01, decay)
+        columns = columns_of(learner, learner.lanes.came_to)
+        wanted, seen = [], []
+        for lane in range(lanes):
+            games[lane].append((before[lane], features[lane], columns[lane], bool(learner.lanes.strayed[lane])))
+            if not learner.game.state_from_vector(learner.lanes.came_to[lane]).is_terminal():
+                continue
+            turns = games[lane]
+
+            def worth(turn, turns=turns):
+                own = turns[turn][2]
+                if turn + 1 == len(turns) or turns[turn + 1][3]:
+                    return own
+                return (1 - decay) * own + decay * worth(turn + 1, turns)
+
+            for turn, (vector, row, _, random) in enumerate(turns):
+                if not random:
+                    wanted.append(seen_by(learner, vector, worth(turn)))
+                    seen.append(row)
+            games[lane] = []
+            ended += 1
+        assert len(sample.targets) == len(wanted)
+        if wanted:
+            np.testing.assert_allclose(sample.targets, wanted, rtol=0, atol=1e-4)
+            np.testing.assert_array_equal(sample.features, seen)
+    assert ended >= 20
+
+
+def test_trails_longer_than_their_room_are_kept():
+    learner = learner_of("pig")
+    trails = Trails(1, 5, 1)
+    for turn in range(40):
+        trails.add(np.full((1, 5), turn, np.float32), np.zeros(1, np.int64), np.zeros((1, 1)),
+                   np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
+    sample = trails.end(np.array([True]), 0.0, learner.outcome)
+    assert sample.features[:, 0].tolist() == list(range(40))
+    np.testing.assert_allclose(sample.targets[:, 0], np.arange(40) / 100, atol=1e-7)
+    assert len(trails.end(np.array([False]), 0.0, learner.outcome).features) == 0
+
+
+def test_lanes_begin_all_over_the_game():
+    learner = learner_of("yatzy1", lanes=400, shards=1)
+    learner.shards[0].scatter()
+    filled = [15 - int(state[4]).bit_count() for state in learner.shards[0].states]
+    counted = np.bincount(filled, minlength=15)
+    assert len(counted) == 15  # none is over
+    assert ((counted - 400 / 15) ** 2 / (400 / 15)).sum() < 40  # 14 degrees of freedom
+
+
+def test_samples_share_no_memory_with_what_goes_on():
+    learner, shard = taught("pig", "td")
+    sample = shard.play(0, 0.3, 0.0, 0.5)
+    held = sample.features.copy(), sample.targets.copy()
+    states = shard.states.copy()
+    learner._keep([sample])
+    for round_ in range(1, 4):
+        shard.play(round_, 0.3, 0.0, 0.5)
+    np.testing.assert_array_equal(sample.features, held[0])
+    np.testing.assert_array_equal(sample.targets, held[1])
+    assert not np.array_equal(states, shard.states)
+
+
+def test_the_ring_holds_the_newest():
+    learner = learner_of("pig", replay=100)
+    wanted = []
+    keep = learner._keep
+
+    def recorded(samples):
+        wanted.extend(row.tobytes() for sample in samples for row in sample.targets)
+        keep(samples)
+
+    learner._keep = recorded
+    run_rounds(learner, 6)
+    assert learner.seen == len(wanted) == 6 * 24
+    assert sorted(row.tobytes() for row in learner._targets) == sorted(wanted[-100:])
+    without = learner_of("pig", replay=0, target="lambda")
+    most = 0
+    kept = without._keep
+
+    def counted(samples):
+        nonlocal most
+        kept(samples)
+        most = max(most, without.seen)
+        assert without.seen == sum(len(sample.targets) for sample in samples)
+
+    without._keep = counted
+    run_rounds(without, 12)
+    assert most > 24  # more than there are lanes, and none is lost
+
+
+def test_rates_fall_in_a_straight_line_after_the_hold():
+    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, final_rate=0.5, td_lambda=0.8, final_lambda=0.0,
+                         margin=0.1, final_margin=0.01)  # fmt: skip
+    found = []
+    for done in (0, 20, 60, 100):
+        learner.rounds_done = done
+        found.append(learner.rates())
+    assert [rates["learning_rate"] for rates in found] == pytest.approx([1.0, 1.0, 0.75, 0.5])
+    assert [rates["decay"] for rates in found] == pytest.approx([0.8, 0.8, 0.4, 0.0])
+    assert [rates["margin"] for rates in found] == pytest.approx([0.1, 0.1, 0.01, 0.01])
+
+
+def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypatch):
+    with pytest.raises(ConfigError, match="learning_rate is 2.0, expected less than or equal to 1"):
+        config_of("pig", learning_rate=2.0)
+    learner = learner_of("pig", updates=1)
+    run_rounds(learner, 2)
+    monkeypatch.setattr(learner, "rates", lambda: {"learning_rate": 1e39, "decay": 0.7, "margin": 0.0})
+    with pytest.raises(ConfigError, match=r"learning ran away in round 3 .* lower learning_rate"):
+        learner.round()
+    assert not np.isfinite(learner.theta).all()  # though the loss, of before the step, was finite
+
+
+@pytest.mark.parametrize("target", ["turn", "lambda", "td"])
+def test_noisy_targets_are_learnt_by_their_mean(target):
+    learner = learner_of("harvest", target=target)
+    assert (max(column.delta for column in learner.net.columns) > 1e5) == (target != "turn")
+    assert [column.name for column in learner.net.columns] == ["score_0", "score_1"]
+
+
+def test_what_cannot_be_learnt_is_refused_at_once():
+    with pytest.raises(ConfigError, match="columns of towers are win"):
+        learner_of("pig", net=ValueNetConfig(kind="towers"))
+    with pytest.raises(ConfigError, match=r"net.phases is 2, expected 1"):
+        learner_of("pig", net=ValueNetConfig(phases=2))
+    with pytest.raises(ConfigError, match="kind is 'tuples'"):
+        learner_of("pig", net=ValueNetConfig(kind="tuples"))
+    with pytest.raises(ConfigError, match="has no bounds"):
+        AfterstateLearner(aleazero.load_game("2048"), AfterstateConfig())
+    with pytest.raises(ConfigError, match="object game"):
+        AfterstateLearner(aleazero.load_game(f"{Path(RACE).parent}/coins.py:Coins"), AfterstateConfig())
+
+
+def test_a_saved_network_is_the_averaged_one(tmp_path):
+    learner = learner_of("yatzy2")
+    run_rounds(learner, 2)
+    learner.save(tmp_path / "net.safetensors")
+    between = Between.load(tmp_path / "net.safetensors", learner.game)
+    assert between.theta.tobytes() == learner.mean.tobytes()
+    states = learner.shards[0].states
+    np.testing.assert_array_equal(between.worth(states, 0.1), learner.values.worth(states, 0.1))
+
+
+# -- learning is real --------------------------------------------------------------------------------------------------
+
+
+def turn_regret(learner, states, exact):
+    """What is lost in one turn, on average over states, by planning it over the network instead of the truth."""
+    leaves, starts, known = learner.lanes.spread(states)
+    solved = np.array([exact.value(learner.game.state_from_vector(leaf)) for leaf in leaves])
+    draws = np.zeros((len(states), learner.lanes.draws))
+    worth = learner.values.worth(leaves, 0.0)
+    movers, _, got, _, _ = learner.lanes.play(states, starts, known, worth, solved, draws, 0.0)
+    best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
+    lanes = np.arange(len(states))
+    return float((best - got)[lanes, movers].mean())
+
+
+GOOD = {"lanes": 32, "shards": 2, "replay": 600, "updates": 2, "batch_size": 256, "explore": 0.1, "rounds": 300,
+        "net": ValueNetConfig(hidden=(24, 24)), "ema": 0.98, "learning_rate": 0.008}  # fmt: skip
+
+
+def value_error(learner, states, exact):
+    """How far values of states are off, as the root of the mean square."""
+    best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
+    return float(np.sqrt(((learner.values.worth(states, 0.0) - best) ** 2).mean()))
+
+
+@pytest.mark.parametrize(("name", "bound", "untaught"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
+def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
+    learner = learner_of(name, **GOOD)
+    exact = solve(learner.game)
+    run_rounds(learner, 1)
+    states = np.unique(np.concatenate([shard.states for shard in learner.shards]), axis=0)
+    fresh = learner_of(name, **GOOD)
+    assert value_error(fresh, states, exact) > untaught
+    lost = turn_regret(fresh, states, exact)
+    assert (lost > 0.03) == (name == "race")  # in the others, one who sees nothing rolls, which is best
+    run_rounds(learner, 299)
+    assert value_error(learner, states, exact) < bound
+    assert turn_regret(learner, states, exact) < 0.004
+
+
+@pytest.mark.parametrize("target", ["turn", "lambda", "td"])
+def test_scores_of_two_players_are_learnt_each_for_its_own(target):
+    learner = learner_of("harvest", **{**GOOD, "target": target, "updates": 3})
+    run_rounds(learner, 300)
+    first = learner.values.columns(learner.first)[0]
+    assert first[0] == pytest.approx(6.0, abs=0.6)
+    assert first[1] == pytest.approx(10.0, abs=1.6)  # with a loss that seeks the median, td says 4.3
+
+
+@pytest.mark.long
+def test_expectations_teach_better_than_samples(oracle):
+    from aleazero.evaluation.yatzy_turns import judge_alone
+
+    regret = {}
+    for target in ("turn", "td"):
+        config = AfterstateConfig(target=target, rounds=2000)
+        with learning(game_of("yatzy1"), config, 2) as learner:
+            run_rounds(learner, 2000)
+            regret[target] = judge_alone(learner.values, oracle, 500).regret.mean
+    assert regret["turn"] < 0.75 * regret["td"]
+    assert regret["turn"] < 3.5
