@@ -68,7 +68,7 @@ class Planner:
         if solver not in ("auto", "generic"):
             raise ConfigError(f"solver is {solver!r}, expected auto or generic")
         self.game = game
-        self.evaluator = None if evaluator is None else resolve_evaluator(evaluator)
+        self.evaluator: Any = None if evaluator is None else resolve_evaluator(evaluator)
         if hasattr(self.evaluator, "for_plan"):
             self.evaluator = self.evaluator.for_plan(horizon, plies, keep is not None or margin is not None)
         self.horizon, self.plies = horizon, plies
