@@ -68,9 +68,9 @@ class Planner:
         if solver not in ("auto", "generic"):
             raise ConfigError(f"solver is {solver!r}, expected auto or generic")
         self.game = game
-        self.evaluator: Any = None if evaluator is None else resolve_evaluator(evaluator)
-        if hasattr(self.evaluator, "for_plan"):
-            self.evaluator = self.evaluator.for_plan(horizon, plies, keep is not None or margin is not None)
+        asked: Any = None if evaluator is None else resolve_evaluator(evaluator)
+        pruned = keep is not None or margin is not None
+        self.evaluator = asked.for_plan(horizon, plies, pruned) if hasattr(asked, "for_plan") else asked
         self.horizon, self.plies = horizon, plies
         self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
         self._compiled = _compiles(game, backend)

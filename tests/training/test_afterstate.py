@@ -320,8 +320,8 @@ def test_the_ring_holds_the_newest():
 
 
 def test_rates_fall_in_a_straight_line_after_the_hold():
-    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, final_rate=0.5, td_lambda=0.8, final_lambda=0.0,
-                         margin=0.1, final_margin=0.01)  # fmt: skip
+    falling = {"td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
+    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, final_rate=0.5, **falling)
     found = []
     for done in (0, 20, 60, 100):
         learner.rounds_done = done
@@ -332,7 +332,7 @@ def test_rates_fall_in_a_straight_line_after_the_hold():
 
 
 def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypatch):
-    with pytest.raises(ConfigError, match="learning_rate is 2.0, expected less than or equal to 1"):
+    with pytest.raises(ConfigError, match=r"learning_rate is 2\.0, expected less than or equal to 1"):
         config_of("pig", learning_rate=2.0)
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 2)
