@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def turns(request):
 def rows_of(lanes, states):
     """Each lane's leaves, in an order of their own, and the order."""
     leaves, starts, known = lanes.spread(states)
-    orders = [np.lexsort(leaves[a:b].T) for a, b in itertools.pairwise(starts)]
+    orders = [np.lexsort(leaves[a:b].T) for a, b in pairwise(starts)]
     order = np.concatenate([start + order for start, order in zip(starts, orders, strict=False)])
     return leaves, starts, known, order
 

@@ -320,8 +320,8 @@ def test_the_ring_holds_the_newest():
 
 
 def test_rates_fall_in_a_straight_line_after_the_hold():
-    falling = {"td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
-    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, final_rate=0.5, **falling)
+    falling = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
+    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **falling)
     found = []
     for done in (0, 20, 60, 100):
         learner.rounds_done = done
