@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aleazero.games.base import State
-from aleazero.search.plan import PlanGraph, Vector, best_label
+from aleazero.search.plan import PlanGraph, Vector
 
 Tell = Callable[[list[State]], Vector]
 """From states at the end of a plan to some numbers of each (states, n)."""
@@ -50,5 +50,5 @@ def _ways(graph: PlanGraph, place: Any) -> list[tuple[float, Any]]:
     edges = graph.edges(place)
     if not edges or edges[0].probability is not None:
         return [(edge.probability or 0.0, edge.place) for edge in edges]
-    best = best_label(graph.following(place), graph.state(place).current_player())
+    best = graph.best(place, graph.state(place).current_player())
     return [(1.0, edge.place) for edge in edges if edge.label == best]

@@ -16,7 +16,7 @@ from aleazero.search.compile import compile_loop
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import Horizon, may_prune
-from aleazero.search.plan import PlanEdge, Vector
+from aleazero.search.plan import PlanEdge, Vector, best_label
 from aleazero.search.plan_arrays import (
     DEPTH,
     EDGES,
@@ -203,6 +203,10 @@ class CompiledGraph:
         first = int(node["first_edge"])
         edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
         return dict(zip(edges["label"].tolist(), self._graph.values[edges["child"]], strict=True))
+
+    def best(self, place: int, mover: int) -> int:
+        """The mover's best action; the lowest id among equals."""
+        return best_label(self.following(place), mover)
 
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it."""

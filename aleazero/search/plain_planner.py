@@ -20,7 +20,7 @@ from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plain_playout import value_by_playouts
-from aleazero.search.plan import PlanEdge, Vector
+from aleazero.search.plan import PlanEdge, Vector, best_label
 from aleazero.search.plan_loop import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
 from aleazero.search.streams import ROLLOUT
@@ -204,6 +204,10 @@ class PlainGraph:
     def following(self, place: PlainNode) -> dict[int, Vector]:
         """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
         return {label: self.value(child) for label, _, child in place.edges}
+
+    def best(self, place: PlainNode, mover: int) -> int:
+        """The mover's best action; the lowest id among equals."""
+        return best_label(self.following(place), mover)
 
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it."""

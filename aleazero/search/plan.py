@@ -55,6 +55,9 @@ class PlanGraph(Protocol):
     def following(self, place: Any) -> dict[int, Vector]:
         """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
 
+    def best(self, place: Any, mover: int) -> int:
+        """The mover's best action; the lowest id among equals."""
+
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it, as far as it is known."""
 
@@ -91,10 +94,10 @@ class Plan:
 
     def action(self, state: State) -> int:
         """The best action for the mover; the lowest id among equals."""
-        following = self._inside(state)
+        self._inside(state)
         if state.kind() != DECISION:
             raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
-        return best_label(following, state.current_player())
+        return self._graph.best(self._find(state), state.current_player())
 
     def value(self, state: State) -> Vector:
         """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
@@ -131,7 +134,7 @@ class Plan:
         place = self._find(state)
         mover = state.current_player()
         actions = self._actions(state)
-        best = best_label(values, mover) if mover >= 0 else None
+        best = self._graph.best(place, mover) if mover >= 0 else None
         edges = self._graph.edges(place) if state.kind() == CHANCE else []
         return SearchResult(
             seed=0,
@@ -228,7 +231,7 @@ class PlanView:
         if not edges:
             return []
         chance = state.kind() == CHANCE
-        best = None if chance else best_label(self._graph.following(place), state.current_player())
+        best = None if chance else self._graph.best(place, state.current_player())
         return [
             self._export(
                 edge.label,

@@ -7,7 +7,7 @@ writes one tests it against ``Planner(game, …, solver="generic")``.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.plain_planner import tell, value_inside
 from aleazero.search.plan import PlanEdge, Vector, best_label
+
+TIE: Final = 1e-9
+"""Actions whose values differ by less, as a share of 1 plus the value, may tie but for rounding."""
 
 
 class SolvedTurn(Protocol):
@@ -134,7 +137,8 @@ class SolverGraph:
             return np.array(following[best_label(following, place.current_player())])
         outcomes = place.chance_outcomes()
         behind = np.array([following[outcome] for outcome, _ in outcomes])
-        value: Vector = (np.array([probability for _, probability in outcomes])[:, None] * behind).sum(axis=0)
+        terms = np.array([probability for _, probability in outcomes])[:, None] * behind
+        value: Vector = np.cumsum(terms, axis=0)[-1]  # one after the other, as the planner sums
         return value
 
     def edges(self, place: State) -> list[PlanEdge]:
@@ -148,6 +152,17 @@ class SolverGraph:
     def following(self, place: State) -> dict[int, Vector]:
         """The values of what follows a place, by label, actions ascending; nothing at a leaf."""
         return self._following(place) or {}
+
+    def best(self, place: State, mover: int) -> int:
+        """The mover's best action; the lowest id among equals.
+
+        A solver may sum in an order of its own, so actions that all but tie are compared by values summed as the
+        planner sums. Sets that ship were made by such choices.
+        """
+        following = self.following(place)
+        highest = max(float(value[mover]) for value in following.values())
+        near = [a for a, value in following.items() if value[mover] >= highest - TIE * (1.0 + abs(highest))]
+        return near[0] if len(near) == 1 else max(near, key=lambda action: self.value(place.child(action))[mover])
 
     def counts(self) -> dict[str, Any]:
         """What ``SearchStats`` tells of it: a solver need not count its nodes."""
