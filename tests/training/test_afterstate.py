@@ -412,7 +412,7 @@ def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
     assert turn_regret(learner, states, exact) < 0.004
 
 
-@pytest.mark.parametrize("target", ["turn", "lambda", "td"])
+@pytest.mark.parametrize("target", ["turn", "td"])
 def test_scores_of_two_players_are_learnt_each_for_its_own(target):
     learner = learner_of("harvest", **{**GOOD, "target": target, "updates": 3})
     run_rounds(learner, 300)
