@@ -33,7 +33,7 @@ from aleazero.training.learn import Round
 Floats = NDArray[np.float32]
 PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
 SCATTER: Final = 0x73636174746572  # "scatter": the stream of first states
-MOST_SCATTERED: Final = 30
+MOST_SCATTERED: Final = 60
 """Turns of random play before the first round."""
 ORDER: Final = 0x6F72646572  # "order": the stream of samples
 AVERAGED: Final = 0.02

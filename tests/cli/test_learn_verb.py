@@ -68,7 +68,7 @@ def test_yatzy_is_judged_by_the_oracle(run_json, tmp_path, oracle) -> None:
         (("--set", "rounds=3"), "--set is rounds=3, expected --rounds 3"),
         (("--set", "net=mlp"), "--set is net=mlp, expected a setting of it, e.g. net.hidden=[64,64]"),
         (("--set", "net.kind=towers"), "columns of towers are win (tanh), expected a win (tanh) and a margin (linear)"),
-        (("--set", "net.kind=tuples"), "kind is 'tuples', expected mlp, towers, torch"),
+        (("--set", "net.kind=tuples"), "pig has no tuple_shape(), expected a kernel game that describes its board"),
         (("--set", "net.depth=3"), "no setting 'depth', did you mean width?"),
         (("--set", "net.hidden=64"), "hidden is 64, expected a valid tuple"),
         (("--set", "net.phases=2"), "net.phases is 2, expected 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from aleazero.games.kernel import KernelGame
 from aleazero.nets.between import Between
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.oracles.solve import solve
-from aleazero.training.afterstate import AfterstateLearner, Trails, learning
+from aleazero.training.afterstate import AfterstateLearner, Trails
 from aleazero.training.afterstate_config import AfterstateConfig, default_net
 
 RACE = f"{Path(__file__).parents[2]}/examples/race.py:race"
@@ -57,7 +58,7 @@ def run_rounds(learner, rounds):
 def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
     found = []
     for threads in (1, 2, 3):
-        with learning(game_of(name), config_of(name), threads) as learner:
+        with closing(AfterstateLearner(game_of(name), config_of(name), threads)) as learner:
             told = run_rounds(learner, 4)
             found.append((bits(learner), repr(told)))
     assert found[0] == found[1] == found[2]
@@ -428,7 +429,7 @@ def test_expectations_teach_better_than_samples(oracle):
     regret = {}
     for target in ("turn", "td"):
         config = AfterstateConfig(target=target, rounds=2000)
-        with learning(game_of("yatzy1"), config, 2) as learner:
+        with closing(AfterstateLearner(game_of("yatzy1"), config, 2)) as learner:
             run_rounds(learner, 2000)
             regret[target] = judge_alone(learner.values, oracle, 500).regret.mean
     assert regret["turn"] < 0.75 * regret["td"]
