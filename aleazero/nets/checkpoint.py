@@ -181,7 +181,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadat
     """Weights and metadata of a network of policy and value."""
     weights, about = read_any_checkpoint(path)
     if not isinstance(about, Metadata):
-        raise CheckpointError(f"{path} is a value network ({about.net.kind}), expected one of policy and value")
+        raise CheckpointError(f"{path} is {_kind(about)}, expected one of policy and value")
     return weights, about
 
 

@@ -85,7 +85,10 @@ def test_bad_words_are_one_line_and_leave_nothing(refused, words, said, tmp_path
     [
         (("pgi",), "no game 'pgi', did you mean pig?"),
         ((f"{EXAMPLES}/coins.py:Coins",), "coins is an object game: expected a kernel game, or recipe alphazero"),
-        (("2048",), "2048 has no bounds of its returns, expected GameInfo(utility=(lowest, highest))"),
+        (
+            ("2048", "--set", "net.kind=mlp"),
+            "2048 has no bounds of its returns, expected GameInfo(utility=(lowest, highest))",
+        ),
         (("yatzy", "--set", "plies=1"), "plies is 1, expected none: yatzy plays its own turns"),
     ],
 )

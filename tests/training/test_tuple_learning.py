@@ -10,6 +10,7 @@ import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.luck import stream_key, unit
+from aleazero.nets.load import load_net, load_tables, load_value_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
@@ -174,3 +175,22 @@ def test_what_does_not_fit_is_refused(game) -> None:
         make(game, threads=0)
     with pytest.raises(ConfigError, match="no tuple_shape"):
         TupleLearner(aleazero.load_game("pig"))
+
+
+def test_tables_are_a_checkpoint_of_their_own_kind(game, tmp_path) -> None:
+    learner = make(game)
+    learner.train(20)
+    path = tmp_path / "tables.safetensors"
+    learner.save(path)
+    loaded = load_tables(path, game)
+    assert loaded.shape == SMALL
+    assert loaded.weights.tobytes() == learner.tuples.weights.tobytes()
+    with pytest.raises(CheckpointError, match="has game '2048', expected 'pig'"):
+        load_tables(path, aleazero.load_game("pig"))
+    with pytest.raises(CheckpointError, match=r"is tables over tuples of cells, expected one of policy and value"):
+        load_net(path, game)
+    with pytest.raises(CheckpointError, match="is tables over tuples of cells, expected a value network"):
+        load_value_net(path, game)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(CheckpointError, match="is damaged or no checkpoint"):
+        load_tables(path, game)
