@@ -7,6 +7,8 @@ from pathlib import Path
 from aleazero.errors import CheckpointError
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import (
+    Metadata,
+    TableMetadata,
     ValueMetadata,
     read_any_checkpoint,
     read_checkpoint,
@@ -39,9 +41,9 @@ def load_tables(path: str | Path, game: Game) -> Tuples:
         raise CheckpointError(f"{path}: {error}") from None
 
 
-def holds_values(path: Path) -> bool:
-    """Whether a checkpoint is of a value network."""
-    return isinstance(read_any_checkpoint(path)[1], ValueMetadata)
+def kind_of(path: Path) -> type[Metadata] | type[ValueMetadata] | type[TableMetadata]:
+    """What a checkpoint holds, by the kind of what it says of itself."""
+    return type(read_any_checkpoint(path)[1])
 
 
 def load_value_net(

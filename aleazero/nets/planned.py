@@ -15,6 +15,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelState, KernelStates, vectors_of
 from aleazero.nets.between import Between
+from aleazero.nets.boards import Boards
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.plan import Plan, best_label
 from aleazero.search.planner import Planner, by_player
@@ -35,8 +36,8 @@ class TurnEnds:
     afterstates = ESTIMATE
     any_size = True
 
-    def __init__(self, between: Between) -> None:
-        self.between = between
+    def __init__(self, between: Between | Boards) -> None:
+        self.between: Any = between
         self._actions = between.game.num_actions
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
@@ -49,27 +50,31 @@ class TurnEnds:
 class PlannedNet:
     """Values everywhere: where the network knows nothing, the rest of the turn is planned exactly.
 
-    Priors are a softmax of the plan's action values, in units of ``prior_temperature`` times the range of returns.
+    Priors are a softmax of the plan's action values, in units of ``prior_temperature`` times the range of returns, or
+    where they have no bounds, times the position's own value.
     """
 
     sees_states = True
     afterstates = ESTIMATE
     any_size = True
 
-    def __init__(self, between: Between, prior_temperature: float = TEMPERATURE) -> None:
+    def __init__(self, between: Between | Boards, prior_temperature: float = TEMPERATURE) -> None:
         if not (math.isfinite(prior_temperature) and prior_temperature > 0):
             raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
-        self.between, self.game = between, between.game
-        low, high = self.game.info.utility or (-1.0, 1.0)
-        self._unit = prior_temperature * (high - low)
+        self.between: Any = between
+        self.game = between.game
+        self._temperature = prior_temperature
         self.ends = TurnEnds(between)
         self._planner = Planner(self.game, self.ends, plies=between.plies)
         self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
 
     @classmethod
-    def load(cls, path: str | Path, game: Game, prior_temperature: float | None = None) -> PlannedNet:
-        """The network of a checkpoint, if it was taught this game."""
-        return cls(Between.load(path, game), TEMPERATURE if prior_temperature is None else prior_temperature)
+    def load(
+        cls, path: str | Path, game: Game, prior_temperature: float | None = None, tables: bool = False
+    ) -> PlannedNet:
+        """The network (or tables) of a checkpoint, if it was taught this game."""
+        known = Boards.load(path, game) if tables else Between.load(path, game)
+        return cls(known, TEMPERATURE if prior_temperature is None else prior_temperature)
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Logits, and values in seats relative to the viewer."""
@@ -87,15 +92,21 @@ class PlannedNet:
                 following, mover = plan.action_values(state), state.current_player()
                 value = following[best_label(following, mover)]
                 behind = np.array([other[mover] for other in following.values()]) - value[mover]
-                logits[row, list(following)] = behind / self._unit
+                logits[row, list(following)] = behind / (self._temperature * self._range(float(value[mover])))
             else:
                 value = plan.value(state)
             values[row] = np.roll(value, -state.viewer())
         return logits, values
 
+    def _range(self, value: float) -> float:
+        """Of returns; where they have no bounds, as much as this position is worth."""
+        low, high = self.game.info.utility or (0.0, max(1.0, abs(value)))
+        return high - low
+
     def columns(self, states: Sequence[State]) -> Values:
         """The columns of the outcome, by player, of states between turns or at the end of the game."""
-        return self.between.columns(self.between.look(vectors_of(states)))
+        columns: Values = self.between.columns(self.between.look(vectors_of(states)))
+        return columns
 
     def turn_start(self, state: State) -> State | None:
         """The state that the turn of a state began from; None where it is that, or the game cannot say."""

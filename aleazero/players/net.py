@@ -35,14 +35,17 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors."""
     file = Path(path).expanduser()
     if path != DUMMY and file.exists():
-        from aleazero.nets.load import holds_values
+        from aleazero.nets.checkpoint import Metadata
+        from aleazero.nets.load import kind_of
 
-        if holds_values(file):
+        kind = kind_of(file)
+        if kind is not Metadata:
+            from aleazero.nets.checkpoint import TableMetadata
             from aleazero.nets.planned import PlannedNet
 
             if inference is not None:
                 raise ConfigError(f"inference is {inference!r}, expected none: a value network computes itself")
-            return PlannedNet.load(file, game, prior_temperature)
+            return PlannedNet.load(file, game, prior_temperature, tables=kind is TableMetadata)
     net = read_net(path, game, inference)
     if prior_temperature is not None:
         raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: {path} has priors of its own")

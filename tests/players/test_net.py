@@ -1,14 +1,18 @@
 from __future__ import annotations
 
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import aleazero
+from aleazero import CheckpointError, make_player
+from aleazero.games.luck import PlayedLuck
+from aleazero.nets.checkpoint import Metadata
+from aleazero.nets.tuple_play import TuplePlay
 from aleazero.players.net import DummyNet, NetPlayer, read_net
+from aleazero.training.tuple_learning import TupleConfig, TupleLearner
+from tests.tuple_boards import SMALL
 
 GAME = aleazero.load_game("tic_tac_toe")
 START = GAME.new_initial_state()
@@ -60,12 +64,13 @@ def test_negative_and_impossible_logits():
 def loaded(monkeypatch):
     """What ``aleazero.nets.load`` was asked for."""
     calls = []
-    fake = types.ModuleType("aleazero.nets.load")
-    fake.load_net = lambda path, game, **settings: (
-        calls.append((path, game, settings)) or Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
-    )
-    fake.holds_values = lambda path: False
-    monkeypatch.setitem(sys.modules, "aleazero.nets.load", fake)
+
+    def load_net(path, game, **settings):
+        calls.append((path, game, settings))
+        return Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
+
+    monkeypatch.setattr("aleazero.nets.load.load_net", load_net)
+    monkeypatch.setattr("aleazero.nets.load.kind_of", lambda path: Metadata)
     return calls
 
 
@@ -88,3 +93,30 @@ def test_a_missing_file_is_told_before_anything_is_loaded(loaded):
     with pytest.raises(aleazero.ConfigError, match="no network at 'none', expected a file, or dummy"):
         read_net("none", GAME)
     assert loaded == []
+
+
+def test_tables_play_as_networks_do(tmp_path):
+    game = aleazero.load_game("2048")
+    learner = TupleLearner(game, TupleConfig(lanes=32, seed=1), shape=SMALL)
+    learner.train(40)
+    path = tmp_path / "tables.safetensors"
+    learner.save(path)
+    states = []
+    for seed in range(6):
+        state, luck = game.new_initial_state(), PlayedLuck(seed)
+        for _ in range(30):
+            state.apply_action(luck.draw(state) if state.is_chance_node() else state.legal_actions()[seed % 2])
+            if state.is_terminal():
+                break
+        while state.is_chance_node():
+            state.apply_action(luck.draw(state))
+        if not state.is_terminal():
+            states.append(state)
+    vectors = np.array([state.vector for state in states])
+    for plies, spec in ((1, f"net:{path}"), (1, f"plan:plies=1,net={path}"), (2, f"plan:plies=2,net={path}")):
+        chosen = make_player(spec, game).select_many(states, [0] * len(states))
+        assert chosen == TuplePlay(game, learner.tuples, plies).choose(vectors).tolist(), spec
+    searched = make_player(f"search:net={path},sims=8", game).select_many(states, [0] * len(states))
+    assert all(action in state.legal_actions() for state, action in zip(states, searched, strict=True))
+    with pytest.raises(CheckpointError, match="has game '2048', expected 'pig'"):
+        make_player(f"net:{path}", aleazero.load_game("pig"))
