@@ -58,6 +58,7 @@ from aleazero.games.yatzy_card import (
     Board,
     vector_of,
 )
+from aleazero.games.yatzy_card import multiset as multiset
 from aleazero.games.yatzy_text import action_text as action_text
 from aleazero.games.yatzy_text import outcome_text as outcome_text
 from aleazero.games.yatzy_text import render as render
