@@ -20,14 +20,13 @@ from aleazero.evaluation.estimate import Estimate
 from aleazero.games.luck import stream_key
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
 from aleazero.nets.between import Between
+from aleazero.nets.outcome import MARGIN
 from aleazero.oracles.yatzy import YatzyOracle
 from aleazero.training.lanes import lanes_of
 
 DICE: Final = 0x64696365  # "dice": the stream of these games
 CHUNK: Final = 250
 """Games (or pairs of them) that are played side by side by a thread."""
-MARGIN_WEIGHT: Final = 0.001
-"""What a point of margin is worth where one win is 1: it breaks ties."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def judge_duels(
             leaves, starts, known = lanes.spread(states)
             ours = np.repeat(seats == player, np.diff(starts))
             worth = np.zeros((len(leaves), 2))
-            worth[ours] = values.worth(leaves[ours], MARGIN_WEIGHT)
+            worth[ours] = values.worth(leaves[ours], MARGIN)
             worth[~ours, player] = _alone(leaves[~ours], player, oracle)
             draws = np.repeat(_draws(seed, chunk, ply, count, lanes.draws), 2, axis=0)
             *_, chosen, _ = lanes.play(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)

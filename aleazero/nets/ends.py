@@ -18,7 +18,7 @@ class Ends:
     """What there is to see of states between turns."""
 
     def __init__(self, game: KernelGame, features: int, states: Ints, points: bool) -> None:
-        states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
+        self.states = states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
         rows, players = len(states), game.num_players
         self.over = np.zeros(rows, np.bool_)
         self.viewers = np.zeros(rows, np.int64)

@@ -21,6 +21,8 @@ from aleazero.nets.columns import Column, FeatureShape
 from aleazero.nets.config import counts_wins
 
 Columns = NDArray[np.float64]
+MARGIN: Final = 0.001
+"""What a point of margin is worth in play, where one win is 1: it decides between actions that win alike."""
 MARGIN_SCALE: Final = 20.0
 """Points that a network's margin moves by where it says 1."""
 MARGIN_WEIGHT: Final = 0.2

@@ -16,14 +16,13 @@ from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelState, KernelStates, vectors_of
 from aleazero.nets.between import Between
 from aleazero.nets.boards import Boards
+from aleazero.nets.outcome import MARGIN
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.plan import Plan, best_label
 from aleazero.search.planner import Planner, by_player
 from aleazero.search.turn_solver import starts_of
 
 Values = NDArray[np.float64]
-MARGIN: Final = 0.001
-"""What a point of margin is worth in play, where one win is 1: it decides between actions that win alike."""
 TEMPERATURE: Final = 0.01
 """Of priors; measured settings did not differ in strength (docs/evaluators.md)."""
 KEPT_TURNS: Final = 256
@@ -37,7 +36,7 @@ class TurnEnds:
     any_size = True
 
     def __init__(self, between: Between | Boards) -> None:
-        self.between: Any = between
+        self.between = between
         self._actions = between.game.num_actions
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
@@ -61,7 +60,7 @@ class PlannedNet:
     def __init__(self, between: Between | Boards, prior_temperature: float = TEMPERATURE) -> None:
         if not (math.isfinite(prior_temperature) and prior_temperature > 0):
             raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
-        self.between: Any = between
+        self.between = between
         self.game = between.game
         self._temperature = prior_temperature
         self.ends = TurnEnds(between)
@@ -105,8 +104,7 @@ class PlannedNet:
 
     def columns(self, states: Sequence[State]) -> Values:
         """The columns of the outcome, by player, of states between turns or at the end of the game."""
-        columns: Values = self.between.columns(self.between.look(vectors_of(states)))
-        return columns
+        return self.between.columns(self.between.look(vectors_of(states)))
 
     def turn_start(self, state: State) -> State | None:
         """The state that the turn of a state began from; None where it is that, or the game cannot say."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from aleazero.games.base import Game
 from aleazero.nets.config import counts_wins
+from aleazero.nets.outcome import MARGIN
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.search.config import Settings
 
@@ -37,7 +38,7 @@ class AfterstateConfig(Settings):
     td_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the start.")
     final_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the end.")
     margin: float = Field(0.06, ge=0, description="What a point of margin is worth at the start, where one win is 1.")
-    final_margin: float = Field(0.001, ge=0, description="And from the middle on.")
+    final_margin: float = Field(MARGIN, ge=0, description="And from the middle on.")
     seed: int = Field(0, ge=0, lt=2**63)
 
 

@@ -7,7 +7,8 @@ import pytest
 from value_checkpoints import taught
 
 import aleazero
-from aleazero.nets.planned import MARGIN, PlannedNet
+from aleazero.nets.outcome import MARGIN
+from aleazero.nets.planned import PlannedNet
 
 PIG = aleazero.load_game("pig", target=20)
 DICE = aleazero.load_game("dice_game")
