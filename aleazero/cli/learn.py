@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +36,7 @@ def learn(
         int | None, typer.Option("--threads", metavar="N", help="[default: the cores]; results do not change.", min=1)
     ] = None,
     judge: Annotated[
-        bool, typer.Option("--judge/--no-judge", help="Measure checkpoints against an oracle where there is one.")
+        bool, typer.Option("--judge/--no-judge", help="Measure checkpoints, where something can tell.")
     ] = True,
     param: ParamOption = None,
     json: JsonFlag = False,
@@ -59,6 +59,7 @@ def learn(
     """
     from contextlib import closing
 
+    from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_game
     from aleazero.training.learn import MEASURED, open_run
@@ -84,10 +85,10 @@ def learn(
     with (
         closing(make_learner(loaded, config, workers)) as learner,
         open_run(out, loaded, game, wanted, limit) as run,
+        progress_bar("learning", "rounds") as bar,
     ):
-        view = View(loaded, workers, judge)
-        with view.shown():
-            newest = learn_rounds(learner, run, view.tell, view.judge)
+        view = View(loaded, bar, workers, judge)
+        newest = learn_rounds(learner, run, view.tell, view.judge)
     data = {
         "out": str(newest),
         "rounds": run.rounds,
@@ -123,24 +124,11 @@ def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -
 class View:
     """What is shown while a run goes on."""
 
-    def __init__(self, game: Game, threads: int, judges: bool) -> None:
-        self.game, self._threads, self._judges = game, threads, judges
+    def __init__(self, game: Game, bar: Callable[..., None], threads: int, judges: bool) -> None:
+        self.game, self._bar, self._threads, self._judges = game, bar, threads, judges
         self.turns = 0
         self.judged: dict[str, Any] = {}
         self._first: float | None = None
-
-    def shown(self) -> Any:
-        """A context with a progress bar."""
-        from contextlib import contextmanager
-
-        from aleazero.cli.progress import progress_bar
-
-        @contextmanager
-        def bar() -> Any:
-            with progress_bar("learning", "rounds") as self._bar:
-                yield
-
-        return bar()
 
     def seconds(self, run: Any) -> float:
         """Spent on rounds in this process."""

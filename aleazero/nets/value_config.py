@@ -13,10 +13,10 @@ class ValueNetConfig(Settings):
     """A network that values afterstates from features.
 
     ``mlp``: layers of ReLU. ``towers``: the same layers over each seat's block, and a small joint layer; for duels
-    decided by score. ``tuples``: tables over the cells of a board. ``torch``: a residual multilayer perceptron.
+    decided by score. ``torch``: a residual multilayer perceptron.
     """
 
-    kind: Literal["mlp", "towers", "tuples", "torch"] = "mlp"
+    kind: Literal["mlp", "towers", "torch"] = "mlp"
     hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(
         (64, 64), min_length=1, max_length=16, strict=False
     )

@@ -53,7 +53,8 @@ class Round:
     """That ended."""
     losses: tuple[float, ...]
     """By column, of the last step."""
-    learning_rate: float
+    learning_rate: float | None
+    """None where steps adapt themselves."""
     mean_return: float | None
     """What player 0 got on average in the games that ended; None where none did."""
 
@@ -202,7 +203,7 @@ def _checkpoint_due(done: int, rounds: int) -> bool:
 def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckpoint | None) -> None:
     path = run.folder / f"net_{learner.rounds_done:08}.safetensors"
     learner.save(path)
-    learner.save(run.folder / NEWEST)
+    _write(run.folder / NEWEST, path.read_bytes())
     more = {} if on_checkpoint is None else dict(on_checkpoint(path, run))
     line = _as_json({"checkpoint": path.name, "seconds": run.seconds, **asdict(told), **more})
     # Whatever a killed run wrote of later rounds is told again.

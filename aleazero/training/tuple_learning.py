@@ -23,7 +23,7 @@ from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
 from aleazero.search.config import Settings
 from aleazero.training.learn import Round
-from aleazero.training.tuple_loop import LEARNING, Lanes, make_lanes, make_learn, make_move, make_room
+from aleazero.training.tuple_loop import LEARNING, TupleLanes, make_lanes, make_learn, make_move, make_room
 
 KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
 """What of the lanes goes from round to round."""
@@ -53,7 +53,7 @@ class TupleLearner:
         self.game, self.threads = require_board(game, shape), threads
         self.tuples = Tuples(shape)
         self.coherence = np.zeros((shape.entries, 2), np.float32)
-        self.lanes: Lanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
+        self.lanes: TupleLanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
         self.rounds, self.rounds_done = self.config.rounds, 0
         self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
         self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
@@ -87,7 +87,7 @@ class TupleLearner:
             turns=self.config.lanes * self.config.moves,
             games=len(scores),
             losses=(),
-            learning_rate=0.0,
+            learning_rate=None,
             mean_return=float(scores.mean()) if len(scores) else None,
         )
 

@@ -28,10 +28,10 @@ BROKEN: Final = -1
 """The rules list impossible actions or outcomes, or a game has no decision."""
 
 BLOCK: Final = 32
-"""Lanes whose afterstates are valued together."""
+"""TupleLanes whose afterstates are valued together."""
 
 
-class Lanes(NamedTuple):
+class TupleLanes(NamedTuple):
     """Games under way, and what is still to be learned from each. Rings hold the afterstates of the last moves."""
 
     states: Any  # (lanes, state) int64, each at a decision
@@ -65,10 +65,10 @@ class Room(NamedTuple):
     value: Any  # (1,) float64
 
 
-def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> Lanes:
-    """Lanes without games: at the first move every one begins its first."""
+def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> TupleLanes:
+    """TupleLanes without games: at the first move every one begins its first."""
     features, ring = len(shape.tuples) * len(shape.symmetries), horizon + moves
-    return Lanes(
+    return TupleLanes(
         states=np.zeros((lanes, game.info.state_size), np.int64),
         games=np.zeros(lanes, np.int64),
         keys=np.zeros(lanes, np.uint64),
@@ -103,8 +103,8 @@ def make_room(game: KernelGame, shape: TupleShape) -> Room:
     )
 
 
-def _borrow_lanes(x: Lanes) -> Lanes:
-    return Lanes(
+def _borrow_lanes(x: TupleLanes) -> TupleLanes:
+    return TupleLanes(
         borrow(x.states),
         borrow(x.games),
         borrow(x.keys),
