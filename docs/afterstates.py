@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
 def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) -> dict[str, Any]:
     """Regret of a turn, in win probability, at positions that the planner over the network meets in its own play."""
     game = learner.game
-    exact = solved(repr(game))
+    exact = solved(game.name)
     share = 2.0 if game.num_players == 2 else 1.0  # from -1..1 to a probability
     lanes, states = learner.lanes, np.repeat(learner.first_state[None], games, axis=0)
     regret = np.zeros(games)
@@ -69,14 +70,9 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
     return {"regret_a_game": Estimate.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
 
 
-_SOLVED: dict[str, Any] = {}
-
-
-def solved(game: str) -> Any:
-    if game not in _SOLVED:
-        name = game.partition("(")[0]
-        _SOLVED[game] = solve(aleazero.load_game(name), max_states=5_000_000)
-    return _SOLVED[game]
+@lru_cache
+def solved(name: str) -> Any:
+    return solve(aleazero.load_game(name), max_states=5_000_000)
 
 
 CASES: dict[str, tuple[str, dict[str, Any], float, Callable[..., dict[str, Any]]]] = {

@@ -44,25 +44,10 @@ SELFPLAY = {
         simulations=32, parallel=128, chance="stratified", c=0.12, temperature=Temperature(start=0.3)
     ),
 }
+STEADY = {"learning_rate": 2e-3, "schedule": "constant", "ema": 0.99, "td_lambda": 0.9}
 TRAIN = {
-    "pig": TrainConfig(
-        net=NetConfig(width=64, blocks=1),
-        steps=300,
-        window=200_000,
-        learning_rate=2e-3,
-        schedule="constant",
-        ema=0.99,
-        td_lambda=0.9,
-    ),
-    "yatzy": TrainConfig(
-        net=NetConfig(width=128, blocks=1),
-        steps=350,
-        window=150_000,
-        learning_rate=2e-3,
-        schedule="constant",
-        ema=0.99,
-        td_lambda=0.9,
-    ),
+    "pig": TrainConfig(net=NetConfig(width=64, blocks=1), steps=300, window=200_000, **STEADY),
+    "yatzy": TrainConfig(net=NetConfig(width=128, blocks=1), steps=350, window=150_000, **STEADY),
 }
 MINUTES = {"pig": 1.5, "yatzy": 6.0, "compare": 1.0}
 GAMES = 256
