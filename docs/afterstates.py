@@ -1,17 +1,20 @@
 """Learn games by the afterstate recipe, several seeds each, and measure on the way: ``docs/afterstates.json``.
 
-    .venv/bin/python docs/afterstates.py yatzy1 yatzy2 pig      the proofs (12 core-minutes a seed; pig 4)
-    .venv/bin/python docs/afterstates.py targets                turn, lambda and td beside each other (2 a seed)
-    .venv/bin/python docs/afterstates.py plot                   the pictures, from what was measured
+    .venv/bin/python docs/afterstates.py yatzy1 yatzy2 2048 pig race shut_the_box     the proofs (two hours of a core)
+    .venv/bin/python docs/afterstates.py targets alphazero     what teaches best (an hour of a core)
+    .venv/bin/python docs/afterstates.py search                planner and search over the same network, by time
+    .venv/bin/python docs/afterstates.py plot                  the pictures, from what was measured
 
-Minutes are of one core: the processor time of the process, measuring excluded, so that a busy machine does not shorten
-them; six minutes on two cores are twelve. Oracles judge; they never teach.
+Minutes are of one core: the processor time of all processes, measuring excluded, so that a busy machine does not
+shorten them; six minutes on two cores are twelve. Oracles judge; they never teach.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -22,17 +25,28 @@ import numpy as np
 
 import aleazero
 from aleazero.evaluation.estimate import Estimate
+from aleazero.evaluation.match import game_seeds, play_match
+from aleazero.evaluation.regret import measure_regret
+from aleazero.evaluation.tuple_scores import judge_tuples
+from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
 from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
+from aleazero.oracles.judge import judge_of
 from aleazero.oracles.solve import solve
 from aleazero.oracles.yatzy import load_or_build
+from aleazero.replay.window import Window
 from aleazero.training.afterstate import AfterstateLearner
-from aleazero.training.afterstate_config import AfterstateConfig, default_net
-from aleazero.training.learn import MEASURED, UNKNOWN
+from aleazero.training.alphazero import fit, play_games
+from aleazero.training.learn import MEASURED, UNKNOWN, Learner
+from aleazero.training.recipe import make_config, make_learner
+from aleazero.training.tuple_learning import TupleLearner
+from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("afterstates.json")
 IMAGES = Path(__file__).with_name("images")
 MARKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 """Core-minutes at which the network is measured."""
+BEST_ALONE = 248.44
+"""Points of best play of one-player Yatzy."""
 
 
 def judge_yatzy1(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
@@ -45,10 +59,17 @@ def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
     return {"won": found.won.to_dict(), "score": found.score.to_dict(), "oracle_score": found.oracle_score.to_dict()}
 
 
+def judge_2048(learner: TupleLearner, last: bool) -> dict[str, Any]:
+    """Scores looking one move ahead, and at the end of a run two."""
+    looked = {plies: judge_tuples(learner.game, learner.tuples, games, plies=plies, seed=3, threads=2)
+              for plies, games in ((1, 1000 if last else 200), (2, 300)) if plies == 1 or last}  # fmt: skip
+    return {f"score_{plies}": found.mean.to_dict() for plies, found in looked.items()}
+
+
 def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) -> dict[str, Any]:
-    """Regret of a turn, in win probability, at positions that the planner over the network meets in its own play."""
+    """Regret of a turn (in win probability where there are wins) in the planner's own play over the network."""
     game = learner.game
-    exact = solved(game.name)
+    exact = solved(game)
     share = 2.0 if game.num_players == 2 else 1.0  # from -1..1 to a probability
     lanes, states = learner.lanes, np.repeat(learner.first_state[None], games, axis=0)
     regret = np.zeros(games)
@@ -71,14 +92,17 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
 
 
 @lru_cache
-def solved(name: str) -> Any:
-    return solve(aleazero.load_game(name), max_states=5_000_000)
+def solved(game: Any) -> Any:
+    return solve(game, max_states=5_000_000)
 
 
 CASES: dict[str, tuple[str, dict[str, Any], float, Callable[..., dict[str, Any]]]] = {
     "yatzy1": ("yatzy", {"players": 1}, 12.0, judge_yatzy1),
     "yatzy2": ("yatzy", {"players": 2}, 12.0, judge_yatzy2),
+    "2048": ("2048", {}, 12.0, judge_2048),
     "pig": ("pig", {}, 4.0, judge_by_solution),
+    "race": ("examples/race.py", {}, 1.0, judge_by_solution),
+    "shut_the_box": ("examples/shut_the_box.py", {}, 2.0, judge_by_solution),
 }
 
 
@@ -86,14 +110,14 @@ def learn(what: str, seed: int, minutes: float, label: str = "", **settings: Any
     """Learn for so many core-minutes; a row at each mark."""
     name, params, _, judge = CASES[what]
     game = aleazero.load_game(name, **params)
-    learner = AfterstateLearner(game, AfterstateConfig(net=default_net(game), seed=seed, **settings))
-    learner.round()  # compiles
-    learner = AfterstateLearner(game, AfterstateConfig(net=default_net(game), seed=seed, **settings))
-    learner.rounds, spent, rows = UNKNOWN, 0.0, []
+    config = make_config(game, {"seed": seed, **settings}, {})
+    make_learner(game, config).round()  # compiles
+    learner: Learner = make_learner(game, config)
+    learner.rounds, spent, turns, rows = UNKNOWN, 0.0, 0, []
     marks = [mark for mark in MARKS if mark < minutes] + [minutes]
     while learner.rounds_done < learner.rounds:
         began = time.process_time()
-        told = learner.round()
+        turns += learner.round().turns
         spent += (time.process_time() - began) / 60.0
         if learner.rounds == UNKNOWN and spent >= MEASURED * minutes:
             learner.rounds = round(learner.rounds_done / MEASURED)
@@ -101,17 +125,76 @@ def learn(what: str, seed: int, minutes: float, label: str = "", **settings: Any
         if last or (len(marks) > 1 and spent >= marks[0]):
             marks = marks[1:]
             row = {"case": what, "label": label, "seed": seed, "minutes": spent, "rounds": learner.rounds_done,
-                   "turns_per_second": told.turns * learner.rounds_done / spent / 60.0, "last": last,
-                   **judge(learner, last)}  # fmt: skip
+                   "turns_per_second": turns / spent / 60.0, "last": last, **judge(learner, last)}  # fmt: skip
             print(row, flush=True)  # noqa: T201 -- a script
             rows.append(row)
+    return rows
+
+
+def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
+    """One-player Yatzy by the other recipe, with the settings of ``docs/learning.py``; regret by its mean score."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import learning
+
+    game = aleazero.load_game("yatzy", players=1)
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder, Workers(2) as workers:
+        net, start, spent, number = "dummy", None, 0.0, 0
+        marks = [mark for mark in MARKS if 1.0 <= mark < minutes] + [minutes]
+        while marks:
+            began = learning.processor_seconds(workers)
+            play_games(workers, game, net, 256 if number else 512, Path(folder) / "replay", learning.SELFPLAY["yatzy"],
+                       seed=seed, iteration=number)  # fmt: skip
+            config = learning.TRAIN["yatzy"].model_copy(update={"seed": seed})
+            start = Path(folder) / f"net_{number:04}.safetensors"
+            before, net, number = (Path(net) if number else None), str(start), number + 1
+            fit(game, Window(Path(folder) / "replay", config.window), start, config, start=before)
+            spent += (learning.processor_seconds(workers) - began) * 2 / 60.0  # that of two cores is halved there
+            if spent >= marks[0]:
+                marks = marks[1:]
+                player = aleazero.make_player(f"net:{net},sims=64,c=0.12", game)
+                scores = [played.returns[0] for played in play_match(game, [player], game_seeds(9, 300))]
+                score = Estimate.of(scores)
+                rows.append({"case": "yatzy1", "label": "alphazero", "seed": seed, "minutes": spent, "rounds": number,
+                             "last": not marks, "score": score.to_dict(),
+                             "regret": {**score.to_dict(), "mean": BEST_ALONE - score.mean}})  # fmt: skip
+                print(rows[-1], flush=True)  # noqa: T201 -- a script
+    return rows
+
+
+SEARCHES = (4, 16, 64, 256, 1024, 4096)
+
+
+def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
+    """A network of one-player Yatzy that learnt for so long, asked by the planner and by searches: regret and time."""
+    game = solitaire()
+    learner = make_learner(game, make_config(game, {"seed": seed}, {}))
+    began = time.process_time()
+    while time.process_time() - began < minutes * 60.0:
+        learner.round()
+    positions = [one.state() for one in load_set("standard")]
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        net = Path(folder) / "net.safetensors"
+        learner.save(net)
+        specs = {"plan:horizon=turn": 0, **{f"search:sims={sims}": sims for sims in SEARCHES}}
+        for spec, sims in specs.items():
+            player = aleazero.make_player(f"{spec},net={net}", game)
+            player.select_many(positions[:8], [0] * 8)  # compiles
+            began = time.process_time()
+            found = measure_regret(player, positions, judge_of(game), classify=classify)
+            spent = time.process_time() - began
+            rows.append({"case": "search", "label": spec, "seed": seed, "minutes": minutes, "sims": sims,
+                         "ms": 1000 * spent / len(positions), "regret": found.overall.to_dict(),
+                         "by_kind": {kind: group.to_dict() for kind, group in found.by_kind.items()}})  # fmt: skip
+            print(rows[-1], flush=True)  # noqa: T201 -- a script
     return rows
 
 
 def main() -> None:
     """Learn what is asked for, and write it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="+", choices=(*CASES, "targets", "plot"))
+    parser.add_argument("what", nargs="+", choices=(*CASES, "targets", "alphazero", "search", "plot"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--minutes", type=float, default=None)
     options = parser.parse_args()
@@ -124,7 +207,12 @@ def main() -> None:
                     keep(learn("yatzy1", seed, options.minutes or 2.0, label=target, target=target))
         else:
             for seed in options.seeds:
-                keep(learn(what, seed, options.minutes or CASES[what][2]))
+                if what == "search":
+                    keep(compare_search(seed, options.minutes or 2.0))
+                elif what == "alphazero":
+                    keep(learn_alphazero(seed, options.minutes or 12.0))
+                else:
+                    keep(learn(what, seed, options.minutes or CASES[what][2]))
 
 
 def keep(rows: list[dict[str, Any]]) -> None:

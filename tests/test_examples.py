@@ -1,5 +1,6 @@
 """The examples: each file goes from path to game to check, and says something true."""
 
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,32 @@ def test_short_2048_is_solved_from_a_position():
     assert solve(game, start=state).value(state)[0] == 4
     with pytest.raises(PositionError, match="expected '… moves 3'"):
         game.state_from_text("2 2 4 8/16 32 64 128/8 16 32 64/16 32 64 128")
+
+
+def best_box(tiles: frozenset[int]) -> float:
+    """What the best play still shuts of these open tiles, by sets of numbers and two nested dice."""
+    total = 0.0
+    for one, other in product(range(1, 7), repeat=2):
+        choices = [set(some) for n in range(1, len(tiles) + 1) for some in combinations(tiles, n)]
+        fits = [some for some in choices if sum(some) == one + other]
+        total += max((sum(some) + best_box(tiles - some) for some in fits), default=0.0) / 36
+    return total
+
+
+@pytest.mark.parametrize("tiles", [3, 5])
+def test_shut_the_box_is_worth_what_sets_of_tiles_say(tiles):
+    game = load_game(str(EXAMPLES / "shut_the_box.py"), tiles=tiles)
+    exact = solve(game).value(game.new_initial_state())[0]
+    assert exact == pytest.approx(best_box(frozenset(range(1, tiles + 1))), abs=1e-12)
+
+
+def test_shut_the_box_ends_when_no_tiles_fit_or_all_are_shut():
+    game = load_game(str(EXAMPLES / "shut_the_box.py"))
+    state = game.new_initial_state()
+    state.play("9 9 12 4-8 11")
+    assert {state.action_to_string(action) for action in state.legal_actions()} == {"5-6", "1-3-7", "2-3-6", "1-2-3-5"}
+    state.play("5-6 2")
+    assert not state.is_terminal()
+    state.play("2 2")
+    assert state.is_terminal()
+    assert state.returns() == [9 + 12 + 11 + 2]

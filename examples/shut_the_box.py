@@ -1,0 +1,89 @@
+"""Shut the box: roll two dice and shut tiles that sum to the roll, until you cannot. You score the tiles that are shut.
+
+The tutorial `docs/learn-your-game.md` goes from these rules to a player that is nearly perfect.
+"""
+
+import numpy as np
+
+from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo
+
+TILES = 9  # the parameter `tiles` changes it; 12 is played too
+SUMS = np.array([sum(tile + 1 for tile in range(12) if tiles >> tile & 1) for tiles in range(2**12)])
+
+# The state vector: the tiles that are shut, as bits; their sum; the roll; and the kind of state.
+SHUT, SUM, ROLL, KIND = 0, 1, 2, 3
+
+
+def describe(tiles: int = 9) -> GameInfo:
+    """The game's name and sizes."""
+    if not 2 <= tiles <= 12:
+        raise GameError(f"shut_the_box: tiles is {tiles}, expected 2 to 12")
+    return GameInfo(
+        name="shut_the_box",
+        num_players=1,
+        num_actions=2**tiles,
+        max_outcomes=11,
+        utility=(0.0, tiles * (tiles + 1) / 2),
+        state_size=4,
+        observation_size=tiles + 1,
+        constants={"TILES": tiles},
+    )
+
+
+def init(state):
+    state[KIND] = CHANCE  # the first roll comes before any choice
+
+
+def kind(state):
+    return state[KIND]
+
+
+def to_play(state):
+    return 0
+
+
+def legal(state, out):
+    """An action is a set of open tiles, as bits, that sum to the roll."""
+    count = 0
+    for tiles in range(1, 1 << TILES):
+        if tiles & state[SHUT] == 0 and SUMS[tiles] == state[ROLL]:
+            out[count] = tiles
+            count += 1
+    return count
+
+
+def apply(state, action):
+    state[SHUT] |= action
+    state[SUM] += state[ROLL]
+    state[ROLL] = 0  # the dice are taken up: what was rolled must not tell two equal boxes apart
+    state[KIND] = CHANCE if state[SHUT] != (1 << TILES) - 1 else TERMINAL
+
+
+def outcomes(state, ids, probabilities):
+    for roll in range(2, 13):
+        ids[roll - 2] = roll
+        probabilities[roll - 2] = (6 - abs(roll - 7)) / 36
+    return 11
+
+
+def apply_outcome(state, outcome):
+    state[ROLL] = outcome
+    state[KIND] = TERMINAL
+    for tiles in range(1, 1 << TILES):
+        if tiles & state[SHUT] == 0 and SUMS[tiles] == outcome:
+            state[KIND] = DECISION
+
+
+def returns(state, out):
+    out[0] = state[SUM]
+
+
+def observe(state, player, out):
+    """What a network sees: which tiles are shut, and the roll."""
+    for tile in range(TILES):
+        out[tile] = state[SHUT] >> tile & 1
+    out[TILES] = state[ROLL] / 12
+
+
+def action_text(state, action):
+    return "-".join(str(tile + 1) for tile in range(TILES) if action >> tile & 1)
