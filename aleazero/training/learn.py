@@ -12,7 +12,6 @@ begun to fall. It is written down, and a run with that many rounds gives the sam
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import math
 import time
@@ -22,17 +21,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
+from aleazero.training.learner_state import read_state, write_state
 
 FORMAT: Final = 1
 """Version of the folder's files."""
 PLAN, STATE, EVENTS, NEWEST, LOCK = "learn.json", "state.safetensors", "events.ndjson", "net.safetensors", ".lock"
-CHECKSUM: Final = "checksum"
 SAVED_EVERY: Final = 30.0
 """Seconds between two states."""
 MEASURED: Final = 1 / 12
@@ -170,7 +168,7 @@ def learn(
 ) -> Path:
     """Do the rounds that are missing; the newest checkpoint."""
     read_events(run.folder)  # damage shows now, not at the first checkpoint
-    _go_on(learner, run)
+    run.seconds = read_state(run.folder / STATE, learner) or 0.0
     learner.rounds = run.rounds or UNKNOWN
     saved, compiled = time.monotonic(), False
     while run.rounds is None or learner.rounds_done < run.rounds:
@@ -191,7 +189,7 @@ def learn(
             _checkpoint(learner, run, told, on_checkpoint)
             saved = time.monotonic()
         elif time.monotonic() - saved >= SAVED_EVERY:
-            _save(learner, run)
+            write_state(run.folder / STATE, learner, run.seconds)
             saved = time.monotonic()
     return run.folder / NEWEST
 
@@ -209,7 +207,7 @@ def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckp
     # Whatever a killed run wrote of later rounds is told again.
     lines = [*(old for old in read_events(run.folder) if old["number"] < told.number), line]
     _write(run.folder / EVENTS, "".join(f"{json.dumps(one)}\n" for one in lines).encode())
-    _save(learner, run)
+    write_state(run.folder / STATE, learner, run.seconds)
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
@@ -234,41 +232,6 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _save(learner: Learner, run: Run) -> None:
-    from safetensors.numpy import save
-
-    held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
-    held["seconds"] = np.array([run.seconds])
-    _write(run.folder / STATE, save({**held, CHECKSUM: _checksum(held)}))
-
-
-def _checksum(held: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    digest = hashlib.blake2b(digest_size=16)
-    for name in sorted(held):
-        digest.update(f"{name} {held[name].dtype} {held[name].shape}".encode())
-        digest.update(held[name].tobytes())
-    return np.frombuffer(digest.digest(), np.uint8)
-
-
-def _go_on(learner: Learner, run: Run) -> None:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    path = run.folder / STATE
-    try:
-        held = load(path.read_bytes())
-        if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
-            raise ValueError("its checksum differs")
-        run.seconds = float(held.pop("seconds")[0])
-        learner.restore(held)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (SafetensorError, KeyError, ValueError, IndexError) as error:
-        raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; without it the run starts anew") from None
 
 
 def _last_good(folder: Path) -> str:

@@ -15,6 +15,7 @@ import pytest
 import aleazero
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.training import learn as learn_module
+from aleazero.training import learner_state
 from aleazero.training.learn import learn, open_run, read_events
 
 SETTINGS = {"settings": {"lanes": 8, "net": {"kind": "mlp", "hidden": [8, 8]}}, "rounds": 20}
@@ -117,17 +118,17 @@ def test_a_stopped_run_ends_with_the_same_networks(tmp_path, pig, monkeypatch, s
 
 
 def test_a_run_that_stopped_between_a_network_and_its_state_tells_each_once(tmp_path, pig, monkeypatch):
-    folder, save = tmp_path / "run", learn_module._save
+    folder, save = tmp_path / "run", learn_module.write_state
 
-    def fail(learner, run):
+    def fail(path, learner, seconds):
         if learner.rounds_done == 8:
             raise Stopped
-        save(learner, run)
+        save(path, learner, seconds)
 
-    monkeypatch.setattr(learn_module, "_save", fail)
+    monkeypatch.setattr(learn_module, "write_state", fail)
     with pytest.raises(Stopped):
         go(folder, pig)
-    monkeypatch.setattr(learn_module, "_save", save)
+    monkeypatch.setattr(learn_module, "write_state", save)
     go(folder, pig)
     go(tmp_path / "whole", pig)
     assert [event["number"] for event in read_events(folder)] == list(range(2, 21, 2))
@@ -293,9 +294,11 @@ def test_a_full_disk_is_told_in_a_line_and_the_run_goes_on_later(tmp_path, pig, 
         write(path, parts)
 
     monkeypatch.setattr(learn_module, "write_whole", fill)
+    monkeypatch.setattr(learner_state, "write_whole", fill)
     with pytest.raises(CheckpointError, match=r"cannot be written: No space left on device$"):
         go(tmp_path / "full", pig)
     monkeypatch.setattr(learn_module, "write_whole", write)
+    monkeypatch.setattr(learner_state, "write_whole", write)
     go(tmp_path / "full", pig)
     go(tmp_path / "whole", pig)
     assert networks(tmp_path / "full") == networks(tmp_path / "whole")

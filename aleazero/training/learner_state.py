@@ -1,0 +1,60 @@
+"""Where a learner stands, in a file: all that it goes on from, with a checksum, written whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import CheckpointError
+from aleazero.files import write_whole
+
+if TYPE_CHECKING:
+    from aleazero.training.learn import Learner
+
+CHECKSUM: Final = "checksum"
+SECONDS: Final = "seconds"
+
+
+def write_state(path: Path, learner: Learner, seconds: float) -> None:
+    """Write down where a learner stands, and how long it has learnt."""
+    from safetensors.numpy import save
+
+    held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
+    held[SECONDS] = np.array([seconds])
+    try:
+        write_whole(path, [save({**held, CHECKSUM: _checksum(held)})])
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def read_state(path: Path, learner: Learner) -> float | None:
+    """Go on from what was written; for how long it has learnt, or None where nothing was."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        held = load(path.read_bytes())
+        if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
+            raise ValueError("its checksum differs")
+        seconds = float(held.pop(SECONDS)[0])
+        learner.restore(held)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, KeyError, ValueError, IndexError) as error:
+        raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; without it the run starts anew") from None
+    return seconds
+
+
+def _checksum(held: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(held):
+        digest.update(f"{name} {held[name].dtype} {held[name].shape}".encode())
+        digest.update(held[name].tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
