@@ -69,7 +69,7 @@ def play_match(
             PlayedGame(number, seed, game.new_initial_state())
             for number, seed in enumerate(seeds[first : first + LANES], start=first)
         ]
-        _play_to_the_end(lane, players, player_seed)
+        play_side_by_side(lane, [players] * len(lane), [player_seed] * len(lane))
         played += lane
         if progress is not None:
             progress(len(played), len(seeds))
@@ -91,23 +91,30 @@ def seat_seed(player_seed: int, number: int, seat: int) -> int:
     return stream_key(SEATS, player_seed, number, seat)
 
 
-def _play_to_the_end(games: list[PlayedGame], players: Sequence[Player], player_seed: int) -> None:
-    """Step by step, all games together: chance draws, then each player is asked about all its decisions."""
+def play_side_by_side(
+    games: Sequence[PlayedGame], seated: Sequence[Sequence[Player]], player_seeds: Sequence[int]
+) -> None:
+    """Play games to the end, each with its own players by seat; whoever plays in several is asked about all at once."""
     lucks = [PlayedLuck(game.seed) for game in games]
-    while True:
-        waiting: dict[int, list[PlayedGame]] = {}
-        for game, luck in zip(games, lucks, strict=True):
+    running = list(range(len(games)))
+    while running:
+        waiting: dict[int, list[tuple[int, int]]] = {}
+        asked: dict[int, Player] = {}
+        for row in running:
+            game = games[row]
             while game.state.is_chance_node():
-                _step(game, -1, luck.draw(game.state))
+                _step(game, -1, lucks[row].draw(game.state))
             if not game.state.is_terminal():
-                waiting.setdefault(game.state.current_player(), []).append(game)
-        if not waiting:
-            return
-        for seat, some in sorted(waiting.items()):
-            own_seeds = [seat_seed(player_seed, game.number, seat) for game in some]
-            actions = players[seat].select_many([game.state for game in some], own_seeds)
-            for game, action in zip(some, actions, strict=True):
-                _step(game, seat, action)
+                seat = game.state.current_player()
+                player = seated[row][seat]
+                asked[id(player)] = player
+                waiting.setdefault(id(player), []).append((row, seat))
+        for name, some in waiting.items():
+            own_seeds = [seat_seed(player_seeds[row], games[row].number, seat) for row, seat in some]
+            actions = asked[name].select_many([games[row].state for row, _ in some], own_seeds)
+            for (row, seat), action in zip(some, actions, strict=True):
+                _step(games[row], seat, action)
+        running = sorted(row for some in waiting.values() for row, _ in some)
 
 
 def _step(game: PlayedGame, player: int, action: int) -> None:

@@ -1,0 +1,171 @@
+"""Paired play: two players on the same played luck, each in the other's place too. The pair is what statistics count.
+
+A *pair* is all games of one seed. With two seats: two games, seats swapped. Alone: a game each. With n > 2 seats, 2n
+games: the first player at each seat in turn among n − 1 of the second, then the second among n − 1 of the first.
+The dice come from the seed; the players' own luck from ``player_seed``, the pair's number, the seating and the seat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aleazero.errors import ConfigError
+from aleazero.evaluation.match import PlayedGame, Progress, play_side_by_side
+from aleazero.evaluation.pair_table import PairTable
+from aleazero.evaluation.rotation import TURNS
+from aleazero.games.base import Game, State
+from aleazero.games.luck import stream_key
+from aleazero.players.make import make_player
+from aleazero.players.player import Player
+from aleazero.players.simple import points_of
+
+FRESH: Final = 0x6672657368  # "fresh": the stream of luck that games of a pair do not share
+CHUNK: Final = 16
+"""Pairs that are played side by side; who stands beside a game does not change it."""
+Seating = tuple[bool, ...]
+"""By seat, whether the first player sits there."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two players at a game, in words that another process understands."""
+
+    game: str
+    """What ``load_game`` takes."""
+    params: Mapping[str, Any]
+    first: str
+    second: str
+    player_seed: int = 0
+    deterministic_chance: bool = True
+    """Whether the games of a pair share their luck, keyed by the event."""
+    threads: int = 1
+    """Of searches; results do not change."""
+
+
+@dataclass(frozen=True)
+class SeatedGame:
+    """A game of a pair, as it was played."""
+
+    seating: Seating
+    seed: int
+    """Of its dice."""
+    steps: tuple[tuple[int, int], ...]
+    """(player, action); the player is −1 for chance, and the action its outcome."""
+    returns: tuple[float, ...]
+    points: tuple[float, ...] | None
+    """By seat, where the game counts them."""
+
+
+@dataclass(frozen=True)
+class PlayedPair:
+    """All games of one seed."""
+
+    number: int
+    seed: int
+    games: tuple[SeatedGame, ...] = field(repr=False)
+
+
+def seatings(seats: int) -> list[Seating]:
+    """How two players are seated in the games of a pair, in order."""
+    alone = [tuple(seat == place for seat in range(seats)) for place in range(seats)]
+    mirrored = [tuple(not first for first in seating) for seating in alone]
+    return alone if seats == 2 else alone + mirrored
+
+
+def play_pairs(
+    game: Game,
+    first: str | Player,
+    second: str | Player,
+    seeds: Sequence[int],
+    *,
+    player_seed: int = 0,
+    deterministic_chance: bool = True,
+    workers: int = 1,
+    threads: int = 1,
+    source: str | None = None,
+    progress: Progress | None = None,
+) -> PairTable:
+    """Play a pair for each seed; see ``open_pairs`` for the rest."""
+    played = []
+    pairs = open_pairs(
+        game, first, second, seeds, player_seed=player_seed, deterministic_chance=deterministic_chance,
+        workers=workers, threads=threads, source=source,
+    )  # fmt: skip
+    for pair in pairs:
+        played.append(pair)
+        if progress is not None:
+            progress(len(played), len(seeds))
+    return PairTable.of(played)
+
+
+def open_pairs(
+    game: Game,
+    first: str | Player,
+    second: str | Player,
+    seeds: Sequence[int],
+    *,
+    player_seed: int = 0,
+    deterministic_chance: bool = True,
+    workers: int = 1,
+    threads: int = 1,
+    source: str | None = None,
+) -> Generator[PlayedPair]:
+    """Pairs in the order of the seeds, as they end; whoever has seen enough closes it.
+
+    Players are texts, or players themselves, who cannot go to other processes. ``workers`` are processes: 1 plays in
+    this one, and no number changes a bit. They load the game by ``source``, what ``load_game`` takes: by default its
+    name.
+    """
+    if not seeds:
+        raise ConfigError("got no seeds, expected at least one")
+    chunks = [(start, list(seeds[start : start + CHUNK])) for start in range(0, len(seeds), CHUNK)]
+    if workers > 1:
+        from aleazero.evaluation.pair_workers import play_chunks
+
+        if not (isinstance(first, str) and isinstance(second, str)):
+            raise ConfigError(f"workers is {workers}, expected 1: players that are no texts stay in their process")
+        contest = Contest(source or game.name, game.params, first, second, player_seed, deterministic_chance, threads)
+        yield from play_chunks(contest, chunks, workers)
+        return
+    players = [make_player(one, game, threads=threads) if isinstance(one, str) else one for one in (first, second)]
+    for start, some in chunks:
+        yield from play_chunk(game, players, start, some, player_seed, deterministic_chance)
+
+
+def play_chunk(
+    game: Game, players: Sequence[Player], start: int, seeds: Sequence[int], player_seed: int, shared: bool
+) -> list[PlayedPair]:
+    """Play the pairs from number ``start`` on; all their games go on side by side."""
+    tables = seatings(game.num_players)
+    games, seated, own = [], [], []
+    for number, seed in enumerate(seeds, start=start):
+        for turn, seating in enumerate(tables):
+            dice = seed if shared else stream_key(FRESH, seed, turn)
+            games.append(PlayedGame(number, dice, game.new_initial_state()))
+            seated.append([players[0 if is_first else 1] for is_first in seating])
+            own.append(stream_key(TURNS, player_seed, turn))
+    play_side_by_side(games, seated, own)
+    pairs = []
+    for place, seed in enumerate(seeds):
+        some = games[place * len(tables) : (place + 1) * len(tables)]
+        told = tuple(_told(played, seating) for played, seating in zip(some, tables, strict=True))
+        pairs.append(PlayedPair(start + place, seed, told))
+    return pairs
+
+
+def points_by_player(state: State) -> list[float] | None:
+    """The points on the board, where the game counts them: returns of one player, or what features call points."""
+    game = state.game
+    if game.num_players == 1:
+        return state.returns()
+    points, features = points_of(state), game.info.features
+    return None if points is None or features is None else [float(one) * features.point_unit for one in points]
+
+
+def _told(game: PlayedGame, seating: Seating) -> SeatedGame:
+    points = points_by_player(game.state)
+    return SeatedGame(
+        seating, game.seed, tuple(game.steps), tuple(game.returns), None if points is None else tuple(points)
+    )
