@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, ThreadsOption, cores
+from aleazero.cli.options import JsonFlag, PairWorkersOption, ParamOption, ThreadsOption, cores
 from aleazero.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -21,12 +21,69 @@ PLAYER_HELP = (
 )
 PlayerOption = Annotated[str, typer.Option("--player", metavar="SPEC", help=PLAYER_HELP, show_default=False)]
 
-app = typer.Typer(no_args_is_help=True, help="Measure a player against exact values.")
+app = typer.Typer(help="Measure a player: against fixed opponents, and against exact values.")
 
 
-@app.callback()
-def evaluate() -> None:
-    """Measure a player against exact values."""
+@app.callback(invoke_without_command=True)
+def evaluate(
+    context: typer.Context,
+    player: Annotated[str | None, typer.Option("--player", metavar="SPEC", help=PLAYER_HELP)] = None,
+    game: Annotated[
+        str, typer.Option("--game", metavar="GAME", help="A name from `aleazero games`, or `path/file.py:NAME`.")
+    ] = "yatzy",
+    pairs: Annotated[
+        int, typer.Option("--pairs", metavar="N", help="Pairs against each opponent.", min=2, max=10**6)
+    ] = 100,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="NAMES", help="Some of `random,rollout,oracle` [default: all there are]."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
+    player_seed: Annotated[
+        int, typer.Option("--player-seed", metavar="S", help="Seed of the players' own luck; never that of the dice.")
+    ] = 0,
+    workers: PairWorkersOption = 1,
+    threads: ThreadsOption = None,
+    param: ParamOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Measure a player: against random, a search of 200 playouts and the oracle's player, and by regret.
+
+    All opponents meet the same dice, pair by pair with seats swapped. Regret is on fixed positions, where each action's
+    exact value is known. In Yatzy for several the oracle's player is the one who is best alone.
+
+    **Examples**
+
+    - `aleazero evaluate --player greedy --game pig -p target=30`
+
+    - `aleazero evaluate --player net:net.safetensors --game yatzy --pairs 500 --against random,oracle --json`
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from aleazero.cli.failure import rules_of
+    from aleazero.cli.progress import progress_bar
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.specs import read_game
+    from aleazero.evaluation.strength import evaluate_player
+    from aleazero.games.luck import check_seed
+    from aleazero.players.spec import parse_spec
+
+    if player is None:
+        raise ConfigError("--player is missing, expected a player's text, e.g. --player greedy")
+    parse_spec(player, "--player")
+    for number in (seed, player_seed):
+        check_seed(number)
+    loaded = read_game(game, param)
+    names = None if against is None else [word.strip() for word in against.split(",")]
+    with rules_of(game), progress_bar("playing", "pairs") as tell:
+        report = evaluate_player(
+            player, loaded, pairs=pairs, against=names, seed=seed, player_seed=player_seed, workers=workers,
+            threads=threads or cores(), source=game, progress=lambda name, done, of: tell(done, of, f"against {name}"),
+        )  # fmt: skip
+    if json:
+        print_json(report.to_dict())
+    else:
+        _show_strength(report.to_dict(), make_console())
 
 
 @app.command("regret")
@@ -114,6 +171,30 @@ def solitaire(
         return
     facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": estimate_text(report.behind)}
     print_scores(report.scores, make_console(), facts)
+
+
+def _show_strength(data: dict[str, Any], console: Console) -> None:
+    from rich.text import Text
+
+    from aleazero.cli.show import facts_table, quiet_table
+    from aleazero.cli.show_pairs import elo_text, mean_text
+
+    params = ", ".join(f"{key}={value}" for key, value in data["params"].items())
+    console.print(Text(f"{data['player']} at {data['game']}({params})", style="bold"), soft_wrap=True)
+    points = any("points" in told for told in data["against"].values())
+    table = quiet_table(("against", "left"), ("pairs", "right"), ("score", "right"), ("Elo", "right"),
+                        *([("points", "right"), ("theirs", "right")] if points else []))  # fmt: skip
+    for name, told in data["against"].items():
+        scores = [f"{told['points'][side]:,.1f}" for side in ("first", "second")] if points else []
+        table.add_row(name, f"{told['pairs']:,}", mean_text(told["score"], ".3f"), elo_text(told["elo"]), *scores)
+    console.print(table)
+    if data["regret"] is not None:
+        regret = data["regret"]
+        facts = facts_table()
+        facts.add_row(
+            "regret", f"{mean_text(regret, '.4f')} a decision, {regret['optimal']:.1%} optimal of {regret['count']:,}"
+        )
+        console.print(facts)
 
 
 def _show(report: RegretReport, console: Console, heading: str) -> None:

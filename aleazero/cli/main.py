@@ -21,12 +21,14 @@ from aleazero.cli import (
     evaluate,
     fit,
     games,
+    gate,
     learn,
     match,
     oracle,
     play,
     replay,
     selfplay,
+    watch,
 )
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
 
@@ -47,6 +49,8 @@ app.command("selfplay")(selfplay.selfplay)
 app.command("fit")(fit.fit)
 app.command("learn")(learn.learn)
 app.command("match")(match.match)
+app.command("gate")(gate.gate)
+app.command("watch")(watch.watch)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from aleazero.errors import ConfigError, nearest
+
 GameArgument = Annotated[
     str,
     typer.Argument(
@@ -102,6 +104,24 @@ ThreadsOption = Annotated[
         "--threads", metavar="N", help="Threads of a search [default: all cores]; results do not change.", min=1
     ),
 ]
+LuckOption = Annotated[
+    str,
+    typer.Option(
+        "--luck",
+        metavar="shared|fresh",
+        help="`shared`: the games of a pair have the same luck, keyed by the event. `fresh`: each game has its own.",
+    ),
+]
+PairWorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", help="Processes that play; results do not change.", min=1)
+]
+
+
+def shares_luck(word: str) -> bool:
+    """What ``--luck`` says."""
+    if word not in ("shared", "fresh"):
+        raise ConfigError(f"--luck is {word!r}, {nearest(word, ('shared', 'fresh'))}")
+    return word == "shared"
 
 
 def cores() -> int:

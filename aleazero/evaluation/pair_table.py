@@ -29,8 +29,8 @@ class PairTable:
     scores: Values
     """(pairs,) the first player's share, 0 to 1: of every seat of its own against every seat of the other's in the same
     game (alone: in the same pair) 1 for the higher return, ½ for an equal one; the mean. Equal players have ½."""
-    gains: Values
-    """(pairs,) mean return of the first player less that of the second."""
+    returns: tuple[Values, Values]
+    """(pairs,) mean return of either player."""
     points: tuple[Values, Values] | None
     """(pairs,) mean points of either, where the game counts them."""
     wins: int
@@ -52,13 +52,18 @@ class PairTable:
             points = (mine, other)
         return cls(
             np.array([row.score for row in rows]),
-            np.array([row.gain for row in rows]),
+            (np.array([row.returns[0] for row in rows]), np.array([row.returns[1] for row in rows])),
             points,
             results[1],
             results[0],
             results[-1],
             sum(len(pair.games) for pair in pairs),
         )
+
+    @property
+    def gains(self) -> Values:
+        """(pairs,) mean return of the first player less that of the second."""
+        return self.returns[0] - self.returns[1]
 
     @property
     def count(self) -> int:
@@ -110,7 +115,8 @@ class Compared:
     """A pair, told from the first player's side."""
 
     score: float
-    gain: float
+    returns: tuple[float, float]
+    """Mean, by player."""
     points: tuple[float, float] | None
     bests: list[tuple[float, float]]
     """By game (alone: by pair) the highest return of either player."""
@@ -122,14 +128,14 @@ def compared(pair: PlayedPair) -> Compared:
     if len(pair.games[0].seating) == 1:
         sides = [[sides[0][0], sides[1][1]]]
     score = fmean(fmean((1.0 + np.sign(a - b)) / 2 for a, b in product(mine, others)) for mine, others in sides)
-    gain = fmean(fmean(mine) - fmean(others) for mine, others in sides)
+    returns = (fmean(fmean(mine) for mine, _ in sides), fmean(fmean(others) for _, others in sides))
     points = None
     if pair.games[0].points is not None:
         by_side = [
             fmean(one for game in pair.games for one in _of(game, game.points or (), first)) for first in (True, False)
         ]
         points = (by_side[0], by_side[1])
-    return Compared(float(score), gain, points, [(max(mine), max(others)) for mine, others in sides])
+    return Compared(float(score), returns, points, [(max(mine), max(others)) for mine, others in sides])
 
 
 def _of(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:

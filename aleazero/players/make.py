@@ -54,6 +54,15 @@ def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
     return OraclePlayer(judge_of(game))
 
 
+def _alone(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.oracles.yatzy import load_or_build
+    from aleazero.players.alone import AlonePlayer
+
+    if game.name != "yatzy":
+        raise ConfigError(f"{game!r} has no best play alone, expected yatzy")
+    return AlonePlayer(load_or_build())
+
+
 def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.searching import SearchPlayer
     from aleazero.search.config import SearchConfig
@@ -109,6 +118,7 @@ _MAKERS: Final = {
     "random": _random,
     "greedy": _greedy,
     "oracle": _oracle,
+    "alone": _alone,
     "human": _human,
     "search": _search,
     "plan": _plan,

@@ -21,6 +21,7 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "random": {},
     "greedy": {},
     "oracle": {},
+    "alone": {},
     "human": {},
     "search": {
         "sims": int,

@@ -1,0 +1,130 @@
+"""``aleazero gate``: whether a candidate is better than a champion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aleazero.cli.options import (
+    GameOption,
+    JsonFlag,
+    LuckOption,
+    PairWorkersOption,
+    ParamOption,
+    ThreadsOption,
+    cores,
+    shares_luck,
+)
+from aleazero.errors import ConfigError
+
+SPEC_HELP = "A player by text: `net:PATH`, `plan:horizon=turn,net=PATH`, `search:sims=200`, …"
+
+
+def gate(
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help=SPEC_HELP, show_default=False)],
+    champion: Annotated[str, typer.Argument(metavar="CHAMPION", help="Likewise.", show_default=False)],
+    game: GameOption,
+    rule: Annotated[
+        str,
+        typer.Option("--rule", metavar="sprt|fixed", help="Stop when the verdict is clear, or play all pairs."),
+    ] = "sprt",
+    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs; with `sprt`, at most.")] = 1000,
+    unit: Annotated[
+        str,
+        typer.Option("--unit", metavar="wins|returns", help="What counts [default: wins; alone, returns]."),
+    ] = "auto",
+    score0: Annotated[float, typer.Option("--score0", metavar="P", help="A candidate like this may not pass.")] = 0.5,
+    score1: Annotated[float, typer.Option("--score1", metavar="P", help="One like this should.")] = 0.55,
+    gain0: Annotated[float, typer.Option("--gain0", metavar="X", help="The same in returns.")] = 0.0,
+    gain1: Annotated[
+        float | None, typer.Option("--gain1", metavar="X", help="The same in returns [default: 2 % of their range].")
+    ] = None,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="P", help="Share of equal ones that may pass.")] = 0.05,
+    beta: Annotated[float, typer.Option("--beta", metavar="P", help="Share of better ones that may not.")] = 0.05,
+    luck: LuckOption = "shared",
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            "--seed-set",
+            metavar="NAME",
+            help="Seeds of the dice: `small`, `standard`, `large`, or a file of one number a line [default: fresh].",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed and iteration, same gate.")] = 0,
+    iteration: Annotated[int, typer.Option("--iteration", metavar="I", help="Other rounds have other luck.")] = 0,
+    workers: PairWorkersOption = 1,
+    threads: ThreadsOption = None,
+    param: ParamOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the report, e.g. to `gate_report.json`.")
+    ] = None,
+    replays: Annotated[
+        Path | None, typer.Option("--replays", metavar="FILE", help="Write games, for `aleazero watch FILE`.")
+    ] = None,
+    replay_pairs: Annotated[
+        int, typer.Option("--replay-pairs", metavar="N", help="Pairs whose games are written.", min=1)
+    ] = 10,
+    json: JsonFlag = False,
+) -> None:
+    """Let a candidate challenge a champion, on the same luck with seats swapped; a verdict with its error rates.
+
+    The exit code is 0 whatever the verdict. The report has no times: the same gate gives the same bytes.
+
+    **Examples**
+
+    - `aleazero gate greedy random --game pig`
+
+    - `aleazero gate net:new.safetensors net:old.safetensors --game yatzy --score1 0.52 --out gate_report.json`
+
+    - `aleazero gate oracle greedy --game yatzy -p players=1 --rule fixed --pairs 200 --replays games.json`
+    """
+    from aleazero.cli.failure import rules_of
+    from aleazero.cli.progress import progress_bar
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.specs import read_game
+    from aleazero.evaluation.gate import run_gate
+    from aleazero.evaluation.gate_config import GateConfig
+
+    for name, file in (("--out", out), ("--replays", replays)):
+        if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
+            raise ConfigError(f"{name} is {str(file)!r}, expected a file in a folder that exists")
+    loaded = read_game(game, param)
+    settings: dict[str, Any] = {"rule": rule, "unit": unit}
+    config = GateConfig(
+        **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
+        deterministic_chance=shares_luck(luck), seed_set=seeds,
+    )  # fmt: skip
+    with rules_of(game), progress_bar("playing", "pairs") as tell:
+        report = run_gate(
+            loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,
+            threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=tell,
+        )  # fmt: skip
+    try:
+        if out is not None:
+            report.write(out)
+        if replays is not None:
+            report.games.write(replays)
+    except OSError as error:
+        raise ConfigError(f"cannot write {str(error.filename)!r}: {error.strerror or error}") from error
+    if json:
+        print_json(report.data)
+        return
+    console = make_console()
+    _show(report.data, console)
+    for file in (out, replays):
+        if file is not None:
+            console.print(f"written to {file}", markup=False, soft_wrap=True)
+
+
+def _show(data: dict[str, Any], console: Any) -> None:
+    from rich.text import Text
+
+    from aleazero.cli.show_pairs import print_pairs
+
+    style = "bold green" if data["verdict"] == "promoted" else "bold yellow"
+    console.print(Text(f"{data['verdict']}: {data['reason']}", style=style), soft_wrap=True)
+    players = {"candidate": data["candidate"], "champion": data["champion"]}
+    print_pairs(data["results"], console, players)
+    console.print(Text(data["error_rates"]["in_words"], style="dim"), soft_wrap=True)

@@ -1,0 +1,87 @@
+"""How strong a player is: against fixed opponents on paired luck, and by regret where exact values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aleazero.errors import ConfigError, nearest
+from aleazero.evaluation.match import game_seeds
+from aleazero.evaluation.opponents import fixed_opponents, fixed_positions, oracle_of
+from aleazero.evaluation.pair_table import PairTable
+from aleazero.evaluation.pairs import play_pairs
+from aleazero.evaluation.regret import RegretReport, measure_regret
+from aleazero.evaluation.yatzy_sets import classify
+from aleazero.games.base import Game
+from aleazero.players.make import make_player
+
+Progress = Callable[[str, int, int], None]
+"""Called with the opponent's name, and pairs done and of all."""
+
+
+@dataclass(frozen=True)
+class StrengthReport:
+    """What was measured of a player."""
+
+    player: str
+    game: Game
+    seed: int
+    against: dict[str, tuple[str, PairTable]]
+    """By opponent's name: its text, and the pairs."""
+    regret: RegretReport | None
+    """On fixed positions; None where no exact values are known."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        regret = None if self.regret is None else self.regret.overall.to_dict()
+        return {
+            "player": self.player,
+            "game": self.game.name,
+            "params": self.game.params,
+            "seed": self.seed,
+            "against": {name: {"spec": spec, **table.to_dict()} for name, (spec, table) in self.against.items()},
+            "regret": regret,
+        }
+
+
+def evaluate_player(
+    player: str,
+    game: Game,
+    *,
+    pairs: int = 100,
+    against: Sequence[str] | None = None,
+    seed: int = 0,
+    player_seed: int = 0,
+    workers: int = 1,
+    threads: int = 1,
+    source: str | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> StrengthReport:
+    """Measure a player, given by text, against the fixed opponents of a game (or some of them, by name).
+
+    All meet the same dice, those of ``seed``. ``name`` is what the report calls the player.
+    """
+    known = fixed_opponents(game)
+    chosen = list(known) if against is None else list(against)
+    for word in chosen:
+        if word not in known:
+            raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
+    judge, regret = oracle_of(game), None
+    if judge is not None:
+        told = {"classify": classify} if game.name == "yatzy" else {}
+        chooser = make_player(player, game, threads=threads)
+        regret = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, **told)
+    met = {}
+    for word in chosen:
+
+        def tell(done: int, of: int, word: str = word) -> None:
+            if progress is not None:
+                progress(word, done, of)
+
+        met[word] = known[word], play_pairs(
+            game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=workers,
+            threads=threads, source=source, progress=tell,
+        )  # fmt: skip
+    return StrengthReport(name or player, game, seed, met, regret)
