@@ -103,7 +103,9 @@ def play_side_by_side(
         for row in running:
             game = games[row]
             while game.state.is_chance_node():
-                _step(game, -1, lucks[row].draw(game.state))
+                outcome = lucks[row].draw(game.state)
+                game.state._apply(outcome)  # the game's own: to list all outcomes again would cost more than the rest
+                game.steps.append((-1, int(outcome)))
             if not game.state.is_terminal():
                 seat = game.state.current_player()
                 player = seated[row][seat]
@@ -111,12 +113,11 @@ def play_side_by_side(
                 waiting.setdefault(id(player), []).append((row, seat))
         for name, some in waiting.items():
             own_seeds = [seat_seed(player_seeds[row], games[row].number, seat) for row, seat in some]
-            actions = asked[name].select_many([games[row].state for row, _ in some], own_seeds)
+            player = asked[name]
+            actions = player.select_many([games[row].state for row, _ in some], own_seeds)
+            known = getattr(player, "selects_canonical", False)
             for (row, seat), action in zip(some, actions, strict=True):
-                _step(games[row], seat, action)
+                state = games[row].state
+                (state._apply if known else state.apply_action)(action)
+                games[row].steps.append((seat, int(action)))
         running = sorted(row for some in waiting.values() for row, _ in some)
-
-
-def _step(game: PlayedGame, player: int, action: int) -> None:
-    game.state.apply_action(action)
-    game.steps.append((player, int(action)))

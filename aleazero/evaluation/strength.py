@@ -70,9 +70,9 @@ def evaluate_player(
             raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
     judge, regret = oracle_of(game), None
     if judge is not None:
-        told = {"classify": classify} if game.name == "yatzy" else {}
         chooser = make_player(player, game, threads=threads)
-        regret = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, **told)
+        kinds = classify if game.name == "yatzy" else None
+        regret = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, classify=kinds)
     met = {}
     for word in chosen:
 

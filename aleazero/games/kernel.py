@@ -248,7 +248,8 @@ class KernelState(State):
             return [outcome for outcome, _ in self.chance_outcomes()]
         out = np.zeros(self.game.num_actions, np.int64)
         count = self.game.kernels.legal(self.vector, out)
-        return [int(action) for action in out[:count]]
+        legal: list[int] = out[:count].tolist()
+        return legal
 
     def _outcomes(self) -> tuple[int, Vector, NDArray[np.float64]]:
         most = self.game.info.max_outcomes

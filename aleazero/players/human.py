@@ -18,6 +18,8 @@ EXPECTED: Final = "type a move by name or id"
 class HumanPlayer(Thinker):
     """Asks on the terminal, on stderr, and asks again after nonsense; the end of input is an ``EOFError``."""
 
+    selects_canonical = False
+
     def __init__(self, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
         self._read, self._write = read or input, write or _to_stderr
 

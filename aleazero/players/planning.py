@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aleazero.errors import PositionError
 from aleazero.games.base import Game, State
 from aleazero.players.player import Allowed, Thinker, own_seed
 from aleazero.search.evaluator import Rollout, resolve_evaluator
@@ -28,6 +27,14 @@ class PlanPlayer(Thinker):
         self._plans: OrderedDict[int, Plan] = OrderedDict()
         """The last plan of each seed: a seed is one seat in one game."""
 
+    def select_many(
+        self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
+    ) -> list[int]:
+        """The actions to play at some decisions; where a plan serves the turn, it answers forced moves too."""
+        if actions is None and self._serves_turn:
+            return self.choose(states, seeds, [None] * len(states))
+        return super().select_many(states, seeds, actions)
+
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """What the plans say, those at hand and new ones."""
         rows = list(zip(states, seeds, allowed, strict=True))
@@ -38,7 +45,8 @@ class PlanPlayer(Thinker):
         new = [row for row, action in enumerate(selected) if action is None]
         plans = self._planner.plan_many([states[row].clone() for row in new]) if new else []
         for row, plan in zip(new, plans, strict=True):
-            selected[row] = plan.action(states[row])
+            known = plan.action_within(states[row])
+            selected[row] = plan.action(states[row]) if known is None else known  # which says what is wrong
             self._keep(seeds[row], plan)
         return [action for action in selected if action is not None]
 
@@ -54,12 +62,7 @@ class PlanPlayer(Thinker):
     def _planned(self, state: State, seed: int) -> int | None:
         """What the plan at hand says, if the state is inside its turn."""
         plan = self._plans.get(seed)
-        if plan is None:
-            return None
-        try:
-            return plan.action(state)
-        except PositionError:
-            return None
+        return None if plan is None else plan.action_within(state)
 
     def _keep(self, seed: int, plan: Plan) -> None:
         if self._serves_turn:

@@ -38,6 +38,9 @@ class Player(Protocol):
 class Thinker(ABC):
     """A player whose forced moves cost nothing."""
 
+    selects_canonical = True
+    """Its actions are among ``legal_actions``: nobody need look again. False where somebody else decides."""
+
     def select(self, state: State, seed: int, actions: Sequence[int] | None = None) -> int:
         """The action to play at a decision."""
         return self.select_many([state], [seed], [actions])[0]

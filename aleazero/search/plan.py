@@ -99,6 +99,16 @@ class Plan:
             raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
         return self._graph.best(self._find(state), state.current_player())
 
+    def action_within(self, state: State) -> int | None:
+        """The best action at a decision, or None where it is not inside this plan; quicker than to ask and fail."""
+        if hasattr(self._graph, "known_action"):
+            known: int | None = self._graph.known_action(state)
+            return known
+        try:
+            return self.action(state)
+        except PositionError:
+            return None
+
     def value(self, state: State) -> Vector:
         """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
         return self._graph.value(self._find(state))

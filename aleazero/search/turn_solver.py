@@ -7,7 +7,8 @@ writes one tests it against ``Planner(game, …, solver="generic")``.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from functools import cached_property
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,18 @@ class SolvedTurn(Protocol):
         """By action (at a chance node: by outcome) the value of what follows, by player.
 
         None for a state that is not inside the turn, such as a leaf.
+        It may have ``nearly_best(state, mover, tie) -> actions``, ascending: a decision's actions whose value is within
+        ``tie``·(1 + the best) of the best; none for a state that is not a decision inside the turn.
+        And ``rolled(state)``: the values (outcomes, players) behind a roll inside the turn, in the order of
+        ``outcomes``; None elsewhere.
         """
 
 
 class TurnSolver(Protocol):
     """Solves the turns of one game.
 
-    It may have ``starts(vectors) -> vectors``: by state (rows, state size) the one that its turn began from.
+    It may have ``starts(vectors) -> vectors``: by state (rows, state size) the one that its turn began from; and
+    ``kinds(vectors)``, ``viewers(vectors)``: those of leaves, all at once.
     """
 
     def leaves(self, state: KernelState) -> NDArray[np.int64]:
@@ -62,12 +68,32 @@ class SolverGraph:
                 f"{self.game.info.state_size})"
             )
         self._leaves = KernelStates(self.game, vectors)
-        self._row = {vector.tobytes(): row for row, vector in enumerate(vectors)}
-        kind = self.game.kernels.kind
-        self._kinds = np.array([kind(vector) for vector in vectors], np.int64)
+        self._kinds = self._of_leaves("kinds", vectors)
         self._asked = np.flatnonzero(self._kinds != TERMINAL)
         self._values = np.zeros((len(vectors), self.game.num_players))
         self._solved: SolvedTurn | None = None
+
+    @cached_property
+    def _row(self) -> dict[bytes, int]:
+        """By a leaf's bytes its number."""
+        return {vector.tobytes(): row for row, vector in enumerate(self._leaves.vectors)}
+
+    def _of_leaves(self, what: Literal["kinds", "viewers"], vectors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The kinds or viewers of leaves: all at once where the solver can, else one by one."""
+        if hasattr(self._solver, what):
+            return np.asarray(getattr(self._solver, what)(vectors), np.int64)
+        tell_one = self.game.kernels.kind if what == "kinds" else self.game.kernels.viewer
+        return np.array([tell_one(vector) for vector in vectors], np.int64)
+
+    def known_action(self, state: State) -> int | None:
+        """The best action of a decision, or None outside of the turn."""
+        assert isinstance(state, KernelState)
+        mover = state.current_player()
+        nearly_best = getattr(self._solved, "nearly_best", None)
+        if nearly_best is None:
+            return self.best(state, mover) if mover >= 0 and self._following(state) is not None else None
+        near = nearly_best(state, mover, TIE)
+        return self._untied(state, near, mover) if near else None
 
     def answerable(self) -> bool:
         """Whether the evaluator may be asked at every leaf."""
@@ -95,8 +121,7 @@ class SolverGraph:
         if not with_states or (self._kinds == DECISION).any():
             return tell(asked, self.game.num_actions, with_states)
         masks, seen = (np.zeros((len(asked), size)) for size in (self.game.num_actions, 0))
-        viewer = self.game.kernels.viewer
-        viewers = np.array([viewer(vector) for vector in asked.vectors], np.int64)
+        viewers = self._of_leaves("viewers", asked.vectors)
         return Leaves(seen.astype(np.float32), masks.astype(np.bool_), asked), viewers
 
     def solve(self, values: Vector) -> None:
@@ -129,17 +154,26 @@ class SolverGraph:
 
     def value(self, place: State) -> Vector:
         """The value of a place, by player."""
-        following = self._following(place)
-        if following is None:
-            leaf: Vector = self._values[self._row[place.key()]].copy()
-            return leaf
-        if place.kind() != CHANCE:
-            return np.array(following[best_label(following, place.current_player())])
-        outcomes = place.chance_outcomes()
-        behind = np.array([following[outcome] for outcome, _ in outcomes])
-        terms = np.array([probability for _, probability in outcomes])[:, None] * behind
+        rolled = self._rolled(place)
+        if rolled is None:
+            following = self._following(place)
+            if following is None:
+                leaf: Vector = self._values[self._row[place.key()]].copy()
+                return leaf
+            if place.kind() != CHANCE:
+                return np.array(following[best_label(following, place.current_player())])
+            outcomes = place.chance_outcomes()
+            rolled = np.array([p for _, p in outcomes]), np.array([following[outcome] for outcome, _ in outcomes])
+        terms = rolled[0][:, None] * rolled[1]
         value: Vector = np.cumsum(terms, axis=0)[-1]  # one after the other, as the planner sums
         return value
+
+    def _rolled(self, place: State) -> tuple[Vector, Vector] | None:
+        """Probabilities and values behind a roll inside the turn, where the solver tells them in their order."""
+        assert isinstance(place, KernelState)
+        rolled = getattr(self._solved, "rolled", None)
+        values: Vector | None = None if rolled is None or place.kind() != CHANCE else rolled(place)
+        return None if values is None else (place._outcomes()[2][: len(values)], values)
 
     def edges(self, place: State) -> list[PlanEdge]:
         """What follows a place, actions ascending; nothing at a leaf."""
@@ -162,6 +196,9 @@ class SolverGraph:
         following = self.following(place)
         highest = max(float(value[mover]) for value in following.values())
         near = [a for a, value in following.items() if value[mover] >= highest - TIE * (1.0 + abs(highest))]
+        return self._untied(place, near, mover)
+
+    def _untied(self, place: State, near: list[int], mover: int) -> int:
         return near[0] if len(near) == 1 else max(near, key=lambda action: self.value(place.child(action))[mover])
 
     def counts(self) -> dict[str, Any]:

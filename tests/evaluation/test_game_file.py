@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import aleazero
+from aleazero.errors import ConfigError, ReplayError
+from aleazero.evaluation.game_file import GameFile
+from aleazero.evaluation.pairs import open_pairs
+
+PIG = aleazero.load_game("pig", target=15)
+
+
+@pytest.fixture
+def games():
+    return GameFile.of(PIG, "pig", ("greedy", "random"), list(open_pairs(PIG, "greedy", "random", [3, 4])))
+
+
+def test_what_is_written_is_read_again_and_plays(games, tmp_path):
+    games.write(tmp_path / "games.json")
+    again = GameFile.read(tmp_path / "games.json")
+    assert again == games
+    assert len(again.games) == 4
+    for game in again.games:
+        *_, (last, step) = game.positions(PIG)
+        assert last.is_terminal()
+        assert step == game.steps[-1]
+        assert tuple(last.returns()) == game.returns
+
+
+def test_steps_are_checked(games, read):
+    data = json.loads(games.to_bytes())
+    data["games"][0]["steps"][0] = [1, 0]
+    with pytest.raises(ReplayError, match="step 0: got player 1, expected 0"):
+        list(read(data).games[0].positions(PIG))
+    data["games"][0]["steps"][0] = [0, 9]
+    with pytest.raises(ReplayError, match="step 0: pig: action 9 is illegal here"):
+        list(read(data).games[0].positions(PIG))
+
+
+@pytest.fixture
+def read(tmp_path):
+    def call(data):
+        (tmp_path / "changed.json").write_text(json.dumps(data))
+        return GameFile.read(tmp_path / "changed.json")
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "other"}, "got no 'aleazero games'"),
+        ({"format": 2}, "got format 2, expected 1"),
+        ({"games": [{"pair": 0}]}, "damaged"),
+        ({"games": 7}, "damaged"),
+        ({"params": []}, "damaged"),
+    ],
+)
+def test_damaged_files_are_refused(games, read, change, said):
+    with pytest.raises(ReplayError, match=said):
+        read({**json.loads(games.to_bytes()), **change})
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="cannot read"):
+        GameFile.read(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(ReplayError, match="no JSON"):
+        GameFile.read(tmp_path / "bad.json")

@@ -1,0 +1,95 @@
+"""Gates: verdicts, and reports that are the same bytes whoever plays them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import aleazero
+from aleazero.errors import ConfigError
+from aleazero.evaluation.gate import gate_seeds, run_gate
+from aleazero.evaluation.gate_config import GateConfig
+from aleazero.evaluation.seed_sets import hash_of, load_seed_set
+
+PIG = aleazero.load_game("pig", target=15)
+FEW = GateConfig(pairs=40)
+CODE = """
+import sys, aleazero
+from aleazero.evaluation.gate import run_gate
+from aleazero.evaluation.gate_config import GateConfig
+if __name__ == "__main__":
+    game = aleazero.load_game("pig", target=15)
+    report = run_gate(game, "greedy", "random", GateConfig(pairs=40), seed=3, replays=2, workers=2)
+    sys.stdout.buffer.write(report.to_bytes() + report.games.to_bytes())
+"""
+
+
+def test_a_report_repeats_to_the_byte_anywhere(tmp_path):
+    first = run_gate(PIG, "greedy", "random", FEW, seed=3, replays=2)
+    file = tmp_path / "code.py"
+    file.write_text(CODE)
+    there = subprocess.run([sys.executable, str(file)], capture_output=True, env=os.environ, check=False)
+    assert there.returncode == 0, there.stderr.decode()
+    assert there.stdout == first.to_bytes() + first.games.to_bytes()
+    other = run_gate(PIG, "greedy", "random", FEW, seed=3, iteration=1)
+    assert other.data["seeds"]["sha256"] != first.data["seeds"]["sha256"]
+    first.write(tmp_path / "gate_report.json")
+    assert json.loads((tmp_path / "gate_report.json").read_bytes()) == first.data
+
+
+def test_verdicts_and_what_they_rest_on():
+    report = run_gate(PIG, "greedy", "random", FEW)
+    assert (report.promoted, report.decided, report.data["verdict"]) == (True, True, "promoted")
+    assert report.table.count < 40
+    assert report.data["results"]["pairs"] == report.data["seeds"]["count"] == report.table.count
+    assert "an equal candidate passes at most 5.0% of gates" in report.error_rates["in_words"]
+    same = run_gate(PIG, "greedy", "greedy", GateConfig(pairs=400))
+    assert (same.promoted, same.decided) == (False, True)
+    undecided = run_gate(PIG, "random", "random", GateConfig(pairs=12))
+    assert (undecided.promoted, undecided.decided) == (False, False)
+    assert "undecided after 12 pairs" in undecided.data["reason"]
+    assert "which keeps the champion" in undecided.error_rates["in_words"]
+    fixed = run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=30))
+    assert (fixed.promoted, fixed.table.count) == (True, 30)
+    assert "passes about 5.0%" in fixed.error_rates["in_words"]
+
+
+def test_an_edge_below_even_is_told_as_it_is():
+    report = run_gate(PIG, "greedy", "random", GateConfig(pairs=40, score0=0.45))
+    assert "passes at most" not in report.error_rates["in_words"]
+
+
+def test_alone_differences_of_scores_decide():
+    game = aleazero.load_game("dice_game")
+    report = run_gate(game, "oracle", "random", GateConfig(pairs=60))
+    assert report.data["test"]["unit"] == "returns"
+    ahead = report.data["results"]["points"]["difference"]["mean"]
+    assert ahead == pytest.approx(float(report.table.gains.mean()), abs=1e-5)
+    assert report.promoted == (report.data["verdict"] == "promoted")
+
+
+def test_names_stand_for_players_and_sets_for_files(tmp_path):
+    file = tmp_path / "mine.txt"
+    file.write_text("\n".join(str(number) for number in range(1, 15)))
+    config = GateConfig(rule="fixed", pairs=12, seed_set=str(file))
+    report = run_gate(PIG, "greedy", "random", config, names=("net 7", "net 5"), replays=1)
+    assert (report.data["candidate"], report.data["champion"]) == ("net 7", "net 5")
+    assert report.data["seeds"] == {"from": "mine.txt", "count": 12, "sha256": hash_of(range(1, 13))}
+    assert str(tmp_path) not in report.to_bytes().decode()
+    assert report.games.games[0].players == ("net 7", "net 5")
+    assert report.games.games[1].players == ("net 5", "net 7")
+    with pytest.raises(ConfigError, match="has 14 seeds, expected 20, one a pair"):
+        run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=20, seed_set=str(file)))
+    assert gate_seeds(GateConfig(seed_set="small"), 0, 0) == load_seed_set("small")
+
+
+def test_fresh_luck_is_other_luck():
+    shared, fresh = (
+        run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=30, deterministic_chance=luck))
+        for luck in (True, False)
+    )
+    assert shared.data["results"]["pair_table"] != fresh.data["results"]["pair_table"]

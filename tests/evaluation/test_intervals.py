@@ -1,0 +1,68 @@
+"""An interval covers what it says: few pairs, lopsided pairs, and after a test that chose when to stop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pair_distributions import PAIRS, draw
+
+from aleazero.evaluation.intervals import SCORES, PairMean, any_time_quantile, interval
+from aleazero.evaluation.sprt import Hypotheses, decide
+
+REPEATS = 2000
+BAND = 0.015
+"""Three standard errors of a share near 95 % in so many repeats."""
+
+
+def coverage(pairs, mean, any_time=False, counts=None):
+    covered = 0
+    counts = np.full(len(pairs), pairs.shape[1]) if counts is None else counts
+    for row, count in zip(pairs, counts, strict=True):
+        some = row[:count]
+        low, high = interval(count, some.mean(), some.std(ddof=1), SCORES, 0.95, any_time)
+        covered += low - 1e-9 <= mean <= high + 1e-9
+    return covered / len(pairs)
+
+
+def plain_coverage(pairs, mean):
+    reach = 1.96 * pairs.std(axis=1, ddof=1) / np.sqrt(pairs.shape[1])
+    return float((np.abs(pairs.mean(axis=1) - mean) <= reach).mean())
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("count", "mean"), [(10, 0.5), (20, 0.98), (100, 0.7)])
+def test_it_covers_what_it_says(name, count, mean):
+    assert coverage(draw(name, mean, REPEATS, count, seed=count), mean) >= 0.95 - BAND
+
+
+def test_the_usual_one_does_not():
+    """The simulation would find out."""
+    assert plain_coverage(draw("shared luck", 0.98, REPEATS, 20), 0.98) < 0.75
+
+
+def test_it_is_no_wider_than_it_must_be():
+    pairs = draw("with draws", 0.5, REPEATS, 200)
+    assert coverage(pairs, 0.5) <= 0.95 + BAND
+
+
+@pytest.mark.parametrize("name", ["with draws", "shared luck"])
+def test_after_a_sequential_test_it_still_does(name):
+    test = Hypotheses(0.5, 0.55, 0.05, 0.05, SCORES, 0.25)
+    for mean in (0.5, 0.525, 0.6):
+        pairs = draw(name, mean, 1000, 500, seed=7)
+        counts, _ = decide(pairs, test)
+        assert coverage(pairs, mean, True, counts) >= 0.95 - 0.021
+        if mean == 0.525:
+            assert coverage(pairs, mean, False, counts) < 0.93  # as if the number had been fixed
+
+
+def test_by_hand():
+    alike = PairMean.of([0.5] * 10)
+    unseen = 1 - 0.025**0.1  # a tenth of what may hide behind ten equal pairs
+    assert (alike.low, alike.high) == pytest.approx((0.5 - unseen / 2, 0.5 + unseen / 2))
+    assert alike.error == 0.0
+    assert PairMean.of([1.0] * 10).low == pytest.approx(0.025**0.1)  # as Clopper and Pearson have it
+    wide = PairMean.of([3.0, 5.0], None)
+    assert (wide.low, wide.high) == pytest.approx((4 - 12.7062, 4 + 12.7062), rel=1e-4)
+    assert PairMean.of([3.0], None).to_dict() == {"count": 1, "mean": 3.0, "error": 0.0, "low": None, "high": None}
+    assert any_time_quantile(100, 0.05) > 2.5 > 1.96

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from aleazero.errors import ConfigError
+from aleazero.evaluation.pair_table import PairTable, elo
+from aleazero.evaluation.pairs import PlayedPair, SeatedGame, seatings
+
+
+def pair(*returns, points=None):
+    tables = seatings(len(returns[0]))
+    games = tuple(
+        SeatedGame(seating, 0, (), tuple(map(float, row)), None if points is None else points[place])
+        for place, (seating, row) in enumerate(zip(tables, returns, strict=True))
+    )
+    return PlayedPair(0, 0, games)
+
+
+def test_two_players_by_hand():
+    pairs = [((1, -1), (-1, 1)), ((1, -1), (0, 0)), ((-1, 1), (1, -1)), ((1, -1), (1, -1))]
+    table = PairTable.of([pair(*games) for games in pairs])
+    assert table.scores.tolist() == [1.0, 0.75, 0.0, 0.5]
+    assert table.gains.tolist() == [2.0, 1.0, -2.0, 0.0]
+    assert (table.wins, table.draws, table.losses, table.games, table.count) == (4, 1, 3, 8, 4)
+    assert table.table == {"0": 1, "0.5": 1, "0.75": 1, "1": 1}
+
+
+def test_three_players_by_hand():
+    """Wins of one seat in three; everybody else has lost alike."""
+    won = [tuple(1.0 if seat == place else -0.5 for seat in range(3)) for place in range(3)]
+    # Three games of the first player alone, at seats 0, 1, 2: seat 0 wins. Then three of the other: seat 1 wins.
+    table = PairTable.of([pair(won[0], won[0], won[0], won[1], won[1], won[1])])
+    won_alone, beaten_alone = 1.0, (0.0 + 0.5) / 2
+    others_beaten, other_won = (1.0 + 0.5) / 2, 0.0
+    scores = [won_alone, beaten_alone, beaten_alone, others_beaten, other_won, others_beaten]
+    assert table.scores[0] == pytest.approx(sum(scores) / 6)
+    assert (table.wins, table.losses) == (3, 3)
+
+
+def test_alone_by_hand():
+    table = PairTable.of([pair((30,), (20,), points=[(30.0,), (20.0,)]), pair((5,), (5,), points=[(5.0,), (5.0,)])])
+    assert table.scores.tolist() == [1.0, 0.5]
+    assert (table.wins, table.draws, table.losses, table.games) == (1, 1, 0, 4)
+    told = table.to_dict()
+    assert told["points"]["first"] == 17.5
+    assert told["points"]["difference"]["mean"] == 5.0
+    assert told["score"]["mean"] == 0.75
+
+
+def test_elo():
+    assert elo(0.5) == 0.0
+    assert elo(10 / 11) == pytest.approx(400.0)
+    assert elo(1.0) is None
+    assert elo(0.0) is None
+    assert elo(None) is None
+
+
+def test_no_pairs():
+    with pytest.raises(ConfigError, match="got no pairs"):
+        PairTable.of([])

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from aleazero.errors import ConfigError
+from aleazero.evaluation.seed_sets import NAMED, fresh_seeds, hash_of, load_seed_set
+
+
+def test_sets_by_name_hold_what_they_say():
+    for name, count in NAMED.items():
+        assert len(set(load_seed_set(name))) == count
+    assert load_seed_set("large")[:100] == load_seed_set("small")
+
+
+def test_a_file(tmp_path):
+    file = tmp_path / "seeds.txt"
+    file.write_text("# my own\n7\n\n 18446744073709551615 # the highest\n0\n")
+    assert load_seed_set(str(file)) == [7, 2**64 - 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1\n2\nthree\n", "line 3: got 'three', expected a number from 0"),
+        ("1\n-2\n", "line 2: got '-2'"),
+        ("18446744073709551616", "line 1: got '18446744073709551616'"),
+        ("1 2\n", "line 1: got '1 2'"),
+        ("5\n# again\n5\n", "line 3: got 5, which is on line 1 too"),
+        ("# nothing\n", "got no seeds"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, text, said):
+    file = tmp_path / "seeds.txt"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        load_seed_set(str(file))
+
+
+def test_what_is_no_set_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="no seed set 'smal', did you mean small"):
+        load_seed_set("smal")
+    file = tmp_path / "seeds.txt"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="what is no text"):
+        load_seed_set(str(file))
+
+
+def test_fresh_seeds_are_of_a_seed_and_an_iteration():
+    assert fresh_seeds(1, 2, 5)[:3] == fresh_seeds(1, 2, 3)
+    several = [fresh_seeds(1, 2, 50), fresh_seeds(1, 3, 50), fresh_seeds(2, 2, 50), load_seed_set("small")]
+    assert len({seed for seeds in several for seed in seeds}) == 250
+    assert hash_of([1, 2]) != hash_of([12]) != hash_of([2, 1])

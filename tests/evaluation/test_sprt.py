@@ -1,0 +1,116 @@
+"""The sequential test errs as often as it says, whatever pairs look like, and needs fewer of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from pair_distributions import PAIRS, draw
+
+from aleazero.evaluation.intervals import SCORES
+from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide, wealth
+
+GATES = 2000
+TEST = Hypotheses(0.5, 0.55, 0.05, 0.05, SCORES, 0.25)
+BAND = 3 * math.sqrt(0.05 * 0.95 / GATES)
+
+
+def shares(pairs, test=TEST):
+    counts, verdicts = decide(pairs, test)
+    return [float((verdicts == verdict).mean()) for verdict in (PROMOTE, KEEP, OPEN)] + [float(counts.mean())]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_it_errs_as_often_as_stated_and_needs_fewer_pairs(name):
+    equal, better = draw(name, 0.5, GATES, 800), draw(name, 0.55, GATES, 800, seed=1)
+    promoted, kept, undecided, pairs = shares(equal)
+    assert promoted <= 0.05 + BAND  # at most so many equal ones pass
+    assert kept >= 0.9
+    assert undecided <= 0.05
+    if name not in ("shared luck", "nearly always split"):
+        assert promoted >= 0.05 / 2  # and not by never promoting anybody
+    found, missed, undecided, more_pairs = shares(better)
+    assert missed <= 0.05 + BAND  # at most so many better ones are turned down
+    assert found >= 0.9
+    assert undecided <= 0.05
+    # A fixed number of pairs with the same two rates, by the normal distribution; where nearly all pairs are split, so
+    # few pairs tell that no test is in its element.
+    fixed = (2 * 1.6449) ** 2 * max(float(equal.var()), float(better.var())) / 0.05**2
+    assert max(pairs, more_pairs) < fixed * (3 if name == "nearly always split" else 1)
+
+
+def likelihood_shares(pairs, least=16):
+    """The usual way: a likelihood ratio over the spread as estimated so far."""
+    count = np.arange(1, pairs.shape[1] + 1)
+    mean = np.cumsum(pairs, axis=1) / count
+    spread = np.maximum(np.cumsum(pairs**2, axis=1) / count - mean**2, 1e-6)
+    ratio = 0.05 * count * (mean - 0.525) / spread
+    ratio[:, :least] = 0.0
+    ended = np.abs(ratio) >= math.log(19)
+    last = ended.argmax(axis=1)
+    return float((ratio[np.arange(len(pairs)), last] < 0).mean())
+
+
+def test_the_usual_ratio_turns_down_three_times_as_many():
+    """The simulation would find out: pairs are mostly split, and their spread is taken for nothing at first."""
+    assert likelihood_shares(draw("shared luck", 0.55, GATES, 400, seed=1)) > 0.1
+    assert likelihood_shares(draw("nearly always split", 0.55, GATES, 400, seed=1)) > 0.2
+
+
+def test_fine_differences():
+    test = Hypotheses(0.5, 0.52, 0.05, 0.05, SCORES, 0.25)
+    promoted, _, undecided, pairs = shares(draw("shared luck", 0.5, GATES, 1500), test)
+    assert promoted <= 0.05 + BAND
+    assert undecided <= 0.02
+    assert pairs < 600
+
+
+@pytest.mark.parametrize("bounds", [(-374.0, 374.0), None])
+def test_differences_of_scores(bounds):
+    """One player: pairs of scores, nearly normal, 45 points apart."""
+    luck = np.random.Generator(np.random.Philox(key=5))
+    noise = 45 * luck.standard_normal((GATES, 800))
+    test = Hypotheses(0.0, 7.5, 0.05, 0.05, bounds, 46.75 if bounds else 75.0)
+    promoted, _, undecided, pairs = shares(noise, test)
+    assert 0.025 <= promoted <= 0.05 + BAND
+    assert undecided <= 0.03
+    assert pairs < 10.8 * (45 / 7.5) ** 2
+    assert shares(noise + 7.5, test)[1] <= 0.05 + BAND
+
+
+def plain_twin(pairs, test):
+    """One gate, pair by pair."""
+    up = down = squares = 0.0
+    for number, pair in enumerate(pairs):
+        stake = (test.high - test.low) / ((8 * test.spread**2 + squares) / (8 + number))
+        up += math.log1p(min(stake, 0.9 / (test.low - test.bounds[0])) * (pair - test.low))
+        down += math.log1p(min(stake, 0.9 / (test.bounds[1] - test.high)) * (test.high - pair))
+        if up >= math.log(1 / test.alpha):
+            return number + 1, PROMOTE
+        if down >= math.log(1 / test.beta):
+            return number + 1, KEEP
+        squares += (pair - (test.low + test.high) / 2) ** 2
+    return len(pairs), OPEN
+
+
+def test_all_at_once_is_pair_by_pair():
+    pairs = draw("with draws", 0.53, 60, 250)
+    counts, verdicts = decide(pairs, TEST)
+    assert [(int(c), int(v)) for c, v in zip(counts, verdicts, strict=True)] == [plain_twin(row, TEST) for row in pairs]
+    assert {PROMOTE, KEEP, OPEN} == set(verdicts.tolist())
+
+
+def test_what_comes_later_does_not_change_the_verdict():
+    pairs = draw("with draws", 0.5, 40, 400)
+    counts, verdicts = decide(pairs, TEST)
+    for row, count, verdict in zip(pairs, counts, verdicts, strict=True):
+        again, same = decide(row[None, :count], TEST)
+        assert (int(again[0]), int(same[0])) == (count, verdict)
+        if count > 1:
+            assert decide(row[None, : count - 1], TEST)[1][0] == OPEN
+
+
+def test_no_pair_ruins_a_wager():
+    worst = np.array([[0.0] * 50, [1.0] * 50])
+    assert np.isfinite(wealth(worst, TEST)).all()
