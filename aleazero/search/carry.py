@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from aleazero.games.base import State
-from aleazero.search.plan import PlanGraph, Vector
-
-Tell = Callable[[list[State]], Vector]
-"""From states at the end of a plan to some numbers of each (states, n)."""
+from aleazero.search.plan import PlanGraph, Tell, Vector
 
 
 def carried(graph: PlanGraph, place: Any, tell: Tell) -> dict[int, Vector]:

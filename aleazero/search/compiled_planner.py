@@ -16,10 +16,11 @@ from aleazero.search.compile import compile_loop
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import Horizon, may_prune
-from aleazero.search.plan import PlanEdge, Vector, best_label
+from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
 from aleazero.search.plan_arrays import (
     DEPTH,
     EDGES,
+    ENDED,
     EXPANDED,
     INNER,
     LEAVES,
@@ -145,6 +146,14 @@ class CompiledGraph:
         vectors = self._graph.states[self._frontier.nodes].astype(np.int64) if with_states else None
         states = None if vectors is None else KernelStates(self.game, vectors)
         return Leaves(self._frontier.observations, self._frontier.masks, states), self._frontier.viewers
+
+    def end(self, tell: Tell) -> None:
+        """Take what ends of the game are worth by this, instead of their returns."""
+        ends = np.flatnonzero(_plain(self._graph.nodes)["role"][: self._graph.counters[NODES]] == ENDED)
+        if len(ends):
+            self._graph.values[ends] = tell(KernelStates(self.game, self._graph.states[ends].astype(np.int64)))
+            if not self._graph.counters[LEAVES]:  # nobody is asked, so all was solved
+                self._run(SOLVE, self._all_kept)
 
     def solve(self, values: Vector) -> None:
         """Take the frontier's values, by player, and value all the rest."""

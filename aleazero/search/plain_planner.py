@@ -20,7 +20,7 @@ from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plain_playout import value_by_playouts
-from aleazero.search.plan import PlanEdge, Vector, best_label
+from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
 from aleazero.search.plan_loop import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
 from aleazero.search.streams import ROLLOUT
@@ -160,6 +160,13 @@ class PlainGraph:
         """What the evaluator is to be asked, and whose view each row takes."""
         inside = self.evaluator is None or isinstance(self.evaluator, Uniform | Rollout)
         return tell([] if inside else [node.state for node in self._asked()], self.game.num_actions, with_states)
+
+    def end(self, tell: Tell) -> None:
+        """Take what ends of the game are worth by this, instead of their returns."""
+        ends = [node for node in self.nodes if node.kind == TERMINAL]
+        if ends:
+            for node, value in zip(ends, tell([node.state for node in ends]), strict=True):
+                node.value = [float(number) for number in value]
 
     def solve(self, values: Vector) -> None:
         """Take the frontier's values, by player, and value all the rest."""

@@ -23,6 +23,8 @@ from aleazero.search.export import TreeNode
 from aleazero.search.result import OutcomeStats, SearchResult, SearchStats
 
 Vector = NDArray[np.float64]
+Tell = Callable[[Sequence[State]], Vector]
+"""From states to some numbers of each (states, n)."""
 
 
 class PlanEdge(NamedTuple):
@@ -80,6 +82,9 @@ class GrowingGraph(PlanGraph, Protocol):
     def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
         """What the evaluator is to be asked, and whose view each row takes; no rows where nobody is asked."""
 
+    def end(self, tell: Tell) -> None:
+        """Take what ends of the game are worth by this, instead of their returns; ``solve`` comes next."""
+
     def solve(self, values: Vector) -> None:
         """Take the frontier's values, by player, and value all the rest."""
 
@@ -117,7 +122,7 @@ class Plan:
         """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
         return self._inside(state)
 
-    def expected(self, state: State, tell: Callable[[list[State]], Vector]) -> dict[int, Vector]:
+    def expected(self, state: State, tell: Tell) -> dict[int, Vector]:
         """By action (at a chance node: by outcome) the expectations of other numbers, where the plan is followed.
 
         ``tell`` gives some numbers (states, n) of the states at the plan's end.

@@ -29,7 +29,8 @@ Backend = Literal["auto", "compiled", "plain"]
 class Planner:
     """Plans a turn, some plies, or a whole game exactly.
 
-    - ``evaluator``: as the search's; None where the horizon reaches the end of the game.
+    - ``evaluator``: as the search's; None where the horizon reaches the end of the game. It may have ``ended(states)``:
+      what ends of the game are worth, by player, where that is not their returns.
     - ``horizon``: ``turn``, or ``game`` for all of it; ``plies`` counts chance events instead (without chance in the
       game: decisions).
     - ``keep``, ``margin``: of a decision's actions only the ``keep`` best, and those within ``margin`` of the best, are
@@ -189,8 +190,10 @@ class Planner:
             asked = [(leaves, viewers) for leaves, viewers in told if len(viewers)]
             whole = _joined([leaves for leaves, _ in asked])
             values = by_player(self._ask(whole), np.concatenate([viewers for _, viewers in asked]))
-        start = 0
+        start, ended = 0, getattr(self.evaluator, "ended", None)
         for graph, size in zip(graphs, sizes, strict=True):
+            if ended is not None:
+                graph.end(ended)
             graph.solve(values[start : start + size])
             start += size
             self._room = graph.room() if hasattr(graph, "room") else self._room

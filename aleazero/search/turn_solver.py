@@ -19,7 +19,7 @@ from aleazero.games.kernel import KernelGame, KernelState, KernelStates
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.plain_planner import tell, value_inside
-from aleazero.search.plan import PlanEdge, Vector, best_label
+from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
 
 TIE: Final = 1e-9
 """Actions whose values differ by less, as a share of 1 plus the value, may tie but for rounding."""
@@ -71,6 +71,8 @@ class SolverGraph:
         self._kinds = self._of_leaves("kinds", vectors)
         self._asked = np.flatnonzero(self._kinds != TERMINAL)
         self._values = np.zeros((len(vectors), self.game.num_players))
+        for row in np.flatnonzero(self._kinds == TERMINAL).tolist():
+            self._values[row] = self._leaves[row].returns()
         self._solved: SolvedTurn | None = None
 
     @cached_property
@@ -124,6 +126,12 @@ class SolverGraph:
         viewers = self._of_leaves("viewers", asked.vectors)
         return Leaves(seen.astype(np.float32), masks.astype(np.bool_), asked), viewers
 
+    def end(self, tell: Tell) -> None:
+        """Take what ends of the game are worth by this, instead of their returns."""
+        ends = np.flatnonzero(self._kinds == TERMINAL)
+        if len(ends):
+            self._values[ends] = tell(KernelStates(self.game, self._leaves.vectors[ends]))
+
     def solve(self, values: Vector) -> None:
         """Take the leaves' values, by player, and solve the turn."""
         if isinstance(self._evaluator, Uniform | Rollout):
@@ -131,8 +139,6 @@ class SolverGraph:
                 self._values[row] = value_inside(self._evaluator, self._leaves[row], self._seed, number)
         else:
             self._values[self._asked] = values
-        for row in np.flatnonzero(self._kinds == TERMINAL).tolist():
-            self._values[row] = self._leaves[row].returns()
         self._solved = self._solver.solve(self.root, self._values.copy())
 
     def find(self, state: State) -> State | None:

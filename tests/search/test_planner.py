@@ -838,3 +838,23 @@ def test_other_numbers_are_expected_under_the_plans_own_play(solver):
     expected = plan.expected(state, lambda ends: np.array([[end.returns()[0], 1.0] for end in ends]))
     for action, value in plan.action_values(state).items():
         assert expected[action] == pytest.approx([value[0], 1.0])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_evaluator_may_say_what_ends_are_worth(backend: str) -> None:
+    class Greedy(Scripted):
+        """Counts a win double."""
+
+        def ended(self, states):
+            return 2.0 * np.array([state.returns() for state in states])
+
+    script = {"next": (None, (0.4, -0.4))}
+    ends = {0: terminal(0.3, -0.3), 1: decision(1, {0: terminal(1, -1)}, "next")}
+    state = start(tree_game(2), decision(0, ends, "root"))
+    for evaluator, best, value in ((Scripted(script), 1, 0.4), (Greedy(script), 0, 0.6)):
+        plan = Planner(state.game, evaluator, backend=backend).plan(state)
+        assert plan.action(state) == best
+        assert plan.value(state) == pytest.approx([value, -value])
+    last = start(tree_game(2), decision(0, {0: terminal(0.3, -0.3), 1: terminal(0.1, -0.1)}, "root"))
+    plan = Planner(last.game, Greedy({}), backend=backend).plan(last)  # nobody is asked about anything else
+    assert plan.value(last) == pytest.approx([0.6, -0.6])
