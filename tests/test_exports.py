@@ -25,6 +25,7 @@ PUBLIC = [
     "Environment",
     "Evaluator",
     "EvaluatorError",
+    "Features",
     "Finished",
     "Forest",
     "Game",

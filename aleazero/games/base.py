@@ -71,6 +71,9 @@ class GameInfo:
     """False where ``outcomes`` may answer MANY."""
     utility: tuple[float, float] | None = None
     """Lowest and highest return of a player; None where there is no bound."""
+    levels: int = 1
+    """Points that a win of two players may count: 1 to so many, lost by the other (backgammon: 3). Where that is more
+    than 1, the chances of each number are learnt apart."""
     state_size: int = 0
     """Length of a kernel game's state vector."""
     state_dtype: str = "int32"
@@ -84,14 +87,34 @@ class GameInfo:
     version: int = 1
     """Version of the rules: it changes when the same actions lead elsewhere."""
     decision_classes: tuple[str, ...] = ("decision",)
+    phases: tuple[str, ...] = ("game",)
+    """Parts of the game so unlike that values of each are learnt with weights of their own (backgammon: contact, race);
+    ``phase(state)`` tells which one a state is in."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Module constants of a kernel game that parameters change, by name."""
+
+
+def _check_returns(info: GameInfo) -> None:
+    """Refuse what cannot be said of returns."""
+    if info.utility is not None and not info.utility[0] < info.utility[1]:
+        raise ContractError(f"{info.name}: utility is {info.utility}, expected lowest < highest")
+    if info.levels < 1:
+        raise ContractError(f"{info.name}: levels is {info.levels}, expected at least 1")
+    if info.levels == 1:
+        return
+    if info.num_players != 2 or info.utility != (-info.levels, info.levels):
+        said = f"{info.num_players} players and utility {info.utility}"
+        expected = f"2 players and utility ({-info.levels:.1f}, {info.levels:.1f})"
+        raise ContractError(f"{info.name}: levels is {info.levels} with {said}, expected {expected}")
+    if info.features is not None and info.features.lead is not None:
+        raise ContractError(f"{info.name}: levels is {info.levels} and features have a lead, expected one of the two")
 
 
 class Game(ABC):
     """A game with its parameters fixed. Make one with ``aleazero.load_game``."""
 
     def __init__(self, info: GameInfo, params: Mapping[str, Any]) -> None:
+        _check_returns(info)
         self.info = info
         self.params = dict(params)
 
@@ -202,6 +225,10 @@ class State(ABC):
 
     def decision_class(self) -> int:
         """Which of the game's kinds of decision this is (Yatzy: reroll or mark)."""
+        return 0
+
+    def phase(self) -> int:
+        """Which of the game's phases this is; not asked at the end."""
         return 0
 
     def playout_action(self, u: float) -> int:

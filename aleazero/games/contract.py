@@ -296,6 +296,12 @@ def _decision_classes(checker: _Checker, state: State) -> None:
         broken("decision classes", state, state.decision_class(), f"0 to {classes - 1}")
 
 
+def _phases(checker: _Checker, state: State) -> None:
+    phases = len(checker.game.info.phases)
+    if state.kind() != TERMINAL and not 0 <= state.phase() < phases:
+        broken("phases", state, state.phase(), f"0 to {phases - 1}")
+
+
 def _equivalent_actions(checker: _Checker, state: State) -> None:
     canonical = state.game.kernels.canonical if isinstance(state, KernelState) else None
     if state.kind() != DECISION or canonical is None or not isinstance(state, KernelState):
@@ -450,6 +456,8 @@ def _returns(checker: _Checker, state: State) -> None:
         broken("returns", state, values, f"{players} finite numbers, one a player")
     if utility is not None and state.is_terminal() and not all(utility[0] <= v <= utility[1] for v in values):
         broken("returns", state, values, f"numbers within the utility range, {utility[0]:g} to {utility[1]:g}")
+    if checker.game.info.levels > 1 and state.is_terminal() and (values[0] != -values[1] or values[0] % 1):
+        broken("returns", state, values, "whole points that one player wins and the other loses")
 
 
 def _observations(checker: _Checker, state: State) -> None:
@@ -490,6 +498,8 @@ def _reading(checker: _Checker, state: KernelState) -> None:
         state.sample_outcome(0.5)
     if state.kind() == DECISION:
         state.decision_class(), state.playout_action(0.5)
+    if state.kind() != TERMINAL:
+        state.phase()
     if not np.array_equal(state.vector, before):
         broken("reading", state, f"the vector {before} changed to {state.vector}", "questions that change nothing")
 
@@ -503,6 +513,7 @@ LAWS: dict[str, Callable[[_Checker, State], None]] = {
     "legal actions": _legal,
     "playouts": _playouts,
     "decision classes": _decision_classes,
+    "phases": _phases,
     "probabilities": _probabilities,
     "returns": _returns,
     "clones": _clones,

@@ -34,12 +34,14 @@ Kernel = Callable[..., Any]
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "features")
+OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "features",
+            "phase")  # fmt: skip
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
 read at decisions and chance nodes. Without it, a turn lasts until another player decides.
 ``playout(state, actions, count, u) -> action``, one of the first ``count`` actions, which are the legal ones, for a
 number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike.
-``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says."""
+``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says.
+``phase(state) -> int`` tells which of ``GameInfo.phases`` a state is in; it is read at decisions and chance nodes."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 """``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
 ``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
@@ -56,6 +58,8 @@ class Kernels:
         if info.features is not None:
             told = ("features",) if info.features.lead is None else ("features", "points")
             missing += [name for name in told if name not in namespace]
+        if len(info.phases) > 1 and "phase" not in namespace:
+            missing.append("phase")
         if missing:
             raise ContractError(f"{info.name}: the game has no function {', '.join(missing)}")
         defaults = {
@@ -75,6 +79,7 @@ class Kernels:
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
         self.features: Kernel = self.observe if info.features is None else namespace["features"]
+        self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
@@ -105,6 +110,10 @@ def _ignore_outcome(state: Vector, outcome: int) -> None:
 
 
 def _first_class(state: Vector) -> int:
+    return 0
+
+
+def _first_phase(state: Vector) -> int:
     return 0
 
 
@@ -216,8 +225,6 @@ def _check_sizes(info: GameInfo) -> None:
     for name in ("num_players", "num_actions", "state_size"):
         if getattr(info, name) < 1:
             raise ContractError(f"{info.name}: {name} is {getattr(info, name)}, expected at least 1")
-    if info.utility is not None and not info.utility[0] < info.utility[1]:
-        raise ContractError(f"{info.name}: utility is {info.utility}, expected lowest < highest")
     if np.dtype(info.state_dtype).kind != "i":
         raise ContractError(f"{info.name}: state_dtype is {info.state_dtype}, expected a signed integer type")
 
@@ -311,6 +318,9 @@ class KernelState(State):
 
     def decision_class(self) -> int:
         return int(self.game.kernels.decision_class(self.vector))
+
+    def phase(self) -> int:
+        return int(self.game.kernels.phase(self.vector))
 
     def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
         out = np.zeros(self.game.observation_size, np.float32)

@@ -49,10 +49,12 @@ class ObjectGame(Game):
             num_actions=_size(first, "num_actions"),
             max_outcomes=getattr(first, "max_outcomes", 0),
             utility=getattr(first, "utility", None),
+            levels=getattr(first, "levels", 1),
             observation_size=getattr(first, "observation_size", 0),
             observation_schema=getattr(first, "observation_schema", ""),
             version=getattr(first, "version", 1),
             decision_classes=tuple(getattr(first, "decision_classes", ("decision",))),
+            phases=tuple(getattr(first, "phases", ("game",))),
         )
         return cls(lambda: state_class(**params), info, settled)
 
@@ -160,12 +162,22 @@ class ObjectState(State):
     def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
         observe = getattr(self.wrapped, "observation_tensor", None)
         if observe is None:
-            raise GameError(f"{self.game.name}: the class has no observation_tensor(), which this evaluator needs")
+            raise GameError(
+                f"{self.game.name}: the class has no observation_tensor(), which networks and other evaluators look at"
+            )
         return np.asarray(observe(self.viewer() if player is None else player), np.float32)
 
     def decision_class(self) -> int:
         classify = getattr(self.wrapped, "decision_class", None)
         return 0 if classify is None else int(classify())
+
+    def phase(self) -> int:
+        if len(self.game.info.phases) < 2:
+            return 0
+        own = getattr(self.wrapped, "phase", None)
+        if own is None:
+            raise ContractError(f"{self.game.name}: the class has phases and no phase(), expected both or neither")
+        return int(own())
 
     def action_to_string(self, action: int) -> str:
         name = getattr(self.wrapped, "action_to_string", None)

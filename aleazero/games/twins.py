@@ -17,7 +17,7 @@ from aleazero.games.kernel import Kernel, KernelGame, Kernels
 
 COMPILED = (
     *("init", "kind", "to_play", "legal", "apply", "outcomes", "apply_outcome", "sample"),
-    *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout"),
+    *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "phase"),
 )
 UNITS = (0.0, 0.123, 0.5, 0.777, 1.0 - 2.0**-53)
 
@@ -113,7 +113,7 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         "observe": [_observing(player, game.observation_size) for player in range(info.num_players)],
     }
     if kind in (DECISION, CHANCE):
-        readers["turn"] = [_number]
+        readers["turn"] = readers["phase"] = [_number]
     if kind == DECISION:
         actions = np.zeros(info.num_actions, np.int64)
         count = int(kernels.legal(vector, actions))

@@ -153,6 +153,16 @@ def observe_part(state, player, out):
     out[0] = 1.0
 
 
+def half_points(state, out):
+    out[0] = state[0] / 2
+    out[1] = -state[0] / 2
+
+
+def all_win(state, out):
+    out[0] = state[0]
+    out[1] = state[0]
+
+
 def read_and_write(state):
     state[3] += 1
     return state[1] % 2
@@ -187,6 +197,11 @@ def draw_inside(state, action):
         ("playouts", {"playout": raise_error}),
         ("playouts", {"playout": lambda state, actions, count, u: actions[count]}),
         ("decision classes", {"decision_class": lambda state: 1}),
+        ("phases", {"phase": lambda state: state[1], "info": {"phases": ("early", "late")}}),
+        ("phases", {"phase": raise_error, "info": {"phases": ("early", "late")}}),
+        ("reading", {"phase": lambda state: read_and_write(state), "info": {"phases": ("early", "late")}}),
+        ("returns", {"returns": half_points, "info": {"levels": 9, "utility": (-9, 9)}}),
+        ("returns", {"returns": all_win, "info": {"levels": 9, "utility": (-9, 9)}}),
         ("probabilities", set_outcomes((0, 0.5), (1, 0.4))),
         ("probabilities", set_outcomes((0, 0.5), (0, 0.5))),
         ("probabilities", set_outcomes((0, 1.5), (1, -0.5))),

@@ -7,7 +7,7 @@ import pytest
 
 from aleazero.errors import ContractError, GameError, IllegalActionError, PositionError
 from aleazero.games import pig
-from aleazero.games.base import GameInfo
+from aleazero.games.base import Features, GameInfo
 from aleazero.games.kernel import bind, sample_listed
 from aleazero.games.registry import load_game
 
@@ -58,6 +58,17 @@ def test_constants_must_exist():
         ({"utility": (1.0, 1.0)}, "lowest < highest"),
         ({"state_dtype": "float32"}, "signed integer"),
         ({"max_outcomes": 2}, "no function outcomes, apply_outcome"),
+        ({"phases": ("early", "late")}, "the game has no function phase"),
+        ({"levels": 0}, "levels is 0, expected at least 1"),
+        ({"levels": 2}, "levels is 2 with 1 players and utility None, expected 2 players and utility"),
+        (
+            {"levels": 3, "num_players": 2, "utility": (-1.0, 1.0)},
+            r"levels is 3 with 2 players and utility \(-1.0, 1.0\), expected 2 players and utility \(-3.0, 3.0\)",
+        ),
+        (
+            {"levels": 2, "num_players": 2, "utility": (-2, 2), "features": Features("f", 1, 1, lead=0)},
+            "levels is 2 and features have a lead, expected one of the two",
+        ),
     ],
 )
 def test_impossible_descriptions_are_refused(changes, message):

@@ -13,6 +13,8 @@ class Bet:
     num_actions = 2
     max_outcomes = 2
     decision_classes = ("open", "answer")
+    phases = ("first", "second")
+    levels, utility = 2, (-2, 2)
 
     def __init__(self, stake: float = 1.0):
         self.stake, self.turn, self.rolling, self.money = stake, 0, False, [0.0, 0.0]
@@ -42,6 +44,9 @@ class Bet:
     def decision_class(self):
         return self.turn
 
+    def phase(self):
+        return self.turn
+
 
 def test_facade_of_an_object():
     game = load_game(Bet, stake=2.0)
@@ -57,6 +62,23 @@ def test_facade_of_an_object():
     assert game.deserialize(after.serialize()).key() == after.key()
     assert after.child(0).is_terminal()
     assert game.info.decision_classes == ("open", "answer")
+    assert (game.info.phases, game.info.levels) == (("first", "second"), 2)
+    assert (game.new_initial_state().phase(), state.phase()) == (0, 1)
+
+
+def test_phases_need_their_method():
+    class Mute(Bet):
+        phase = None
+
+    with pytest.raises(ContractError, match=r"Mute: the class has phases and no phase\(\), expected both or neither"):
+        load_game(Mute).new_initial_state().phase()
+
+    class Plain(Bet):
+        phases = ("all",)
+
+    state = load_game(Plain).new_initial_state()
+    state.play("0")
+    assert state.phase() == 0  # a method that is not declared is the class's own affair
 
 
 def test_histories_that_cannot_be_replayed():

@@ -178,7 +178,8 @@ def test_decisions_of_random_networks_are_legal(name, tmp_path):
 
 def test_a_network_needs_observations_to_search():
     with pytest.raises(
-        aleazero.GameError, match=r"the class has no observation_tensor\(\), which this evaluator needs"
+        aleazero.GameError,
+        match=r"the class has no observation_tensor\(\), which networks and other evaluators look at",
     ):
         decide("coins", "net:dummy", 1)
 
