@@ -13,6 +13,8 @@ def loss_of(z, columns, targets):
         if column.link == "tanh":
             wanted = (targets[:, k] + 1) / 2
             loss = binary_cross_entropy_with_logits(2 * z[:, k], wanted, reduction="sum")
+        elif column.link == "sigmoid":
+            loss = binary_cross_entropy_with_logits(z[:, k], targets[:, k], reduction="sum")
         else:
             loss = huber_loss(column.scale * z[:, k], targets[:, k], reduction="sum", delta=column.delta) / column.scale
         losses.append(column.weight * loss)
@@ -30,9 +32,8 @@ def mlp(tensors, x, layers, skip):
 
 def values_of(z, columns):
     """The columns, linked."""
-    parts = [
-        torch.tanh(z[:, k]) if column.link == "tanh" else column.scale * z[:, k] for k, column in enumerate(columns)
-    ]
+    links = {"tanh": torch.tanh, "sigmoid": torch.sigmoid}
+    parts = [links.get(c.link, lambda x, c=c: c.scale * x)(z[:, k]) for k, c in enumerate(columns)]
     return torch.stack(parts, 1)
 
 

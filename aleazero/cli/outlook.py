@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
 
+_ByLabel = dict[int, float]
+
+
 @dataclass(frozen=True)
 class Outlook:
     """By action, or by outcome where a roll is pending: the mover's view (of a pending roll: player 0's)."""
@@ -27,6 +30,8 @@ class Outlook:
     """Chances to win, where games are won; a draw of n players counts 1/n."""
     margins: Mapping[int, float] = field(default_factory=dict)
     """Points ahead at the end, where a duel counts points."""
+    levels: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """Chances to win or lose so many points or more, by ``win_2`` and the like, where a win may count more than one."""
     swings: Mapping[int, float] = field(default_factory=dict)
     """Standard deviation of the value by the roll that follows, where one follows inside the plan."""
     luck: NDArray[np.float64] | None = None
@@ -36,12 +41,19 @@ class Outlook:
 
     def columns(self) -> dict[str, dict[int, str]]:
         """Columns of a table, by header; none that is empty."""
+        levels = self.levels.items()
         found = {
             "win": {label: f"{win:.1%}" for label, win in self.wins.items()},
             "margin": {label: f"{margin:+.1f}" for label, margin in self.margins.items()},
+            **{self._header(level): {a: f"{chance:.1%}" for a, chance in by.items()} for level, by in levels},
             "next roll": {label: f"± {swing:.3f}" for label, swing in self.swings.items()},
         }
         return {header: texts for header, texts in found.items() if texts}
+
+    def _header(self, level: str) -> str:
+        """``win 2+`` for ``win_2``, where more can be won."""
+        side, points = level.split("_")
+        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in self.levels)}"
 
     def gains(self) -> list[tuple[str, NDArray[np.float64]]]:
         """What was gained by player, by name."""
@@ -54,6 +66,7 @@ class Outlook:
         gains = {"luck": self.luck, "turn_so_far": self.turn}
         return {
             **{name: [found.get(label) for label in labels] if found else None for name, found in by_label.items()},
+            "levels": {name: [found[label] for label in labels] for name, found in self.levels.items()} or None,
             **{name: None if gain is None else gain.tolist() for name, gain in gains.items()},
         }
 
@@ -70,7 +83,7 @@ def outlook(planner: Planner, plan: Plan, before: State | None, evaluator: Any) 
     state = plan.root
     whole_turn = planner.evaluator is evaluator.ends
     # Only between turns does the network know more than a value.
-    wins, margins = _expectations(plan, evaluator) if whole_turn else ({}, {})
+    told = _expectations(plan, evaluator) if whole_turn else ({}, {}, {})
     luck = turn = None
     start = evaluator.turn_start(state) if whole_turn else None
     if before is None and start is not None and _one_step(start, state):
@@ -80,21 +93,26 @@ def outlook(planner: Planner, plan: Plan, before: State | None, evaluator: Any) 
     elif start is not None:
         turn = _gain(planner, start, state)
     swings = {} if state.kind() == CHANCE else plan.swings(state)
-    return Outlook(wins, margins, swings, luck, turn)
+    return Outlook(*told, swings, luck, turn)
 
 
-def _expectations(plan: Plan, net: PlannedNet) -> tuple[dict[int, float], dict[int, float]]:
-    """Chances to win and margins, by action or outcome."""
+def _expectations(plan: Plan, net: PlannedNet) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
+    """Chances to win, margins, and chances to win or lose several points, by action or outcome."""
+    import numpy as np
+
     state, outcome = plan.root, net.between.outcome
     if outcome.kind == "score":
-        return {}, {}
+        return {}, {}, {}
     expected = plan.expected(state, net.columns)
     player, players = max(0, state.current_player()), outcome.players
     sign = -1.0 if outcome.kind == "duel" and player == 1 else 1.0
     column = 0 if outcome.kind == "duel" else player
     wins = {label: (sign * float(told[column]) * (players - 1) + 1.0) / players for label, told in expected.items()}
     margins = {label: sign * float(told[1]) for label, told in expected.items()} if outcome.margin else {}
-    return wins, margins
+    seen = {label: outcome.by_viewer(told[None], np.array([player]))[0] for label, told in expected.items()}
+    names = [column.name for column in outcome.columns] if outcome.levels > 1 else []
+    levels = {name: {label: float(seen[label][k]) for label in seen} for k, name in enumerate(names) if k > 0}
+    return wins, margins, levels
 
 
 def _one_step(before: State, state: State) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.evaluation.estimate import Estimate
 from aleazero.games.luck import stream_key
+from aleazero.games.rows import rows_of
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
@@ -104,7 +105,7 @@ def _require(values: Between, players: int) -> None:
 
 
 def _first(values: Between, count: int) -> NDArray[np.int64]:
-    return np.repeat(values.game.new_initial_state().vector[None], count, axis=0)
+    return np.repeat(rows_of(values.game, [values.game.new_initial_state()]), count, axis=0)
 
 
 def _alone(states: NDArray[np.int64], player: int, oracle: YatzyOracle) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,25 @@ class Column(Settings):
     """One number of the outcome, made from what the network says (z), and how far off it is (the loss).
 
     ``tanh``: tanh(z), in -1 to 1; the loss is the binary cross-entropy of the logit 2z against (y + 1) / 2, where y may
-    be an expectation. ``linear``: scale · z; the loss is huber(scale · z - y) / scale. Both times ``weight``.
+    be an expectation. ``sigmoid``: 1 / (1 + exp(-z)), a chance; the loss is the binary cross-entropy of the logit z
+    against y. ``linear``: scale · z; the loss is huber(scale · z - y) / scale. All times ``weight``.
     """
 
     name: str = Field(min_length=1)
-    link: Literal["tanh", "linear"] = "linear"
+    link: Literal["tanh", "sigmoid", "linear"] = "linear"
     scale: float = Field(1.0, gt=0)
-    """Of a linear column: units of the column in 1 of z. A tanh has none."""
+    """Of a linear column: units of the column in 1 of z. The others have none."""
     weight: float = Field(1.0, ge=0)
     delta: float = Field(1.0, gt=0)
     """Of a linear column: where Huber's loss turns from a square to a line, in units of the column."""
 
 
+_LINKS: Final = {"linear": 0, "tanh": 1, "sigmoid": 2}
+
+
 def as_table(columns: tuple[Column, ...]) -> NDArray[np.float32]:
-    """The columns as the kernels read them: whether it is a tanh, scale, weight, delta."""
-    rows = [(column.link == "tanh", column.scale, column.weight, column.delta) for column in columns]
+    """The columns as the kernels read them: link by number, scale, weight, delta."""
+    rows = [(_LINKS[column.link], column.scale, column.weight, column.delta) for column in columns]
     return np.array(rows, np.float32).reshape(len(rows), 4)
 
 

@@ -5,27 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aleazero.games.base import TERMINAL
+from aleazero.errors import ContractError
+from aleazero.games.base import TERMINAL, Game
 from aleazero.games.kernel import KernelGame, Kernels
+from aleazero.games.rows import Rows
 from aleazero.search.compile import compile_loop
-
-Ints = NDArray[np.int64]
 
 
 class Ends:
     """What there is to see of states between turns."""
 
-    def __init__(self, game: KernelGame, features: int, states: Ints, points: bool) -> None:
-        self.states = states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
+    def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:
         rows, players = len(states), game.num_players
         self.over = np.zeros(rows, np.bool_)
         self.viewers = np.zeros(rows, np.int64)
+        self.phases = np.zeros(rows, np.int64)
+        """0 where the game is over."""
         self.features = np.zeros((rows, features), np.float32)
         self.returns = np.zeros((rows, players))
         self.points = np.zeros((rows, players if points else 0))
-        _look_of(game, points)(states, self.over, self.viewers, self.features, self.returns, self.points)
+        if isinstance(game, KernelGame):
+            self.states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
+            seen = (self.over, self.viewers, self.phases, self.features, self.returns, self.points)
+            _look_of(game, points)(self.states, *seen)
+        else:
+            self.states = states
+            self._look_at_objects()
+        most = len(game.info.phases) - 1
+        if rows and most and not 0 <= self.phases.min() <= self.phases.max() <= most:
+            got = f"{self.phases.min()} to {self.phases.max()}"
+            raise ContractError(f"{game.name}: phases are {got}, expected 0 to {most}")
+
+    def _look_at_objects(self) -> None:
+        for row, state in enumerate(self.states):
+            self.over[row] = state.is_terminal()
+            self.returns[row] = state.returns()
+            self.viewers[row] = state.viewer()
+            if not self.over[row]:
+                self.phases[row] = state.phase()
+                self.features[row] = state.observation_tensor()
 
 
 def _look_of(game: KernelGame, points: bool) -> Any:
@@ -38,11 +57,12 @@ def _look_of(game: KernelGame, points: bool) -> Any:
 
 
 def make_look(kernels: Kernels, points: bool) -> Any:
-    """The look of one game: ``look(states, over, viewers, features, returns, points)``."""
+    """The look of one game: ``look(states, over, viewers, phases, features, returns, points)``."""
     kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
+    phase_of = kernels.phase
     points_of = kernels.words["points"] if points else kernels.returns
 
-    def look(states: Any, over: Any, viewers: Any, features: Any, returns: Any, points_out: Any) -> int:
+    def look(states: Any, over: Any, viewers: Any, phases: Any, features: Any, returns: Any, points_out: Any) -> int:
         for row in range(len(states)):
             state = states[row]
             over[row] = kind_of(state) == TERMINAL
@@ -51,6 +71,7 @@ def make_look(kernels: Kernels, points: bool) -> Any:
                 points_of(state, points_out[row])
             viewers[row] = viewer_of(state)
             if not over[row]:
+                phases[row] = phase_of(state)
                 tell(state, viewers[row], features[row])
         return 0
 

@@ -70,7 +70,7 @@ class FlatNet:
         return theta.ravel()
 
     def forward(self, theta: Floats, features: Floats, phases: Ints | None = None) -> Floats:
-        """Columns (rows, K) of features (rows, F), each row by the network of its phase."""
+        """Columns (rows, K) of features (rows, F), each row by the network of its phase, where there are several."""
         features, phases = self._rows(features, phases)
         out = np.empty((len(features), len(self.columns)), np.float32)
         self.kernels[0](self._by_phase(theta), *self.settings, features, phases, out)
@@ -112,10 +112,10 @@ class FlatNet:
         features = np.ascontiguousarray(features, np.float32)
         if features.ndim != 2 or features.shape[1] != self.shape.features:
             raise ConfigError(f"features have shape {features.shape}, expected {('rows', self.shape.features)}")
-        if phases is None:
-            if self.config.phases > 1:
-                raise ConfigError(f"no phases are given, expected one of {self.config.phases} for each row")
+        if self.config.phases == 1:
             return features, _NO_PHASES
+        if phases is None:
+            raise ConfigError(f"no phases are given, expected one of {self.config.phases} for each row")
         phases = np.ascontiguousarray(phases, np.int64)
         if phases.shape != features.shape[:1]:
             raise ConfigError(f"phases have shape {phases.shape}, expected {features.shape[:1]}")

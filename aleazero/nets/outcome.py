@@ -2,7 +2,8 @@
 
 - ``score``: the score of each player, from the viewer on. A network tells what is still to come; the points so far,
   which are the state's returns, are added to it.
-- ``duel``: of two players, whether the viewer wins, from -1 to 1, and where the game counts points, by how many.
+- ``duel``: of two players, whether the viewer wins, from -1 to 1 (a draw is 0); where the game counts points, by how
+  many; and where a win counts more than once, the chances to win 2 points or more, 3 or more, and to lose as many.
 - ``seats``: what each of three or more players wins, from the viewer on.
 """
 
@@ -14,9 +15,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Game
-from aleazero.games.kernel import KernelGame
 from aleazero.nets.columns import Column, FeatureShape
 from aleazero.nets.config import counts_wins
 
@@ -41,17 +41,24 @@ class Outcome:
     """Whether a duel has a column for its margin."""
     point_unit: float = 1.0
     """Points that 1.0 of the game's ``points`` stands for."""
+    levels: int = 1
+    """Points that a win may count. Where that is more than 1, a duel has a column for each number from 2 on, of the
+    viewer's wins, then of the other's."""
 
     @classmethod
     def of(cls, game: Game) -> Outcome:
         """What is learnt of a game."""
         players, features = game.num_players, game.info.features
+        win = Column(name="win", link="tanh")
+        if game.info.levels > 1:
+            names = [f"{side}_{points}" for side in ("win", "lose") for points in range(2, game.info.levels + 1)]
+            chances = (Column(name=name, link="sigmoid") for name in names)
+            return cls("duel", players, (win, *chances), levels=game.info.levels)
         if not counts_wins(game):
             column = _score_column(game)
             return cls("score", players, tuple(column.model_copy(update={"name": n}) for n in _seats("score", players)))
         if players > 2:
             return cls("seats", players, tuple(Column(name=name, link="tanh") for name in _seats("win", players)))
-        win = Column(name="win", link="tanh")
         if features is None or features.lead is None:
             return cls("duel", players, (win,))
         margin = Column(name="margin", scale=MARGIN_SCALE, delta=MARGIN_SCALE / 2, weight=MARGIN_WEIGHT)
@@ -60,7 +67,7 @@ class Outcome:
     def by_player(self, columns: Columns, viewers: NDArray[np.int64]) -> Columns:
         """Columns as the viewers see them, turned to how player 0 (or all, from player 0 on) would."""
         if self.kind == "duel":
-            turned: Columns = np.where(viewers[:, None] == 0, columns, -columns)
+            turned: Columns = np.where(viewers[:, None] == 0, columns, self._other_side(columns))
             return turned
         return _rolled(columns, -viewers)
 
@@ -68,11 +75,23 @@ class Outcome:
         """The other way round."""
         return self.by_player(columns, viewers) if self.kind == "duel" else _rolled(columns, viewers)
 
+    def _other_side(self, columns: Columns) -> Columns:
+        """Columns of a duel as the other player sees them: who wins turns round, and chances change sides."""
+        if self.levels == 1:
+            return -columns
+        wins, losses = np.split(columns[:, 1:], 2, axis=1)
+        return np.concatenate((-columns[:, :1], losses, wins), axis=1)
+
     def at_end(self, returns: Columns, points: Columns) -> Columns:
         """Columns of states that have ended, by player."""
         if self.kind != "duel":
             return returns
         won = returns[:, :1]
+        if self.levels > 1:
+            if (won % 1 != 0).any() or (abs(won) > self.levels).any():
+                raise ContractError(f"a game ended with {won.ravel()}, expected whole points up to {self.levels}")
+            most = np.arange(2, self.levels + 1)
+            return np.concatenate((np.sign(won), won >= most, -won >= most), axis=1)
         return np.concatenate((won, self.lead(points)), axis=1) if self.margin else won
 
     def lead(self, points: Columns) -> Columns:
@@ -83,8 +102,14 @@ class Outcome:
         """What columns by player are worth to each player (rows, players)."""
         if self.kind != "duel":
             return columns
-        value = columns[:, 0] + margin_weight * columns[:, 1] if self.margin else columns[:, 0]
+        value = columns[:, 0] + (columns[:, 1:] * self.weights(margin_weight)).sum(axis=1)
         return np.stack((value, -value), axis=1)
+
+    def weights(self, margin_weight: float) -> Columns:
+        """What each column of a duel but the first is worth to player 0: points of margin, or one point each."""
+        if self.margin:
+            return np.array([margin_weight])
+        return np.repeat([1.0, -1.0], self.levels - 1)
 
 
 def feature_shape(game: Game) -> FeatureShape:
@@ -105,13 +130,6 @@ def feature_shape(game: Game) -> FeatureShape:
 def feature_schema(game: Game) -> str:
     """The name of their layout."""
     return game.info.observation_schema if game.info.features is None else game.info.features.schema
-
-
-def require_kernel(game: Game) -> KernelGame:
-    """Refuse a game whose rules do not compile."""
-    if not isinstance(game, KernelGame):
-        raise ConfigError(f"{game.name} is an object game: expected a kernel game, or recipe alphazero")
-    return game
 
 
 def _seats(name: str, players: int) -> list[str]:

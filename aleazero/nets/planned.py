@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, Game, State
-from aleazero.games.kernel import KernelState, KernelStates, vectors_of
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.rows import Rows, rows_of, state_of, states_of
 from aleazero.nets.between import Between
 from aleazero.nets.boards import Boards
 from aleazero.nets.outcome import MARGIN
 from aleazero.search.evaluator import ESTIMATE
+from aleazero.search.horizon import turn_of
 from aleazero.search.plan import Plan, best_label
 from aleazero.search.planner import Planner, by_player
 from aleazero.search.turn_solver import starts_of
@@ -38,10 +40,19 @@ class TurnEnds:
     def __init__(self, between: Between | Boards) -> None:
         self.between = between
         self._actions = between.game.num_actions
+        self.ended = self._ended if between.outcome.margin else None
+        """What ends of the game are worth to a plan, by player: with the margin, as states between turns are."""
+
+    def _ended(self, states: Sequence[State]) -> Values:
+        return self.between.outcome.worth(self.columns(states), MARGIN)
+
+    def columns(self, states: Sequence[State]) -> Values:
+        """The columns of the outcome, by player."""
+        return self.between.columns(self.between.look(rows_of(self.between.game, states)))
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Equal logits; values in seats relative to the viewer."""
-        ends = self.between.look(vectors_of(states))
+        ends = self.between.look(rows_of(self.between.game, states))
         worth = self.between.outcome.worth(self.between.columns(ends), MARGIN)
         return np.zeros((len(states), self._actions)), by_player(worth, -ends.viewers)
 
@@ -63,7 +74,9 @@ class PlannedNet:
         self.between = between
         self.game = between.game
         self._temperature = prior_temperature
+        self._counts_turns = turn_of(between.game.new_initial_state()) is not None
         self.ends = TurnEnds(between)
+        self.ended = self.ends.ended
         self._planner = Planner(self.game, self.ends, plies=between.plies)
         self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
 
@@ -77,16 +90,16 @@ class PlannedNet:
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Logits, and values in seats relative to the viewer."""
-        vectors = vectors_of(states)
-        logits = np.zeros((len(vectors), self.game.num_actions))
-        values = np.empty((len(vectors), self.game.num_players))
-        starts = None if self.between.plies is not None else starts_of(self.game, vectors)
-        known = self._known(vectors, starts)
+        rows = rows_of(self.game, states)
+        logits = np.zeros((len(rows), self.game.num_actions))
+        values = np.empty((len(rows), self.game.num_players))
+        starts = None if self.between.plies is not None else self._starts(rows)
+        known = self._known(rows, starts)
         if known.any():
-            _, values[known] = self.ends(KernelStates(self.game, vectors[known]))
-        rows = np.flatnonzero(~known)
-        others = [KernelState(self.game, vectors[row]) for row in rows]
-        for row, state, plan in zip(rows, others, self._plans(others, rows, starts), strict=True):
+            _, values[known] = self.ends(states_of(self.game, rows[known]))
+        unknown = np.flatnonzero(~known)
+        others = [state_of(self.game, rows[row]) for row in unknown]
+        for row, state, plan in zip(unknown, others, self._plans(others, unknown, starts), strict=True):
             if state.kind() == DECISION:
                 following, mover = plan.action_values(state), state.current_player()
                 value = following[best_label(following, mover)]
@@ -104,13 +117,13 @@ class PlannedNet:
 
     def columns(self, states: Sequence[State]) -> Values:
         """The columns of the outcome, by player, of states between turns or at the end of the game."""
-        return self.between.columns(self.between.look(vectors_of(states)))
+        return self.ends.columns(states)
 
     def turn_start(self, state: State) -> State | None:
         """The state that the turn of a state began from; None where it is that, or the game cannot say."""
-        vectors = vectors_of([state])
-        starts = starts_of(self.game, vectors)
-        return None if starts is None or np.array_equal(starts, vectors) else KernelState(self.game, starts[0])
+        rows = rows_of(self.game, [state])
+        starts = self._starts(rows)
+        return None if starts is None or np.array_equal(starts, rows) else state_of(self.game, starts[0])
 
     def horizon(self) -> dict[str, Any]:
         """How far to plan over this network alone, as settings of a Planner."""
@@ -121,20 +134,23 @@ class PlannedNet:
         whole_turns = horizon == "turn" and plies is None and self.between.plies is None
         return self.ends if whole_turns and not prunes else self
 
-    def _known(self, vectors: NDArray[np.int64], starts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    def _starts(self, rows: Rows) -> NDArray[np.int64] | None:
+        return starts_of(self.game, rows) if isinstance(self.game, KernelGame) else None
+
+    def _known(self, rows: Rows, starts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
         """Which states the network was taught: first ones of turns, or, where a turn is one action, afterstates."""
         if starts is not None:
-            known: NDArray[np.bool_] = (starts == vectors).all(axis=1)
+            known: NDArray[np.bool_] = (starts == rows).all(axis=1)
             return known
-        kernels = self.game.kernels
-        by_action = self.between.plies is not None or (self.game.num_players == 1 and kernels.turn is None)
-        return np.array([by_action and kernels.kind(vector) == CHANCE for vector in vectors], np.bool_)
+        by_action = self.between.plies is not None or (self.game.num_players == 1 and not self._counts_turns)
+        return np.array([by_action and state_of(self.game, row).kind() == CHANCE for row in rows], np.bool_)
 
-    def _plans(self, states: list[KernelState], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:
+    def _plans(self, states: list[State], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:
         """A plan that holds each state: of its whole turn, which other states may share, or from itself on."""
         if starts is not None:
             return [self._plan_of_turn(starts[row].tobytes()) for row in rows]
         return self._planner.plan_many(states)
 
     def _plan_turn(self, start: bytes) -> Plan:
+        assert isinstance(self.game, KernelGame)
         return self._planner.plan(KernelState(self.game, np.frombuffer(start, np.int64).copy()))

@@ -28,7 +28,7 @@ class ValueNetConfig(Settings):
     sparse: bool = True
     """The first layer passes over features that are 0."""
     phases: int = Field(1, ge=1, le=64)
-    """Networks side by side, of which a row's phase picks one."""
+    """Networks side by side, of which a row's phase picks one: as many as the game has, or 1 for all of it."""
     width: int = Field(128, ge=1, le=8192)
     """Width of ``torch``."""
     blocks: int = Field(2, ge=0, le=64)

@@ -24,6 +24,9 @@ SLAB: Final = 256
 """Rows whose blocks pass through the towers before they are joined."""
 ZERO: Final = np.float32(0)
 """A plain 0 would make every comparison one of float64."""
+HALF, ONE = np.float32(0.5), np.float32(1)
+TANH, SIGMOID = np.float32(1), np.float32(2)
+"""Links of columns, as ``columns.as_table`` writes them."""
 _compile = compile_and_keep(nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
 
 
@@ -231,10 +234,13 @@ def _cross_entropy(z: Any, target: Any) -> Any:
 @_compile
 def _column_loss(z: Any, target: Any, columns: Any, k: int) -> Any:
     """The loss of column k where the network says z, and its slope by z."""
-    wins, scale, weight, delta = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3]
-    if wins:
+    link, scale, weight, delta = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3]
+    if link == TANH:
         loss, slope = _cross_entropy(z, target)
         return weight * loss, weight * slope
+    if link == SIGMOID:
+        loss, slope = _cross_entropy(HALF * z, target + target - ONE)
+        return weight * loss, weight * (HALF * slope)
     loss, slope = _huber(scale * z - target, delta)  # by its own unit: the scale of the slope cancels
     return weight * loss / scale, weight * slope
 
@@ -244,7 +250,12 @@ def link_columns(z: Any, columns: Any) -> None:
     """From what a network says to columns of the outcome, in place."""
     for row in range(len(z)):
         for k in range(len(columns)):
-            z[row, k] = np.float32(math.tanh(z[row, k])) if columns[k, 0] else columns[k, 1] * z[row, k]
+            if columns[k, 0] == TANH:
+                z[row, k] = np.float32(math.tanh(z[row, k]))
+            elif columns[k, 0] == SIGMOID:
+                z[row, k] = HALF + HALF * np.float32(math.tanh(HALF * z[row, k]))
+            else:
+                z[row, k] = columns[k, 1] * z[row, k]
 
 
 @_compile

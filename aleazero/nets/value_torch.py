@@ -62,6 +62,8 @@ class TorchNet(FlatNet):
             for k, column in enumerate(self.columns):
                 if column.link == "tanh":
                     loss = binary_cross_entropy_with_logits(2 * z[:, k], (wanted[:, k] + 1) / 2, reduction="sum")
+                elif column.link == "sigmoid":
+                    loss = binary_cross_entropy_with_logits(z[:, k], wanted[:, k], reduction="sum")
                 else:
                     value = column.scale * z[:, k]
                     loss = huber_loss(value, wanted[:, k], reduction="sum", delta=column.delta) / column.scale

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
+from aleazero.games.rows import pack, rows_of, unpack
 from aleazero.nets.adam import average, step
-from aleazero.nets.between import Between
+from aleazero.nets.between import Between, require_phases
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
 from aleazero.nets.columns import Column
-from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
+from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.lanes import lanes_of
@@ -50,7 +51,7 @@ class Shard:
     def __init__(self, learner: AfterstateLearner, number: int) -> None:
         self._of, self._number = learner, number
         lanes = learner.config.lanes
-        self.states = np.repeat(learner.first_state[None], lanes, axis=0)
+        self.states = np.repeat(learner.first_rows, lanes, axis=0)
         self.trails = Trails(lanes, learner.shape.features, len(learner.outcome.columns))
 
     def scatter(self) -> None:
@@ -67,7 +68,8 @@ class Shard:
             running &= ~over
             if not running.any():
                 break
-            self.states = np.where(over[:, None], of.first_state, leaves[chosen])
+            self.states = leaves[chosen]
+            self.states[over] = of.first_state
             taken = running & (luck.random(len(running)) * (turn + 2) < 1.0)  # each turn of a game alike
             kept[taken] = self.states[taken]
         self.states = kept
@@ -76,7 +78,7 @@ class Shard:
     def see(self) -> None:
         """Look at the states that the lanes stand at."""
         ends = self._of.values.look(self.states)
-        self.features, self.viewers, self.base = ends.features, ends.viewers, ends.returns
+        self.features, self.phases, self.viewers, self.base = ends.features, ends.phases, ends.viewers, ends.returns
 
     def _luck(self, use: int, round_: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=stream_key(use, self._of.config.seed, round_, self._number)))
@@ -84,11 +86,11 @@ class Shard:
     def play(self, round_: int, explore: float, margin: float, decay: float) -> Sample:
         """A turn of every lane; samples of it (or, with ``lambda``, of the games that ended)."""
         of = self._of
-        outcome, config = of.outcome, of.config
+        outcome, config, first = of.outcome, of.config, of.first
         leaves, starts, known = of.lanes.spread(self.states)
         ends = of.values.look(leaves)
         columns = of.values.columns(ends)
-        # What is worth learning beside the worth itself: the margin of a duel, or every seat's column.
+        # What is worth learning beside the worth itself: a duel's margin or chances, or every seat's column.
         carried = columns[:, 1:] if outcome.kind == "duel" or outcome.players == 1 else columns
         movers, value, others, chosen, strayed = of.lanes.play(
             self.states,
@@ -105,13 +107,13 @@ class Shard:
         elif config.target == "td":
             sample = self._sample(columns[chosen], ~strayed)
         else:
-            self.trails.add(self.features, self.viewers, self._base(), columns[chosen], strayed)
+            self.trails.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
             sample = self.trails.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
-        self.states, self.features = leaves[chosen], ends.features[chosen]
+        self.states, self.features, self.phases = leaves[chosen], ends.features[chosen], ends.phases[chosen]
         self.viewers, self.base = ends.viewers[chosen], ends.returns[chosen]
-        self.states[over], self.features[over] = of.first_state, of.first.features[0]
-        self.viewers[over], self.base[over] = of.first.viewers[0], of.first.returns[0]
+        self.states[over], self.features[over], self.phases[over] = of.first_state, first.features[0], first.phases[0]
+        self.viewers[over], self.base[over] = first.viewers[0], first.returns[0]
         return sample
 
     def _base(self) -> NDArray[np.float64]:
@@ -120,24 +122,26 @@ class Shard:
     def _sample(self, columns: NDArray[np.float64], taught: NDArray[np.bool_]) -> Sample:
         """Targets of the states the turns began from, as their viewers see them and the network tells them."""
         seen = self._of.outcome.by_viewer(columns - self._base(), self.viewers)
-        return Sample(self.features[taught], seen[taught].astype(np.float32))
+        return Sample(self.features[taught], self.phases[taught], seen[taught].astype(np.float32))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What is needed to go on."""
-        return {"states": self.states, **self.trails.state()}
+        return {"states": pack(self._of.game, self.states), **self.trails.state()}
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Go on from there."""
-        self.states = np.array(held["states"])
+        self.states = unpack(self._of.game, held["states"])
         self.see()
         self.trails.restore(held)
 
 
 @dataclass
 class Sample:
-    """Features of states between turns, and their targets; games that ended, and the sum of player 0's returns."""
+    """Features and phases of states between turns, and their targets; games that ended, and the sum of player 0's
+    returns."""
 
     features: Floats
+    phases: NDArray[np.int64]
     targets: Floats
     games: int = 0
     score: float = 0.0
@@ -154,7 +158,8 @@ def _expected(
     """The expectations of all columns, by player."""
     if outcome.kind == "duel":
         won = np.where(movers == 0, value, -value)[:, None]
-        return np.concatenate((won - margin * others, others), axis=1) if outcome.margin else won
+        beside = (others * outcome.weights(margin)).sum(axis=1, keepdims=True)
+        return np.concatenate((won - beside, others), axis=1)
     return value[:, None] if outcome.players == 1 else others
 
 
@@ -164,11 +169,12 @@ class Trails:
     def __init__(self, lanes: int, features: int, columns: int) -> None:
         self.lengths = np.zeros(lanes, np.int64)
         self._fields: dict[str, NDArray[Any]] = {}
-        self._empty = np.zeros((0, features), np.float32), np.zeros((0, columns), np.float32)
+        self._empty = np.zeros((0, features), np.float32), np.zeros(0, np.int64), np.zeros((0, columns), np.float32)
 
-    def add(self, features: Any, viewers: Any, base: Any, values: Any, strayed: Any) -> None:
+    def add(self, features: Any, phases: Any, viewers: Any, base: Any, values: Any, strayed: Any) -> None:
         """A turn of every lane: the state it began from, and the value, by player, of where it came to."""
-        turn = {"features": features, "viewers": viewers, "base": base, "values": values, "strayed": strayed}
+        turn = {"features": features, "phases": phases, "viewers": viewers, "base": base, "values": values}
+        turn["strayed"] = strayed
         room = next(iter(self._fields.values())).shape[1] if self._fields else 0
         if self.lengths.max(initial=0) >= room:
             more = max(16, 2 * room)
@@ -187,7 +193,7 @@ class Trails:
 
         Behind a random action nothing is known of good play, so G there is V.
         """
-        features, targets = [], []
+        features, phases, targets = [], [], []
         for lane in np.flatnonzero(over):
             length = int(self.lengths[lane])
             held = {name: array[lane, :length] for name, array in self._fields.items()}
@@ -198,11 +204,12 @@ class Trails:
             taught = ~held["strayed"]
             seen = outcome.by_viewer(found - held["base"], held["viewers"])
             features.append(held["features"][taught])
+            phases.append(held["phases"][taught])
             targets.append(seen[taught].astype(np.float32))
         self.lengths[over] = 0
         if not features:
             return Sample(*self._empty)
-        return Sample(np.concatenate(features), np.concatenate(targets))
+        return Sample(np.concatenate(features), np.concatenate(phases), np.concatenate(targets))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What is needed to go on."""
@@ -218,9 +225,8 @@ class AfterstateLearner:
     """A value network, its averaged copy, its optimiser, and the games it learns from."""
 
     def __init__(self, game: Game, config: AfterstateConfig, threads: int = 1) -> None:
-        self.game, self.config = require_kernel(game), config
-        if config.net.phases > 1:
-            raise ConfigError(f"net.phases is {config.net.phases}, expected 1: this recipe knows no phases of a game")
+        self.game, self.config = game, config
+        require_phases(config.net.phases, game)
         self.outcome, self.shape = Outcome.of(game), feature_shape(game)
         columns = self.outcome.columns if config.target == "turn" else _of_means(self.outcome.columns)
         self.net = make_value_net(config.net, self.shape, columns)
@@ -233,10 +239,12 @@ class AfterstateLearner:
         self.rounds = config.rounds
         self.steps = self.rounds_done = self.seen = 0
         self._features = np.zeros((config.replay, self.shape.features), np.float32)
+        self._phases = np.zeros(config.replay, np.int64)
         self._targets = np.zeros((config.replay, len(self.outcome.columns)), np.float32)
-        self.first_state = self.game.new_initial_state().vector
-        self.first = self.values.look(self.first_state[None])
-        self.lanes.spread(self.first_state[None])  # what cannot be planned is refused now
+        self.first_rows = rows_of(game, [game.new_initial_state()])
+        self.first_state = self.first_rows[0]
+        self.first = self.values.look(self.first_rows)
+        self.lanes.spread(self.first_rows)  # what cannot be planned is refused now
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shards = [Shard(self, number) for number in range(config.shards)]
 
@@ -277,12 +285,13 @@ class AfterstateLearner:
     def _keep(self, samples: Sequence[Sample]) -> None:
         """Put samples into the ring, over the oldest; without a replay, instead of what was there."""
         features = np.concatenate([sample.features for sample in samples])
+        phases = np.concatenate([sample.phases for sample in samples])
         targets = np.concatenate([sample.targets for sample in samples])
         if not self.config.replay:
-            self._features, self._targets, self.seen = features, targets, len(features)
+            self._features, self._phases, self._targets, self.seen = features, phases, targets, len(features)
             return
         rows = (self.seen + np.arange(len(features))) % self.config.replay
-        self._features[rows], self._targets[rows] = features, targets
+        self._features[rows], self._phases[rows], self._targets[rows] = features, phases, targets
         self.seen += len(rows)
 
     def _learn(self, rate: float) -> tuple[float, ...]:
@@ -294,7 +303,7 @@ class AfterstateLearner:
         luck = np.random.Generator(np.random.Philox(key=stream_key(ORDER, config.seed, self.rounds_done)))
         for _ in range(config.updates):
             rows = luck.integers(0, held, config.batch_size)
-            losses = self._step(self._features[rows], self._targets[rows], rate)
+            losses = self._step(self._features[rows], self._phases[rows], self._targets[rows], rate)
         if not config.replay:
             self.seen = 0
         if not (np.isfinite(losses).all() and np.isfinite(self.theta).all() and np.isfinite(self.mean).all()):
@@ -304,13 +313,13 @@ class AfterstateLearner:
             )
         return tuple(losses.tolist())
 
-    def _step(self, features: Floats, targets: Floats, rate: float) -> NDArray[np.float64]:
+    def _step(self, features: Floats, phases: NDArray[np.int64], targets: Floats, rate: float) -> NDArray[np.float64]:
         """A step of Adam on the mean loss, and of the averaged weights; losses by column."""
 
         def part(start: int) -> tuple[Floats, NDArray[np.float64]]:
             gradient = np.zeros(self.net.size, np.float32)
             rows = slice(start, start + PART)
-            return gradient, self.net.gradient(self.theta, features[rows], targets[rows], gradient)
+            return gradient, self.net.gradient(self.theta, features[rows], targets[rows], gradient, phases[rows])
 
         parts = self._each(part, range(0, len(features), PART))
         gradient, losses = parts[0]
@@ -337,6 +346,7 @@ class AfterstateLearner:
             "moments": self.moments,
             "counts": np.array([self.steps, self.rounds_done, self.seen], np.int64),
             "features": self._features[: self.seen],
+            "phases": self._phases[: self.seen],
             "targets": self._targets[: self.seen],
         }
         for number, shard in enumerate(self.shards):
@@ -349,6 +359,7 @@ class AfterstateLearner:
         self.steps, self.rounds_done, self.seen = (int(count) for count in held["counts"])
         kept = len(held["features"])
         self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
+        self._phases[:kept] = held["phases"]
         for number, shard in enumerate(self.shards):
             own = f"shard_{number}."
             shard.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})

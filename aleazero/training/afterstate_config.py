@@ -43,8 +43,8 @@ class AfterstateConfig(Settings):
 
 
 def default_net(game: Game) -> ValueNetConfig:
-    """What suits a game: towers where a duel is decided by points, else a small perceptron."""
-    features = game.info.features
+    """What suits a game: towers where a duel is decided by points, else a small perceptron; one for each phase."""
+    features, phases = game.info.features, len(game.info.phases)
     if counts_wins(game) and features is not None and features.lead is not None:
-        return ValueNetConfig(kind="towers", hidden=(128, 128))
-    return ValueNetConfig()
+        return ValueNetConfig(kind="towers", hidden=(128, 128), phases=phases)
+    return ValueNetConfig(phases=phases)

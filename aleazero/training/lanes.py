@@ -1,8 +1,8 @@
 """Turns of many games at once: where each can end, what is best on the way, and where it came to.
 
 A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with
-native code of its own; other games' turns are planned by the exact planner, graph by graph. Both must agree: whoever
-writes one tests it against ``PlannedLanes``.
+native code of its own; other games' turns are planned by the exact planner, graph by graph (of an object game, in plain
+Python). Both must agree: whoever writes one tests it against ``PlannedLanes``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
-from aleazero.games.base import CHANCE
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.base import CHANCE, Game, State
+from aleazero.games.kernel import KernelGame
+from aleazero.games.rows import Rows, state_of
 from aleazero.jit import compile_and_keep
 from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import horizon_at
-from aleazero.search.plan_arrays import EXPANDED, INNER, NODES
+from aleazero.search.plain_arrays import arrays_of
+from aleazero.search.plain_planner import PlainGraph
+from aleazero.search.plan_arrays import INNER, NODES, Graph
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -38,14 +41,14 @@ class Lanes(Protocol):
     draws: int
     """Random numbers that a turn takes."""
 
-    def spread(self, states: Ints) -> tuple[Ints, Ints, Any]:
+    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
         """Where turns from these states can end.
 
-        States (leaves, size); where each lane's begin among them (lanes + 1); and what ``play`` wants to know again.
+        Rows of states; where each lane's begin among them (lanes + 1); and what ``play`` wants to know again.
         """
 
     def play(
-        self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
 
@@ -54,9 +57,9 @@ class Lanes(Protocol):
         """
 
 
-def lanes_of(game: KernelGame, plies: int | None = None) -> Lanes:
+def lanes_of(game: Game, plies: int | None = None) -> Lanes:
     """The game's own lanes, or planned ones."""
-    if game.kernels.turn_lanes is None:
+    if not isinstance(game, KernelGame) or game.kernels.turn_lanes is None:
         return PlannedLanes(game, plies)
     if plies is not None:
         raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
@@ -71,46 +74,55 @@ class _Asked:
 
 
 class PlannedLanes:
-    """Turns (or some plies) of any kernel game whose chance can be listed, by the planner's graphs."""
+    """Turns (or some plies) of any game whose chance can be listed, by the planner's graphs."""
 
     draws = 2
 
-    def __init__(self, game: KernelGame, plies: int | None = None) -> None:
+    def __init__(self, game: Game, plies: int | None = None) -> None:
         self.game, self.plies = game, plies
         self._room: tuple[int, int] | None = None
-        plan_loop_of(game)  # before threads ask for it
+        if isinstance(game, KernelGame):
+            plan_loop_of(game)  # before threads ask for it
 
-    def spread(self, states: Ints) -> tuple[Ints, Ints, Any]:
+    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
         """Where turns from these states can end; the graphs are kept for ``play``."""
         leaves, starts, graphs = [], [0], []
-        for vector in states:
-            root = KernelState(self.game, vector)
-            horizon = horizon_at(root, "turn", self.plies)
-            graph = CompiledGraph(root, horizon, _Asked(), MOST_NODES, 0, self._room)
-            try:
-                graph.grow(None, generation=False)
-            except GameError as error:
-                raise self._refusal(error, graph) from None
-            self._room = graph.room()
-            arrays = graph.arrays
+        for row in states:
+            arrays = self._graph(state_of(self.game, row))
             ends = np.flatnonzero(arrays.nodes.view(np.ndarray)["role"][: arrays.counters[NODES]] != INNER)
             leaves.append(arrays.states[ends])
             starts.append(starts[-1] + len(ends))
             graphs.append((arrays, ends))
-        return np.concatenate(leaves).astype(np.int64), np.array(starts, np.int64), graphs
+        rows = np.concatenate(leaves)
+        return rows if rows.dtype == object else rows.astype(np.int64), np.array(starts, np.int64), graphs
 
-    def _refusal(self, error: GameError, graph: CompiledGraph) -> GameError:
+    def _graph(self, root: State) -> Graph:
+        """The arrays of the graph of one turn."""
+        settings = (root, horizon_at(root, "turn", self.plies), _Asked(), MOST_NODES, 0)
+        compiled = isinstance(self.game, KernelGame)
+        graph = CompiledGraph(*settings, self._room) if compiled else PlainGraph(*settings)
+        try:
+            graph.grow(None, generation=False)
+        except GameError as error:
+            raise self._refusal(error, graph) from None
+        if isinstance(graph, PlainGraph):
+            return arrays_of(graph)
+        self._room = graph.room()
+        return graph.arrays
+
+    def _refusal(self, error: GameError, graph: CompiledGraph | PlainGraph) -> GameError:
         """The planner's error, in words of learning where a setting helps."""
-        name, counters = self.game.name, graph.arrays.counters
-        if counters[NODES] >= MOST_NODES:
+        nodes, found = graph.counts()["nodes"], graph.found()
+        if nodes >= MOST_NODES:
             fewer = "plies=1" if self.plies is None else "fewer plies"
-            return GameError(f"{name}: a turn has more than {MOST_NODES} states, expected {fewer}, or recipe alphazero")
-        if counters[EXPANDED] < counters[NODES] and not graph.state(int(counters[EXPANDED])).outcomes_listed():
-            return GameError(f"{name}: chance has outcomes too many to list, expected recipe alphazero")
+            said = f"a turn has more than {MOST_NODES} states, expected {fewer}, or recipe alphazero"
+            return GameError(f"{self.game.name}: {said}")
+        if isinstance(graph, CompiledGraph) and found and not graph.state(nodes - found).outcomes_listed():
+            return GameError(f"{self.game.name}: chance has outcomes too many to list, expected recipe alphazero")
         return error
 
     def play(
-        self, states: Ints, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
         lanes = len(states)

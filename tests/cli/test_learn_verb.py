@@ -43,6 +43,50 @@ def test_a_game_of_ones_own_is_learnt_by_its_path(run_json, tmp_path) -> None:
     assert data["rounds"] == 3
 
 
+CLIMB = """
+class Climb:
+    num_players, num_actions, max_outcomes, utility = 1, 2, 2, (0.0, 4.0)
+
+    def __init__(self):
+        self.height, self.rolling, self.over = 0, False, False
+
+    def current_player(self):
+        return -4 if self.over else -1 if self.rolling else 0
+
+    def legal_actions(self):
+        return [0, 1]
+
+    def chance_outcomes(self):
+        return [(0, 0.25), (1, 0.75)]
+
+    def apply_action(self, action):
+        if self.rolling:
+            self.rolling, self.height = False, self.height + 1 if action else 0
+            self.over = self.height in (0, 4)
+        else:
+            self.rolling, self.over = action == 1, action == 0
+
+    def returns(self):
+        return [float(self.height)]
+
+    def observation_tensor(self, player):
+        return [self.height == h for h in range(5)]
+
+    def __str__(self):
+        return f"{self.height} {self.rolling} {self.over}"
+"""
+
+
+def test_a_class_of_ones_own_is_learnt_and_plays(run, run_json, tmp_path) -> None:
+    (tmp_path / "climb.py").write_text(CLIMB)
+    words = ("learn", "--game", f"{tmp_path}/climb.py:Climb", *SMALL, "--rounds", "200", "--out", str(tmp_path / "run"))
+    data = run_json(*words, "--set", "updates=6", "--set", "learning_rate=0.02", "--set", "ema=0.9")
+    # At 3 another roll is worth 3, no more than staying; so the start is worth 3 · 0.75³.
+    analysed = run_json("analyse", f"{tmp_path}/climb.py:Climb", "--plan", "turn", "--net", data["out"])
+    assert analysed["q"][0] == 0.0
+    assert analysed["q"][1] == pytest.approx(1.266, abs=0.15)
+
+
 def test_yatzy_is_judged_by_the_oracle(run_json, tmp_path, oracle) -> None:
     words = ("learn", "--game", "yatzy", "-p", "players=1", *SMALL, "--rounds", "1", "--out", str(tmp_path))
     data = run_json(*words)
@@ -84,7 +128,8 @@ def test_bad_words_are_one_line_and_leave_nothing(refused, words, said, tmp_path
     ("game", "said"),
     [
         (("pgi",), "no game 'pgi', did you mean pig?"),
-        ((f"{EXAMPLES}/coins.py:Coins",), "coins is an object game: expected a kernel game, or recipe alphazero"),
+        ((f"{EXAMPLES}/coins.py:Coins",), "coins: the class has no observation_tensor(), which networks"),
+        ((f"{EXAMPLES}/tag.py", "--set", "net.phases=3"), "net.phases is 3, expected 1 or 2 (contact, race)"),
         (
             ("2048", "--set", "net.kind=mlp"),
             "2048 has no bounds of its returns, expected GameInfo(utility=(lowest, highest))",

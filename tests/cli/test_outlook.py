@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from value_checkpoints import taught
@@ -10,6 +12,7 @@ import aleazero
 from aleazero.nets.planned import PlannedNet
 
 PIG, YATZY = aleazero.load_game("pig", target=20), aleazero.load_game("yatzy", players=2)
+TAG = f"{Path(__file__).parents[2]}/examples/tag.py"
 PIG_WORDS = ("analyse", "pig", "-p", "target=20", "--plan", "turn")
 YATZY_WORDS = ("analyse", "yatzy", "--plan", "turn")
 
@@ -89,6 +92,25 @@ def test_plies_and_searches_tell_values(run_json, nets):
     search = run_json(*words, "--evaluator", f"net:{nets['pig']}", "--sims", "20")
     assert sum(search["visits"]) == 20
     assert "wins" not in search
+
+
+def test_chances_of_two_and_three_points_are_those_of_the_mover(run, run_json, tmp_path):
+    game = aleazero.load_game(TAG)
+    net = str(taught(game, tmp_path / "tag"))
+    words = ("analyse", TAG, "--plan", "turn", "--net", net, "--position")
+    state = game.state_from_vector([7, 3, 1, 0, 0])
+    data = run_json(*words, state.serialize())
+    told = {name: np.array(chances) for name, chances in data["levels"].items()}
+    assert list(told) == ["win_2", "win_3", "lose_2", "lose_3"]
+    points = 2 * np.array(data["wins"]) - 1 + told["win_2"] + told["win_3"] - told["lose_2"] - told["lose_3"]
+    np.testing.assert_allclose(points, data["q"], atol=1e-9)
+    assert all(np.ptp(chances) > 0 for chances in told.values())
+    other = run_json(*words, game.state_from_vector([3, 7, 0, 0, 0]).serialize())  # the same, for the other player
+    assert other["levels"]["win_2"] == pytest.approx(data["levels"]["win_2"], abs=1e-6)
+    text = run(*words, state.serialize()).stdout
+    header = next(line for line in text.splitlines() if "behind" in line)
+    assert " ".join(header.split("behind")[1].split()) == "win win 2+ win 3 lose 2+ lose 3 next roll"
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_what_is_wrong_is_one_line(refused, nets):

@@ -15,6 +15,7 @@ from aleazero.nets.value_config import ValueNetConfig
 WIN = Column(name="win", link="tanh", weight=0.7)
 SCORE = Column(name="score", scale=20.0, delta=9.0, weight=1.5)
 MARGIN = Column(name="margin", scale=3.0, delta=2.0)
+CHANCE = Column(name="gammon", link="sigmoid", weight=1.3)
 
 
 def made(columns=(WIN, SCORE), features=13, seed=1, **settings):
@@ -28,11 +29,12 @@ def drawn(net, rows=70, seed=2):
     """Features of which half are 0, targets in reach of every column, phases."""
     luck = np.random.default_rng(seed)
     x = luck.normal(size=(rows, net.shape.features)) * (luck.random((rows, net.shape.features)) < 0.5)
-    y = np.stack([luck.uniform(-1, 1, rows) * (1 if c.link == "tanh" else 3 * c.delta) for c in net.columns], 1)
+    reach = {"tanh": lambda c: (-1, 1), "sigmoid": lambda c: (0, 1), "linear": lambda c: (-3 * c.delta, 3 * c.delta)}
+    y = np.stack([luck.uniform(*reach[c.link](c), rows) for c in net.columns], 1)
     return x.astype(np.float32), y.astype(np.float32), luck.integers(0, net.config.phases, rows)
 
 
-@pytest.mark.parametrize("columns", [(SCORE,), (WIN,), (WIN, SCORE), (WIN, SCORE, MARGIN)])
+@pytest.mark.parametrize("columns", [(SCORE,), (WIN,), (WIN, CHANCE), (WIN, SCORE, MARGIN)])
 @pytest.mark.parametrize(
     "settings",
     [{}, {"skip": False}, {"sparse": False}, {"phases": 2}, {"phases": 2, "skip": False, "hidden": (40,)}],
@@ -94,7 +96,7 @@ def test_the_gradient_is_the_same_each_time() -> None:
     assert one.any()
 
 
-@pytest.mark.parametrize("column", [WIN, SCORE])
+@pytest.mark.parametrize("column", [WIN, SCORE, CHANCE])
 def test_not_a_number_is_never_lost(column) -> None:
     net, theta = made((column,))
     x, y, _ = drawn(net)
@@ -106,6 +108,34 @@ def test_not_a_number_is_never_lost(column) -> None:
     x[11, 0] = np.nan
     assert np.isnan(net.forward(theta, x)[11, 0])
     assert np.isfinite(net.gradient(theta, x[12:], y[12:], np.zeros(net.size, np.float32))[0])
+
+
+def test_chances_are_chances_however_sure_the_network_is() -> None:
+    net, theta = made((CHANCE,), skip=True)
+    x = np.zeros((3, 13), np.float32)
+    x[:, 0] = -1e4, 0.0, 1e4
+    theta[:] = 0
+    theta[-13] = 1.0  # the straight line of the first feature
+    np.testing.assert_array_equal(net.forward(theta, x)[:, 0], [0.0, 0.5, 1.0])
+    losses = net.gradient(theta, x, np.array([[0.0], [0.5], [1.0]], np.float32), np.zeros(net.size, np.float32))
+    assert losses[0] == pytest.approx(1.3 * np.log(2.0))
+
+
+def test_rows_of_one_phase_leave_the_weights_of_the_other_alone() -> None:
+    net, theta = made(phases=2)
+    x, y, _ = drawn(net)
+    for phase in (0, 1):
+        grad = np.zeros(net.size, np.float32)
+        net.gradient(theta, x, y, grad, np.full(len(x), phase))
+        touched, left = np.split(grad, 2)[:: 1 - 2 * phase]
+        assert touched.any()
+        assert not left.any()
+
+
+def test_one_network_looks_at_no_phases() -> None:
+    net, theta = made()
+    x, _, _ = drawn(net)
+    np.testing.assert_array_equal(net.forward(theta, x, np.arange(len(x))), net.forward(theta, x))
 
 
 def test_first_parameters() -> None:

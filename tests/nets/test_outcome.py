@@ -8,14 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tree_game
+from object_twin import object_twin
 
 import aleazero
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Features
 from aleazero.games.kernel import Kernels
+from aleazero.games.rows import rows_of
 from aleazero.nets.between import Between
 from aleazero.nets.ends import Ends
-from aleazero.nets.outcome import Outcome, feature_schema, feature_shape, require_kernel
+from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
+
+TAG = f"{Path(__file__).parents[2]}/examples/tag.py"
 
 
 def outcome_of(name):
@@ -25,6 +29,7 @@ def outcome_of(name):
         "seats": aleazero.load_game("yatzy", players=3),
         "alone": aleazero.load_game("yatzy", players=1),
         "score": tree_game.tree_game(2, (0.0, 32.0)),
+        "levels": aleazero.load_game(TAG),
     }
     return Outcome.of(games[name])
 
@@ -34,6 +39,7 @@ def outcome_of(name):
     [
         ("duel", "duel", ["win"]),
         ("margin", "duel", ["win", "margin"]),
+        ("levels", "duel", ["win", "win_2", "win_3", "lose_2", "lose_3"]),
         ("seats", "seats", ["win_0", "win_1", "win_2"]),
         ("alone", "score", ["score"]),
         ("score", "score", ["score_0", "score_1"]),
@@ -52,7 +58,10 @@ def test_columns_turn_to_players_and_back(name, kind, columns):
     for row in range(12):
         for seat in range(outcome.players):
             who = (viewers[row] + seat) % outcome.players
-            if kind == "duel":
+            if name == "levels":
+                swapped = [-rows[row, 0], *rows[row, 3:], *rows[row, 1:3]]
+                assert players[row].tolist() == (swapped if viewers[row] else rows[row].tolist())
+            elif kind == "duel":
                 assert (players[row] * (1, -1)[who] == rows[row] * (1, -1)[seat]).all()
             else:
                 assert players[row, who] == rows[row, seat]
@@ -77,6 +86,23 @@ def test_the_end_is_told_by_returns_and_points():
     np.testing.assert_array_equal(outcome_of("seats").at_end(three, np.zeros((1, 0))), three)
 
 
+def test_whole_points_are_told_by_columns_that_are_worth_them():
+    outcome = outcome_of("levels")
+    points = np.arange(-3.0, 4.0)
+    columns = outcome.at_end(np.stack((points, -points), axis=1), np.zeros((7, 0)))
+    assert columns[:, 0].tolist() == [-1, -1, -1, 0, 1, 1, 1]
+    assert columns[:, 1:].tolist() == [
+        [0, 0, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0],
+    ]  # fmt: skip
+    np.testing.assert_array_equal(outcome.worth(columns, 9.0), np.stack((points, -points), axis=1))
+    mixed = np.random.default_rng(0).random((9, 7))
+    mixed /= mixed.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(outcome.worth(mixed @ columns, 0.0)[:, 0], mixed @ points)  # and so are expectations
+    for wrong in (0.5, 4.0, -4.0):
+        with pytest.raises(ContractError, match=r"a game ended with .*, expected whole points up to 3"):
+            outcome.at_end(np.array([[wrong, -wrong]]), np.zeros((1, 0)))
+
+
 def test_scores_are_learnt_in_shares_of_their_range():
     assert outcome_of("score").columns[1].scale == 2.0
     with pytest.raises(ConfigError, match="tree has no bounds of its returns, expected GameInfo"):
@@ -85,9 +111,33 @@ def test_scores_are_learnt_in_shares_of_their_range():
         Outcome.of(aleazero.load_game("2048"))
 
 
-def test_an_object_game_is_refused():
-    with pytest.raises(ConfigError, match="is an object game: expected a kernel game, or recipe alphazero"):
-        require_kernel(aleazero.load_game(f"{Path(__file__).parents[2]}/examples/coins.py:Coins"))
+def test_an_object_game_is_seen_as_its_kernel_twin():
+    game = aleazero.load_game(TAG, length=5)
+    twin = object_twin(game)
+    size = feature_shape(game).features
+    assert (feature_shape(twin).features, twin.observation_size) == (size, size)
+    state, other = game.new_initial_state(), twin.new_initial_state()
+    states, others = [state], [other]
+    for action in (1, 3, 1, 3, 1, 3):  # 3 squares forward each time, and on to the end
+        state, other = state.child(action), other.child(action)
+        states.append(state)
+        others.append(other)
+    ends, seen = Ends(game, size, rows_of(game, states), False), Ends(twin, size, rows_of(twin, others), False)
+    for name in ("over", "viewers", "phases", "features", "returns"):
+        np.testing.assert_array_equal(getattr(seen, name), getattr(ends, name))
+    assert ends.over.tolist() == [False] * 6 + [True]
+    assert ends.phases.tolist() == [0, 0, 0, 0, 1, 1, 0]
+
+
+def test_phases_that_are_not_there_break_the_contract():
+    game = aleazero.load_game(TAG)
+    game.kernels.phase = two
+    with pytest.raises(ContractError, match="tag: phases are 2 to 2, expected 0 to 1"):
+        Ends(game, feature_shape(game).features, rows_of(game, [game.new_initial_state()]), False)
+
+
+def two(state):
+    return 2
 
 
 def test_features_need_their_functions():
@@ -145,7 +195,7 @@ class Asked:
     def __init__(self, shape, lead):
         self.shape, self.lead, self.rows = shape, lead, 0
 
-    def forward(self, theta, features):
+    def forward(self, theta, features, phases):
         self.rows += len(features)
         lead = features[:, self.lead]
         return np.stack((np.tanh(lead), 100 * lead), axis=1).astype(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from object_twin import object_twin
 from value_checkpoints import taught
 
 import aleazero
@@ -104,6 +105,47 @@ def test_inside_a_turn_of_yatzy_the_search_hears_the_plan(yatzy):
         np.testing.assert_allclose(values[row], np.roll(expected, -inside.viewer()), atol=1e-9)
     assert starts == 5
     assert values[:, 0].std() > 0.01
+
+
+@pytest.mark.parametrize("settings", [{}, {"solver": "generic"}, {"backend": "plain", "solver": "generic"}])
+def test_ends_of_the_game_count_the_margin_as_other_states_do(yatzy, settings):
+    """Whatever the last turn brings, player 1 has won: what is left is to win by more."""
+    line = "open none upper 0 total {} / open chance upper 0 total {} / player 1 dice 12356 rerolls 1"
+    won, lost = (yatzy.game.state_from_text(line.format(*totals)) for totals in ((20, 100), (100, 20)))
+    planner = aleazero.Planner(yatzy.game, yatzy, **settings)
+    for state, value in ((won, 1.0 + MARGIN * 101.5), (lost, -1.0 - MARGIN * 58.5)):
+        plan = planner.plan(state)
+        assert state.action_to_string(plan.action(state)) == "keep-56"  # three dice more, 3.5 points each
+        assert plan.value(state) == pytest.approx([-value, value])
+
+
+def test_where_there_is_no_margin_ends_are_their_returns(pig):
+    state = PIG.state_from_text("5-9 turn 15")
+    assert aleazero.Planner(PIG, pig).plan(state).value(state.child(1)) == pytest.approx([1.0, -1.0])
+    assert pig.ended is None
+
+
+def test_an_object_game_is_planned_as_its_kernel_twin(pig, folder):
+    twin = object_twin(PIG)
+    other = PlannedNet.load(taught(twin, folder / "twin"), twin)
+    assert other.between.theta.tobytes() == pig.between.theta.tobytes()
+    state, same = PIG.new_initial_state(), twin.new_initial_state()
+    for action in (0, 6, 0, 4, 1, 0, 5):
+        state, same = state.child(action), same.child(action)
+        for told, wanted in zip(other([same]), pig([state]), strict=True):
+            np.testing.assert_array_equal(told, wanted)
+    found = aleazero.Planner(twin, other).run(same)
+    np.testing.assert_allclose(found.q, aleazero.Planner(PIG, pig).run(state).q, atol=1e-12)
+    player = aleazero.make_player(f"plan:horizon=turn,net={folder / 'twin'}", twin)
+    assert player.select(same, 0) == found.best_action
+    assert other.turn_start(same) is None
+
+
+def test_an_afterstate_of_an_object_game_is_known_where_a_turn_is_one_action(dice, folder):
+    twin = object_twin(DICE)
+    other = PlannedNet.load(taught(twin, folder / "dice_twin"), twin)
+    state, same = DICE.new_initial_state().child(0), twin.new_initial_state().child(0)
+    np.testing.assert_array_equal(other([same])[1], dice([state])[1])
 
 
 def test_priors_sum_to_one_and_prefer_the_best(pig):

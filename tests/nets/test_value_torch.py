@@ -16,7 +16,11 @@ from aleazero.nets.config import NetConfig, NetShape
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.nets.value_torch import TorchNet
 
-COLUMNS = (Column(name="win", link="tanh", weight=0.7), Column(name="margin", scale=20.0, delta=10.0, weight=0.2))
+COLUMNS = (
+    Column(name="win", link="tanh", weight=0.7),
+    Column(name="margin", scale=20.0, delta=10.0, weight=0.2),
+    Column(name="gammon", link="sigmoid", weight=1.3),
+)
 
 
 def made(**settings):
@@ -28,7 +32,7 @@ def made(**settings):
 def drawn(net, rows=70):
     luck = np.random.default_rng(2)
     x = luck.normal(size=(rows, 13)).astype(np.float32)
-    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 30, rows)], 1).astype(np.float32)
+    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 30, rows), luck.random(rows)], 1).astype(np.float32)
     return x, y, luck.integers(0, net.config.phases, rows)
 
 
@@ -39,7 +43,7 @@ def test_it_is_the_body_of_the_other_recipe(skip, phases) -> None:
     grad = np.full(net.size, 0.25, np.float32)
     losses = net.gradient(theta, x, y, grad, which)
     found = net.forward(theta, x, which)
-    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(2), {}
+    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(3), {}
     for phase in range(phases):
         prefix = f"phases.{phase}." if phases > 1 else ""
         own = {
@@ -78,7 +82,7 @@ def test_a_row_never_depends_on_its_neighbours(width) -> None:
 def test_first_values_and_not_a_number() -> None:
     net, theta = made()
     x, y, _ = drawn(net)
-    assert not net.forward(net.initial(3), x).any()
+    assert (net.forward(net.initial(3), x) == [0.0, 0.0, 0.5]).all()  # everything in the middle
     y[5, 1] = np.nan
     losses = net.gradient(theta, x, y, np.zeros(net.size, np.float32))
     assert np.isnan(losses[1])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import harvest
 import numpy as np
 import pytest
+from object_twin import object_twin
 
 import aleazero
-from aleazero import ESTIMATE, Planner
-from aleazero.errors import ConfigError
+from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
+from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.kernel import KernelGame
 from aleazero.nets.between import Between
 from aleazero.nets.value_config import ValueNetConfig
@@ -20,7 +22,7 @@ from aleazero.oracles.solve import solve
 from aleazero.training.afterstate import AfterstateLearner, Trails
 from aleazero.training.afterstate_config import AfterstateConfig, default_net
 
-RACE = f"{Path(__file__).parents[2]}/examples/race.py:race"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {"lanes": 8, "shards": 3, "replay": 150, "updates": 2, "batch_size": 600, "rounds": 6, "explore": 0.3}
 
 
@@ -28,12 +30,15 @@ SMALL = {"lanes": 8, "shards": 3, "replay": 150, "updates": 2, "batch_size": 600
 def game_of(name):
     if name == "harvest":
         return KernelGame(harvest, {})
+    if name.startswith("object_"):
+        return object_twin(game_of(name.removeprefix("object_")))
     if name.startswith("yatzy"):
         return aleazero.load_game("yatzy", players=int(name[-1]))
-    return aleazero.load_game(*{"pig": ("pig",), "dice": ("dice_game",), "race": (RACE,)}[name], **PARAMS.get(name, {}))
+    known = {"dice": "dice_game", "race": f"{EXAMPLES}/race.py:race", "tag": f"{EXAMPLES}/tag.py:tag"}
+    return aleazero.load_game(known.get(name, name), **PARAMS.get(name, {}))
 
 
-PARAMS = {"pig": {"target": 20}, "race": {"length": 8}}
+PARAMS = {"pig": {"target": 20}, "race": {"length": 8}, "tag": {"length": 8}}
 
 
 def config_of(name, **settings):
@@ -54,7 +59,7 @@ def run_rounds(learner, rounds):
     return [learner.round() for _ in range(rounds)]
 
 
-@pytest.mark.parametrize("name", ["pig", "yatzy1", "yatzy2"])
+@pytest.mark.parametrize("name", ["pig", "yatzy1", "yatzy2", "tag", "object_race"])
 def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
     found = []
     for threads in (1, 2, 3):
@@ -65,7 +70,7 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
     run_rounds(other, 4)
-    for part in ("theta", "mean", "targets", "shard_0.states"):
+    for part in ("theta", "mean", "targets", "features", "shard_0.states"):
         assert bits(other)[part] != found[0][0][part]
 
 
@@ -79,7 +84,9 @@ def test_shards_and_rounds_have_luck_of_their_own():
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda", "td"])
-@pytest.mark.parametrize(("name", "replay"), [("pig", 50), ("pig", 0), ("yatzy1", 150), ("harvest", 40)])
+@pytest.mark.parametrize(
+    ("name", "replay"), [("pig", 50), ("tag", 0), ("yatzy1", 150), ("harvest", 40), ("object_race", 50)]
+)
 def test_going_on_is_as_if_there_had_been_no_stop(name, target, replay):
     whole = learner_of(name, target=target, replay=replay)
     told = run_rounds(whole, 9)
@@ -149,18 +156,26 @@ def columns_of(learner, vectors):
             row = list(state.returns())
             if kind == "duel":
                 row = [row[0], float(vector[6] - vector[9])] if learner.outcome.margin else row[:1]
+            if learner.outcome.levels > 1:
+                won = row[0]
+                row = [np.sign(won), won >= 2, won >= 3, won <= -2, won <= -3]
         else:
             seen = np.zeros((1, learner.shape.features), np.float32)
             learner.game.kernels.features(vector, viewer, seen[0])
-            said = learner.net.forward(learner.mean, seen)[0].astype(float)
+            said = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
             if kind == "duel":
-                row = list(said if viewer == 0 else -said)
+                row = list(said if viewer == 0 else other_side(said))
             else:
                 row = [said[(player - viewer) % players] for player in range(players)]
             if kind == "score":
                 row = [told + so_far for told, so_far in zip(row, state.returns(), strict=True)]
         found.append(row)
-    return np.array(found)
+    return np.array(found, float)
+
+
+def other_side(columns):
+    """Columns of a duel as the other player sees them."""
+    return -columns if len(columns) < 5 else np.array([-columns[0], *columns[3:], *columns[1:3]])
 
 
 def seen_by(learner, vector, columns):
@@ -168,12 +183,12 @@ def seen_by(learner, vector, columns):
     state = learner.game.state_from_vector(vector)
     viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
     if kind == "duel":
-        return columns if viewer == 0 else -columns
+        return columns if viewer == 0 else other_side(columns)
     base = state.returns() if kind == "score" else [0.0] * players
     return np.array([columns[(viewer + s) % players] - base[(viewer + s) % players] for s in range(players)])
 
 
-GAMES = ["pig", "race", "dice", "harvest", "yatzy1", "yatzy2", "yatzy3"]
+GAMES = ["pig", "race", "tag", "dice", "harvest", "yatzy1", "yatzy2", "yatzy3"]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -193,6 +208,7 @@ def test_the_target_of_a_turn_is_what_the_planner_expects(name):
         got = sample.targets[row].astype(float)
         if learner.outcome.kind == "duel":
             worth = got[0] + (margin * got[1] if learner.outcome.margin else 0.0)
+            worth += got[1] + got[2] - got[3] - got[4] if learner.outcome.levels > 1 else 0.0
             assert worth == pytest.approx(value[state.viewer()], abs=1e-5)
         else:
             np.testing.assert_allclose(got, seen_by(learner, vector, value), rtol=0, atol=1e-4)
@@ -222,7 +238,7 @@ def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
     assert 0 < some < 4 * 24
 
 
-@pytest.mark.parametrize("name", ["pig", "dice", "harvest", "yatzy2"])
+@pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2"])
 def test_the_target_lambda_is_that_of_a_slow_recursion(name):
     learner, shard = taught(name, "lambda")
     decay, lanes = 0.6, 24
@@ -262,10 +278,10 @@ def test_trails_longer_than_their_room_are_kept():
     learner = learner_of("pig")
     trails = Trails(1, 5, 1)
     for turn in range(40):
-        trails.add(np.full((1, 5), turn, np.float32), np.zeros(1, np.int64), np.zeros((1, 1)),
+        trails.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
                    np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
     sample = trails.end(np.array([True]), 0.0, learner.outcome)
-    assert sample.features[:, 0].tolist() == list(range(40))
+    assert sample.features[:, 0].tolist() == sample.phases.tolist() == list(range(40))
     np.testing.assert_allclose(sample.targets[:, 0], np.arange(40) / 100, atol=1e-7)
     assert len(trails.end(np.array([False]), 0.0, learner.outcome).features) == 0
 
@@ -355,12 +371,74 @@ def test_what_cannot_be_learnt_is_refused_at_once():
         learner_of("pig", net=ValueNetConfig(kind="towers"))
     with pytest.raises(ConfigError, match=r"net.phases is 2, expected 1"):
         learner_of("pig", net=ValueNetConfig(phases=2))
+    with pytest.raises(ConfigError, match=r"net.phases is 3, expected 1 or 2 \(contact, race\)"):
+        learner_of("tag", net=ValueNetConfig(phases=3))
     with pytest.raises(ConfigError, match="kind is 'tuples'"):
         learner_of("pig", net=ValueNetConfig(kind="tuples"))
     with pytest.raises(ConfigError, match="has no bounds"):
         AfterstateLearner(aleazero.load_game("2048"), AfterstateConfig())
-    with pytest.raises(ConfigError, match="object game"):
-        AfterstateLearner(aleazero.load_game(f"{Path(RACE).parent}/coins.py:Coins"), AfterstateConfig())
+    with pytest.raises(GameError, match=r"coins: the class has no observation_tensor\(\), which networks"):
+        AfterstateLearner(aleazero.load_game(f"{EXAMPLES}/coins.py:Coins"), AfterstateConfig())
+
+
+# -- phases, and object games ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["turn", "lambda"])
+def test_samples_know_their_phases(target):
+    learner = learner_of("tag", target=target, replay=4000)
+    assert learner.net.config.phases == 2
+    run_rounds(learner, 12)
+    game, length = learner.game, 8
+    features, phases = learner._features[: learner.seen], learner._phases[: learner.seen]
+    own, other = features[:, : length + 1].argmax(1), features[:, length + 1 : 2 * length + 2].argmax(1)
+    np.testing.assert_array_equal(phases, own + other >= length)
+    assert 0 < phases.mean() < 1
+    assert [game.info.phases[phase] for phase in (0, 1)] == ["contact", "race"]
+
+
+def test_a_phase_learns_from_its_own_rows_alone():
+    learner = learner_of("tag")
+    run_rounds(learner, 3)
+    half = learner.net.size // 2
+    before = learner.theta.copy()
+    learner.moments[:] = 0.0
+    late = np.flatnonzero(learner._phases[: learner.seen] == 1)
+    learner._step(learner._features[late], learner._phases[late], learner._targets[late], 0.01)
+    np.testing.assert_array_equal(learner.theta[:half], before[:half])
+    assert (learner.theta[half:] != before[half:]).any()
+
+
+def test_the_networks_of_phases_are_saved_and_read(tmp_path):
+    learner = learner_of("tag")
+    run_rounds(learner, 3)
+    learner.save(tmp_path / "net.safetensors")
+    between = Between.load(tmp_path / "net.safetensors", learner.game)
+    assert between.net.config.phases == 2
+    states = learner.shards[0].states
+    np.testing.assert_array_equal(between.worth(states, 0.0), learner.values.worth(states, 0.0))
+    plain = aleazero.load_game(f"{EXAMPLES}/tag.py:tag", **PARAMS["tag"])
+    plain.info = replace(plain.info, phases=("game",))
+    with pytest.raises(CheckpointError, match=r"net.safetensors: net.phases is 2, expected 1: tag has no phases"):
+        Between.load(tmp_path / "net.safetensors", plain)
+
+
+@pytest.mark.parametrize(("name", "target"), [("tag", "turn"), ("race", "lambda"), ("dice", "td")])
+def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
+    learner, other = (learner_of(which, target=target) for which in (name, f"object_{name}"))
+    assert repr(run_rounds(learner, 6)) == repr(run_rounds(other, 6))
+    for part in ("theta", "mean", "moments", "features", "phases", "targets"):
+        np.testing.assert_array_equal(learner.state()[part], other.state()[part])
+    other.save(tmp_path / "net.safetensors")
+    assert Between.load(tmp_path / "net.safetensors", other.game).theta.tobytes() == learner.mean.tobytes()
+
+
+def test_openspiels_games_are_learnt():
+    game = aleazero.from_openspiel("catch", rows=4, columns=3)
+    settings = SMALL | {"rounds": 60, "updates": 8, "ema": 0.9, "learning_rate": 0.01}
+    learner = AfterstateLearner(game, AfterstateConfig(**settings, net=ValueNetConfig(hidden=(8,))))
+    run_rounds(learner, 60)
+    assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # one always comes in time
 
 
 def test_a_saved_network_is_the_averaged_one(tmp_path):
@@ -411,6 +489,36 @@ def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
     run_rounds(learner, 299)
     assert value_error(learner, states, exact) < bound
     assert turn_regret(learner, states, exact) < 0.004
+
+
+def exact_columns(exact):
+    """The columns of tag by player 0 under best play, by solved state, found by sweeps."""
+    graph, points = exact.graph, exact.graph.returns[:, :1]
+    columns = np.concatenate((np.sign(points), points >= [2, 3], -points >= [2, 3]), axis=1).astype(float)
+    weights = graph.shares.copy()
+    for state in np.flatnonzero(graph.kinds == DECISION):
+        edges = np.arange(graph.first[state], graph.first[state + 1])
+        weights[edges] = np.eye(len(edges))[np.argmax(exact.values[graph.targets[edges], graph.movers[state]])]
+    inner = np.flatnonzero(graph.kinds != TERMINAL)
+    for _ in range(300):
+        columns[inner] = np.add.reduceat(weights[:, None] * columns[graph.targets], graph.first[inner])
+    np.testing.assert_allclose(columns @ [1, 1, 1, -1, -1], exact.values[:, 0], atol=1e-9)
+    return columns
+
+
+@pytest.mark.parametrize("target", ["turn", "lambda"])
+def test_chances_to_win_one_two_and_three_points_are_learnt(target):
+    learner = learner_of("tag", **GOOD | {"target": target, "net": ValueNetConfig(hidden=(24, 24), phases=2)})
+    exact = solve(learner.game)
+    columns, graph = exact_columns(exact), exact.graph
+    between = [(np.frombuffer(key, np.int64), n) for key, n in graph.index.items() if graph.kinds[n] == DECISION]
+    states, wanted = np.array([key for key, _ in between]), columns[[n for _, n in between]]
+    assert wanted.std(axis=0).min() > 0.03
+    assert turn_regret(learner, states, exact) > 0.03
+    run_rounds(learner, 300)
+    off = np.sqrt(((learner.values.columns(learner.values.look(states)) - wanted) ** 2).mean(axis=0))
+    assert (off < (0.04 if target == "turn" else 0.15)).all()
+    assert turn_regret(learner, states, exact) < (0.0005 if target == "turn" else 0.005)
 
 
 @pytest.mark.parametrize("target", ["turn", "td"])
