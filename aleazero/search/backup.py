@@ -57,12 +57,14 @@ def expected_value(tree: Tree, n: Any, value: Any) -> None:
     mass = 0.0
     for p in range(len(value)):
         value[p] = 0.0
-    for e in range(node.first_edge, node.first_edge + node.num_edges):
-        edge = tree.edges[e]
+    slot = node.first_listed
+    while slot != NO_EDGE:
+        edge = tree.edges[node.first_edge + slot]
         if edge.child != NO_NODE and tree.nodes[edge.child].visits > 0:
             for p in range(len(value)):
                 value[p] += edge.prior * (tree.totals[edge.child, p] / tree.nodes[edge.child].visits)
             mass += edge.prior
+        slot = edge.next_listed
     transient = tree.unstored[n, len(value)] if len(tree.unstored) > n else 0.0
     for p in range(len(value)):
         if transient > 0.0:

@@ -76,6 +76,7 @@ def borrow_scratch(s: Scratch) -> Scratch:
         borrow(s.slot_of),
         borrow(s.ids),
         borrow(s.probabilities),
+        borrow(s.picks),
         borrow(s.value),
         borrow(s.before),
     )

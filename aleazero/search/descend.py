@@ -16,9 +16,8 @@ from aleazero.search.chance import (
     NO_EDGES_LEFT,
     UNLISTED,
     make_draw,
-    make_table_maker,
+    make_listing,
     may_store,
-    pick_from_table,
 )
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
@@ -80,7 +79,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
     apply = kernels.apply
     apply_outcome = kernels.apply_outcome
     draw = make_draw(kernels)
-    make_table = make_table_maker(kernels)
+    make_list, pick = make_listing(kernels)
     children = make_children(kernels)
     action_child, table_child, hashed_child, open_child = children
     add_transient, sample_more, expand_exactly = make_leaves(kernels, children)
@@ -114,9 +113,9 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                 chance_run += 1
                 if chance_run > MAX_CHANCE_RUN:
                     return ENDLESS_CHANCE
+                reserve = (tree.counters[ROWS] + settings.largest_visit) * len(scratch.slot_of)
                 if settings.lists_outcomes and node.num_edges == UNEXPANDED:
-                    reserve = (tree.counters[ROWS] + settings.largest_visit) * len(scratch.slot_of)
-                    made = make_table(tree, scratch, settings, n, reserve)
+                    made = make_list(tree, scratch, settings, n, reserve)
                     if made != MADE:
                         if made == NO_EDGES_LEFT:
                             return GROW_EDGES
@@ -132,7 +131,9 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                 u = unit_at(key, depth)
                 slot = np.int64(NO_EDGE)
                 if settings.lists_outcomes:
-                    slot = pick_from_table(tree, settings, n, u)
+                    slot = pick(tree, scratch, settings, n, u, reserve)
+                    if slot < 0:
+                        return GROW_EDGES if slot == NO_EDGES_LEFT else BAD_PROBABILITIES
                     outcome = np.int64(tree.edges[node.first_edge + slot].action)
                 else:
                     outcome = np.int64(draw(state, u, scratch))

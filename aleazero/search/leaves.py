@@ -10,12 +10,12 @@ import numpy as np
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.chance import BAD_OUTCOME, make_draw, pick_from_table
+from aleazero.search.chance import BAD_OUTCOME, NO_EDGES_LEFT, make_draw, make_listing
 from aleazero.search.children import Children
 from aleazero.search.engine import MAX_CHANCE_RUN
-from aleazero.search.status import ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, LEAF, NO_ROOM
+from aleazero.search.status import ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, LEAF, NO_ROOM
 from aleazero.search.streams import unit_at
-from aleazero.search.tree import NO_EDGE, NO_NODE, UNEXPANDED, Batch, Scratch, Settings, Tree
+from aleazero.search.tree import NO_EDGE, NO_NODE, ROWS, UNEXPANDED, Batch, Scratch, Settings, Tree
 
 BESIDE: Final = 1 << 32
 """Draws beside a path: number j is read this far behind the place of the first."""
@@ -63,6 +63,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
     kind_of = kernels.kind
     apply_outcome = kernels.apply_outcome
     draw = make_draw(kernels)
+    pick_from_list = make_listing(kernels).pick
     table_child = children.in_table
 
     @seldom
@@ -98,7 +99,10 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
             u = unit_at(key, place)
             pick = np.int64(NO_EDGE)
             if tree.nodes[n].num_edges != UNEXPANDED:
-                pick = pick_from_table(tree, settings, n, u)
+                reserve = (tree.counters[ROWS] + settings.largest_visit) * len(scratch.slot_of)
+                pick = pick_from_list(tree, scratch, settings, n, u, reserve)
+                if pick < 0:
+                    return GROW_EDGES if pick == NO_EDGES_LEFT else BAD_PROBABILITIES
                 outcome = np.int64(tree.edges[tree.nodes[n].first_edge + pick].action)
                 tree.edges[tree.nodes[n].first_edge + pick].in_flight += 1
             else:

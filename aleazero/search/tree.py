@@ -28,9 +28,11 @@ NODE = np.dtype(
         ("parent", "i4"),  # NO_NODE at the root
         ("label", "i4"),  # action or outcome that led here first
         ("first_edge", "i4"),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
-        # of a chance node, the table of its outcomes, where the settings ask for one
+        # of a chance node, the outcomes picked so far, in order of appearance, where the settings ask for a list
         ("num_edges", "i4"),  # UNEXPANDED before expansion
-        ("edge_room", "i4"),  # edges that fit before they must move (open loop)
+        ("edge_room", "i4"),  # edges that fit before they must move (open loop, chance nodes)
+        ("num_outcomes", "i4"),  # how many a chance node with a list has
+        ("first_listed", "i4"),  # the edge of a chance node that comes first in the game's list, or NO_EDGE
         ("first_child", "i4"),  # children found by hash, as a list for whoever wants to see them all
         ("next_child", "i4"),
         ("num_children", "i4"),
@@ -54,6 +56,8 @@ EDGE = np.dtype(
         ("child", "i4"),  # closed loop only
         ("visits", "i4"),
         ("in_flight", "i4"),
+        ("listed", "i4"),  # at chance nodes: the outcome's place in the game's list
+        ("next_listed", "i4"),  # at chance nodes: the edge that comes next in the game's list, or NO_EDGE
     ],
     align=True,
 )
@@ -171,6 +175,7 @@ class Scratch(NamedTuple):
     slot_of: Any  # (a,) int32, NO_EDGE between uses
     ids: Any  # (outcomes + SLACK,) int64
     probabilities: Any  # (outcomes + SLACK,) float64
+    picks: Any  # (outcomes + SLACK,) float64, 0 between uses
     value: Any  # (p,) float64
     before: Any  # (s,) the state of the chance node right above a leaf (open loop)
 
@@ -299,6 +304,7 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
         slot_of=np.full(actions, NO_EDGE, np.int32),
         ids=np.zeros(outcomes + SLACK, np.int64),
         probabilities=np.zeros(outcomes + SLACK),
+        picks=np.zeros(outcomes + SLACK),
         value=np.zeros(players),
         before=np.zeros(state_size, state_dtype),
     )
@@ -435,6 +441,7 @@ def new_node(tree: Tree, parent: Any, label: Any, most: Any) -> Any:
     node.first_edge = NO_EDGE
     node.num_edges = UNEXPANDED
     node.edge_room = 0
+    node.first_listed = NO_EDGE
     node.first_child = NO_NODE
     node.next_child = NO_NODE
     node.num_children = 0
