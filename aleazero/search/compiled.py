@@ -23,6 +23,7 @@ from aleazero.search.engine import ANSWERED, FAILED, IDLE, MAX_CHANCE_RUN, PLANT
 from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions
 from aleazero.search.intake import is_answer, take_in
 from aleazero.search.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
+from aleazero.search.noise import disturb_roots
 from aleazero.search.status import (
     BAD_PROBABILITIES,
     BROKEN_RULES,
@@ -210,6 +211,12 @@ class CompiledGroup:
     def renew_observations(self) -> None:
         """Write further observations into another array."""
         self._tray = self._tray._replace(observations=np.zeros_like(self._tray.observations))
+
+    def mix_noise(self, places: list[int], keys: list[int]) -> None:
+        """Blend noise into the priors at these roots, drawn by a key each."""
+        config = self.config
+        disturb_roots(self._arrays.nodes, self._arrays.edges, places, keys, config.noise_alpha, config.noise_fraction,
+                      self.closed)  # fmt: skip
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

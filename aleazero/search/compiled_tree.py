@@ -44,12 +44,6 @@ class CompiledTree:
         edges[: len(kept)] = kept
         self._group.nodes[self._place, 0]["num_edges"] = len(kept)
 
-    def mix_noise(self, noise: NDArray[np.float64]) -> None:
-        """Blend noise into the root's priors."""
-        share = self._group.config.noise_fraction
-        priors = self._root_slots()["prior"]
-        priors[:] = (1.0 - share) * priors + share * noise * (1.0 if self._group.closed else float(len(noise)))
-
     def _root_slots(self) -> Any:
         read, place = self._group.read, self._place
         first, count = (int(read.nodes[field][place, 0]) for field in ("first_edge", "num_edges"))

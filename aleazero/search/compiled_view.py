@@ -46,24 +46,24 @@ class CompiledView:
     def __init__(self, game: KernelGame, group: Read, place: int, closed: bool) -> None:
         self.game, self.closed = game, closed
         self._group, self._place = group, place
-        self._copy: Read | None = None
 
     def detach(self) -> None:
         """Keep a copy of the tree: its arrays are about to be used anew."""
         group, place = self._group, self._place
         counters = group.counters[place].copy()
         nodes, edges = int(counters[NODES]), int(counters[EDGES])
-        self._copy = Read(
-            _copy_records(group.nodes[place, :nodes]),
-            _copy_records(group.edges[place, :edges]),
-            group.states[place, :nodes].copy(),
-            group.totals[place, :nodes].copy(),
-            counters,
+        self._place = 0
+        self._group = Read(
+            _copy_records(group.nodes[place, :nodes])[None],
+            _copy_records(group.edges[place, :edges])[None],
+            group.states[place, :nodes].copy()[None],
+            group.totals[place, :nodes].copy()[None],
+            counters[None],
         )
 
     @property
     def _tree(self) -> Read:
-        return self._copy or Read(*(array[self._place] for array in self._group))
+        return Read(*(array[self._place] for array in self._group))
 
     def stats(self) -> SearchStats:
         """What the search cost, and how its tree looks."""
@@ -94,22 +94,21 @@ class CompiledView:
 
     def evaluations(self) -> int:
         """Leaves that the evaluator was asked about."""
-        return int(self._tree.counters[EVALUATIONS])
+        return int(self._group.counters[self._place, EVALUATIONS])
 
     def behind(self, action: int) -> NDArray[np.float64] | None:
         """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
-        tree = self._tree
-        root = tree.nodes[0]
-        if not self.closed or root["kind"] != DECISION:
+        nodes, place = self._group.nodes, self._place  # field by field: whole records are slow to read
+        if not self.closed or nodes["kind"][place, 0] != DECISION:
             return None
-        first = int(root["first_edge"])
-        edges = tree.edges[first : first + max(0, int(root["num_edges"]))]
+        first, count = int(nodes["first_edge"][place, 0]), int(nodes["num_edges"][place, 0])
+        edges = self._group.edges[place, first : first + max(0, count)]
         actions: list[int] = edges["action"].tolist()
         child = int(edges["child"][actions.index(action)]) if action in actions else NO_NODE
-        visits = int(tree.nodes["visits"][child]) if child != NO_NODE else 0
+        visits = int(nodes["visits"][place, child]) if child != NO_NODE else 0
         if not visits:
             return None
-        mean: NDArray[np.float64] = tree.totals[child] / visits
+        mean: NDArray[np.float64] = self._group.totals[place, child] / visits
         return mean
 
     def children(self, n: int) -> list[int]:

@@ -51,9 +51,6 @@ class GrownTree(Protocol):
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
 
-    def mix_noise(self, noise: NDArray[np.float64]) -> None:
-        """Blend noise into the root's priors."""
-
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
         """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
 
@@ -103,6 +100,9 @@ class Group(Protocol):
 
     def renew_observations(self) -> None:
         """Write further observations into another array."""
+
+    def mix_noise(self, places: list[int], keys: list[int]) -> None:
+        """Blend noise into the priors at these roots, drawn by a key each."""
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

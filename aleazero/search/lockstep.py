@@ -31,7 +31,7 @@ from aleazero.search.engine import (
 )
 from aleazero.search.evaluator import call_evaluator, check_answer, evaluate_batch
 from aleazero.search.result import SearchResult
-from aleazero.search.root import Request, read_result, touch_root, touches_root
+from aleazero.search.root import Request, read_result, touch_roots, touches_root
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Logits and values, by row."""
@@ -104,13 +104,12 @@ class Lockstep:
     def _touch_roots(self) -> bool:
         """Narrow and disturb the roots that are evaluated; whether there were any."""
         group = self.group
-        ready = [place for place in self._to_touch if group.statuses[place] == PAUSED]
-        for place in ready:
-            request = self._requests[place]
-            assert request is not None
-            touch_root(group.trees[place], request, self.config)
-            group.pauses[place] = self._chunk
-            group.statuses[place] = READY
+        if not group.seen & SOME_PAUSED:
+            return False
+        ready = [place for place in np.flatnonzero(group.statuses == PAUSED).tolist() if place in self._to_touch]
+        touch_roots(group, {place: request for place in ready if (request := self._requests[place])}, self.config)
+        group.pauses[ready] = self._chunk
+        group.statuses[ready] = READY
         self._to_touch.difference_update(ready)
         return bool(ready)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.games.base import DECISION
 from aleazero.jit import compile_and_keep
 from aleazero.search.streams import mix_bits
 
@@ -25,6 +26,29 @@ def dirichlet_noise(key: int, alpha: float, count: int) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         _fill(np.uint64(key), float(alpha), shares)
     return shares
+
+
+def disturb_roots(nodes: Any, edges: Any, places: list[int], keys: list[int], alpha: float, share: float,
+                  closed: bool) -> None:  # fmt: skip
+    """Blend noise into the priors at the roots of the trees at these places, each by its key, in native code."""
+    with np.errstate(over="ignore"):
+        _disturb(nodes, edges, np.array(places, np.int64), np.array(keys, np.uint64), alpha, share, closed)
+
+
+@compile_and_keep()
+def _disturb(nodes: Any, edges: Any, places: Any, keys: Any, alpha: float, share: float, closed: bool) -> None:
+    noise = np.empty(edges.shape[1])
+    for i in range(len(places)):
+        root = nodes[places[i], 0]
+        if root.kind != DECISION or root.num_edges < 1:
+            continue
+        count = root.num_edges
+        shares = noise[:count]
+        _fill(keys[i], alpha, shares)
+        scale = 1.0 if closed else float(count)
+        for slot in range(count):
+            edge = edges[places[i], root.first_edge + slot]
+            edge.prior = (1.0 - share) * edge.prior + share * shares[slot] * scale
 
 
 @compile_and_keep()

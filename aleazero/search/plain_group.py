@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games.base import Game, State
+from aleazero.games.base import DECISION, Game, State
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
 from aleazero.search.engine import FAILED, IDLE, PAUSED, PLANTED, READY, WAITING, Leaves
+from aleazero.search.noise import dirichlet_noise
 from aleazero.search.plain import PlainTree
 
 
@@ -90,6 +91,13 @@ class PlainGroup:
 
     def renew_observations(self) -> None:
         """Nothing to do: every batch has its own."""
+
+    def mix_noise(self, places: list[int], keys: list[int]) -> None:
+        """Blend noise into the priors at these roots, drawn by a key each."""
+        for place, key in zip(places, keys, strict=True):
+            tree = self.trees[place]
+            if tree.kind() == DECISION:
+                tree.mix_noise(dirichlet_noise(key, tree.config.noise_alpha, len(tree.root.edges or [])))
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

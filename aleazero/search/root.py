@@ -11,8 +11,7 @@ from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.luck import check_seed, stream_key
 from aleazero.search.config import SearchConfig
-from aleazero.search.engine import GrownTree
-from aleazero.search.noise import dirichlet_noise
+from aleazero.search.engine import Group, GrownTree
 from aleazero.search.result import OutcomeStats, SearchResult
 from aleazero.search.streams import NOISE
 
@@ -83,14 +82,16 @@ def touches_root(request: Request, config: SearchConfig) -> bool:
     return request.actions is not None or (request.noise and config.noise_alpha > 0)
 
 
-def touch_root(tree: GrownTree, request: Request, config: SearchConfig) -> None:
-    """Narrow the root's actions, and mix noise into their priors, as asked for."""
-    if request.actions is not None:
-        tree.restrict(request.actions)
-    if request.noise and config.noise_alpha > 0 and tree.kind() == DECISION:
-        key = stream_key(NOISE, request.seed, request.position)
-        considered = len(tree.root_actions()[0] if request.actions is None else request.actions)
-        tree.mix_noise(dirichlet_noise(key, config.noise_alpha, considered))
+def touch_roots(group: Group, requests: dict[int, Request], config: SearchConfig) -> None:
+    """Narrow the actions of the roots at these places, and mix noise into their priors, as asked for."""
+    keys: dict[int, int] = {}
+    for place, request in requests.items():
+        if request.actions is not None:
+            group.trees[place].restrict(request.actions)
+        if request.noise and config.noise_alpha > 0:
+            keys[place] = stream_key(NOISE, request.seed, request.position)
+    if keys:
+        group.mix_noise(list(keys), list(keys.values()))
 
 
 def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:
@@ -102,7 +103,7 @@ def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped
         q=q,
         priors=priors,
         value=tree.root_value(),
-        outcomes=_outcomes(request.state, tree) if tree.kind() == CHANCE else [],
+        outcomes=[] if len(actions) or tree.kind() != CHANCE else _outcomes(request.state, tree),
         stopped=stopped,
         config=config,
         seed=request.seed,
