@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,19 +32,19 @@ MOVE: Final = 0x73656C666D6F7665  # "selfmove": the draw of the executed move
 CAP: Final = 0x73656C6663617073  # "selfcaps": whether a search is full
 
 
-@dataclass
-class _Samples:
-    """What a game has left so far, one entry a sample."""
+class _Sample(NamedTuple):
+    """What is noted of a state."""
 
-    step: list[int] = field(default_factory=list)
-    ply: list[int] = field(default_factory=list)
-    afterstate: list[bool] = field(default_factory=list)
-    observations: list[NDArray[np.float32]] = field(default_factory=list)
-    legal_masks: list[NDArray[np.bool_]] = field(default_factory=list)
-    policies: list[NDArray[np.float32]] = field(default_factory=list)
-    viewers: list[int] = field(default_factory=list)
-    root_values: list[NDArray[np.float64] | None] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
+    step: int
+    ply: int
+    afterstate: bool
+    observation: NDArray[np.float32]
+    legal_mask: NDArray[np.bool_]
+    policy: NDArray[np.float32]
+    viewer: int
+    value: NDArray[np.float64] | None
+    """By player."""
+    weight: float
 
 
 @dataclass
@@ -60,7 +60,7 @@ class _Playing:
     steps: list[tuple[int, int]] = field(default_factory=list)
     ply: int = 0
     full: bool = True
-    samples: _Samples = field(default_factory=_Samples)
+    samples: list[_Sample] = field(default_factory=list)
 
 
 class Actor:
@@ -146,7 +146,7 @@ class Actor:
             if kind == TERMINAL:
                 return None
             if kind == CHANCE:
-                if not playing.samples.step or playing.samples.step[-1] != len(playing.steps):
+                if not playing.samples or playing.samples[-1].step != len(playing.steps):
                     # The search asks a network at every chance node, so it must have seen every one.
                     self._note(row, playing, self._nothing, None, 0.0, afterstate=True)
                 self._step(row, playing, -1, playing.luck.draw(boards.state(row), int(boards.facts[row, VIEWER])))
@@ -208,44 +208,44 @@ class Actor:
         weight: float,
         afterstate: bool = False,
     ) -> None:
-        samples, viewer = playing.samples, int(self._boards.facts[row, VIEWER])
-        samples.step.append(len(playing.steps))
-        samples.ply.append(playing.ply)
-        samples.afterstate.append(afterstate)
-        samples.observations.append(self._boards.observations[row].copy())
-        samples.legal_masks.append(self._boards.masks[row].copy())
-        samples.policies.append(policy)
-        samples.viewers.append(viewer)
-        samples.root_values.append(None if value is None else value[self._seats[viewer]])
-        samples.weights.append(weight)
+        boards = self._boards
+        observation, mask = boards.observations[row].copy(), boards.masks[row].copy()
+        step, ply, viewer = len(playing.steps), playing.ply, int(boards.facts[row, VIEWER])
+        playing.samples.append(_Sample(step, ply, afterstate, observation, mask, policy, viewer, value, weight))
 
     def _record(self, row: int, playing: _Playing) -> EpisodeRecord:
         state = self._boards.state(row)
         samples, players = playing.samples, self.game.num_players
-        count = len(samples.step)
+        count = len(samples)
         returns, scores = np.array(state.returns()), final_scores(state)
+        viewers = np.array([sample.viewer for sample in samples], np.int8)
         values = np.zeros((count, players), np.float32)
-        for i, value in enumerate(samples.root_values):
-            if value is not None:
-                values[i] = value
+        for i, sample in enumerate(samples):
+            if sample.value is not None:
+                values[i] = sample.value[self._seats[sample.viewer]]
         return EpisodeRecord(
             game_number=playing.number,
             seed=playing.seed,
             start=playing.start,
             steps=np.array(playing.steps, np.int32).reshape(-1, 2),
             returns=returns,
-            step=np.array(samples.step, np.int32),
-            ply=np.array(samples.ply, np.int32),
-            afterstate=np.array(samples.afterstate, np.bool_),
-            observations=np.array(samples.observations, np.float32).reshape(count, self.game.observation_size),
-            legal_masks=np.array(samples.legal_masks, np.bool_).reshape(count, self.game.num_actions),
-            policies=np.array(samples.policies, np.float32).reshape(count, self.game.num_actions),
-            viewers=np.array(samples.viewers, np.int8),
+            step=np.array([sample.step for sample in samples], np.int32),
+            ply=np.array([sample.ply for sample in samples], np.int32),
+            afterstate=np.array([sample.afterstate for sample in samples], np.bool_),
+            observations=_rows([sample.observation for sample in samples], np.float32, self.game.observation_size),
+            legal_masks=_rows([sample.legal_mask for sample in samples], np.bool_, self.game.num_actions),
+            policies=_rows([sample.policy for sample in samples], np.float32, self.game.num_actions),
+            viewers=viewers,
             root_values=values,
-            scores=scores[self._seats[np.array(samples.viewers, np.int64)]].astype(np.float32).reshape(count, players),
-            weights=np.array(samples.weights, np.float32),
-            searched=np.array([value is not None for value in samples.root_values], np.bool_),
+            scores=scores[self._seats[viewers]].astype(np.float32).reshape(count, players),
+            weights=np.array([sample.weight for sample in samples], np.float32),
+            searched=np.array([sample.value is not None for sample in samples], np.bool_),
         )
+
+
+def _rows(rows: list[Any], dtype: Any, size: int) -> Any:
+    """Rows of one size as an array, also where there are none."""
+    return np.array(rows, dtype).reshape(len(rows), size)
 
 
 def final_scores(state: State) -> NDArray[np.float64]:
