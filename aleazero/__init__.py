@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         IllegalActionError,
         PositionError,
         ReplayError,
+        RunError,
         UnknownGameError,
     )
     from aleazero.evaluation.match import (
@@ -119,6 +120,7 @@ _HOMES = {
     "IllegalActionError": "aleazero.errors",
     "PositionError": "aleazero.errors",
     "ReplayError": "aleazero.errors",
+    "RunError": "aleazero.errors",
     "UnknownGameError": "aleazero.errors",
     "CHANCE": "aleazero.games.base",
     "DECISION": "aleazero.games.base",
@@ -206,6 +208,7 @@ __all__ = [
     "RegretReport",
     "ReplayError",
     "Rollout",
+    "RunError",
     "Search",
     "SearchConfig",
     "SearchResult",

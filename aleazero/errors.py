@@ -9,7 +9,8 @@
     ├── IllegalActionError   an action or outcome the rules do not allow here
     ├── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
     ├── CheckpointError      a network's file that is damaged, or of another game
-    └── ReplayError          samples that are missing, damaged, or of another game
+    ├── ReplayError          samples that are missing, damaged, or of another game
+    └── RunError             a run's directory that is damaged, in use, or of another run
 
 Each message is one line: what, what was got, what was expected.
 """
@@ -56,6 +57,10 @@ class CheckpointError(AleaZeroError):
 
 class ReplayError(AleaZeroError):
     """Samples of played games are missing, damaged, or of another game."""
+
+
+class RunError(AleaZeroError):
+    """A run's directory is damaged, in use, cannot be written, or belongs to another run."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from aleazero import errors
 
 def test_every_error_is_ours():
     kinds = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
-    assert len(kinds) == 10
+    assert len(kinds) == 11
     assert all(issubclass(kind, errors.AleaZeroError) for kind in kinds)
 
 

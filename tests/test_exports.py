@@ -42,6 +42,7 @@ PUBLIC = [
     "PositionError",
     "RegretReport",
     "ReplayError",
+    "RunError",
     "Rollout",
     "Search",
     "SearchConfig",

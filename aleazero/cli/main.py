@@ -17,6 +17,7 @@ from aleazero.cli import (
     bench,
     cache,
     check,
+    config,
     demo,
     evaluate,
     fit,
@@ -27,7 +28,9 @@ from aleazero.cli import (
     oracle,
     play,
     replay,
+    runs,
     selfplay,
+    train,
     watch,
 )
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
@@ -48,10 +51,14 @@ app.command("check")(check.check)
 app.command("selfplay")(selfplay.selfplay)
 app.command("fit")(fit.fit)
 app.command("learn")(learn.learn)
+app.command("train")(train.train)
+app.command("resume")(train.resume)
 app.command("match")(match.match)
 app.command("gate")(gate.gate)
 app.command("watch")(watch.watch)
 app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(runs.app, name="runs")
+app.add_typer(config.app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
 app.add_typer(bench.app, name="bench")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from aleazero.errors import GameError
@@ -30,15 +31,9 @@ def fixed_opponents(game: Game) -> dict[str, str]:
     return found if oracle_of(game) is None else {**found, "oracle": "oracle"}
 
 
+@lru_cache(maxsize=4)
 def oracle_of(game: Game) -> Judge | None:
-    """What knows the exact value of every action, where that is known or found at once; kept with the game."""
-    if not hasattr(game, "_oracle"):
-        game._oracle = _find_oracle(game)  # type: ignore[attr-defined]
-    found: Judge | None = game._oracle  # type: ignore[attr-defined]
-    return found
-
-
-def _find_oracle(game: Game) -> Judge | None:
+    """What knows the exact value of every action, where that is known or found at once."""
     if game.name == "yatzy":
         return judge_of(game) if game.num_players == 1 else None
     if not game.info.lists_outcomes or game.info.utility is None:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from typing import Final
 
 from aleazero.errors import AleaZeroError
 from aleazero.evaluation.pairs import Contest, PlayedPair, play_chunk
@@ -17,24 +18,48 @@ from aleazero.players.make import make_player
 from aleazero.players.player import Player
 
 Chunk = tuple[int, list[int]]
+MOST_DEATHS: Final = 3
 
 
 def play_chunks(contest: Contest, chunks: Sequence[Chunk], workers: int) -> Iterator[PlayedPair]:
-    """Play chunks of pairs in some processes; each has at most one more chunk waiting for it."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(chunks)), context, _leave_interrupts)
-    waiting: deque[Future[list[PlayedPair]]] = deque()
+    """Play chunks of pairs in some processes; each has at most one more chunk waiting for it.
+
+    The processes stay for the next contest: to start one takes seconds. Where one dies, its chunks are played again.
+    """
+    left, waiting, deaths = deque(chunks), deque[tuple[Chunk, Future[list[PlayedPair]]]](), 0
     try:
-        for chunk in chunks:
-            waiting.append(pool.submit(_play, contest, *chunk))
-            if len(waiting) > workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-    except BrokenProcessPool:
-        raise AleaZeroError("a worker that played pairs died, expected it to end its games") from None
+        while left or waiting:
+            try:
+                while left and len(waiting) <= workers:
+                    waiting.append((left[0], _pool(workers).submit(_play, contest, *left[0])))
+                    left.popleft()
+                played = waiting[0][1].result()
+            except BrokenProcessPool:
+                deaths += 1
+                _pools.pop(workers).shutdown(cancel_futures=True)
+                if deaths > MOST_DEATHS:
+                    raise AleaZeroError(
+                        f"{deaths} workers that played pairs died, expected them to end their games"
+                    ) from None
+                left.extendleft(chunk for chunk, _ in reversed(waiting))
+                waiting.clear()
+                continue
+            waiting.popleft()
+            yield from played
     finally:
-        pool.shutdown(cancel_futures=True)
+        for _, future in waiting:
+            future.cancel()
+
+
+_pools: dict[int, ProcessPoolExecutor] = {}
+"""Processes of this one, by how many."""
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    if workers not in _pools:
+        context = multiprocessing.get_context("spawn")
+        _pools[workers] = ProcessPoolExecutor(workers, context, _leave_interrupts)
+    return _pools[workers]
 
 
 def _leave_interrupts() -> None:

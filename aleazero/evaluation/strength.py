@@ -51,6 +51,7 @@ def evaluate_player(
     *,
     pairs: int = 100,
     against: Sequence[str] | None = None,
+    regret: bool = True,
     seed: int = 0,
     player_seed: int = 0,
     workers: int = 1,
@@ -61,18 +62,19 @@ def evaluate_player(
 ) -> StrengthReport:
     """Measure a player, given by text, against the fixed opponents of a game (or some of them, by name).
 
-    All meet the same dice, those of ``seed``. ``name`` is what the report calls the player.
+    All meet the same dice, those of ``seed``. ``name`` is what the report calls the player. Without ``regret`` only
+    games are played.
     """
     known = fixed_opponents(game)
     chosen = list(known) if against is None else list(against)
     for word in chosen:
         if word not in known:
             raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
-    judge, regret = oracle_of(game), None
+    judge, judged = oracle_of(game) if regret else None, None
     if judge is not None:
         chooser = make_player(player, game, threads=threads)
         kinds = classify if game.name == "yatzy" else None
-        regret = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, classify=kinds)
+        judged = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, classify=kinds)
     met = {}
     for word in chosen:
 
@@ -84,4 +86,4 @@ def evaluate_player(
             game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=workers,
             threads=threads, source=source, progress=tell,
         )  # fmt: skip
-    return StrengthReport(name or player, game, seed, met, regret)
+    return StrengthReport(name or player, game, seed, met, judged)

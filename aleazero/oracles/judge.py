@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -74,8 +75,12 @@ def best_of(values: Mapping[int, float]) -> list[int]:
     return sorted(action for action, value in values.items() if value >= best - TIE)
 
 
+@lru_cache(maxsize=2)
 def judge_of(game: Game) -> Judge:
-    """The judge of a game: Yatzy's oracle, or the game solved whole where it has at most a million states."""
+    """The judge of a game: Yatzy's oracle, or the game solved whole where it has at most a million states.
+
+    Solving takes its time, so who asks for the same game again gets the same judge.
+    """
     if game.name == "yatzy":
         if game.num_players != 1:
             raise ConfigError(

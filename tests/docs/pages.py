@@ -4,6 +4,7 @@ Conventions of a page:
 
 - ``python`` blocks of a page run in order, in one namespace and one folder. A block whose first line is
   ``# file: NAME`` is saved under that name instead. ``#> text`` behind a line is what the block prints.
+- ``yaml`` blocks are settings of a run, and must be right.
 - ``console`` blocks hold ``$ aleazero …`` lines and what the command prints; a line ``…`` stands for any lines.
   Times and rates may differ. ``.venv/bin/python tests/docs/pages.py`` writes the outputs anew.
 """
@@ -65,7 +66,7 @@ def save_file(block: Block, folder: Path) -> bool:
 
 def prepare(folder: Path) -> None:
     """What a page may refer to."""
-    for name in ("examples", "docs"):
+    for name in ("examples", "docs", "configs"):
         (folder / name).symlink_to(ROOT / name)
 
 

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import PAGES, blocks, commands, matches, name_of, prepare, run_command, save_file, tidy
 
 from aleazero.games import registry
+from aleazero.runs.settings_file import make_config, parse
 
 SHOWN = re.compile(r"#> (.*)$", re.MULTILINE)
 
@@ -41,5 +42,7 @@ def test_the_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: py
             with contextlib.redirect_stdout(said):
                 exec(compile(code, str(page), "exec"), namespace)
             assert said.getvalue().splitlines() == SHOWN.findall(block.text), where
+        elif block.language == "yaml":
+            make_config(parse(block.text, where), where)
         else:
             assert block.language in ("python", "sh", "text"), f"{where}: {block.language!r} is not run"

@@ -1,0 +1,91 @@
+"""``aleazero runs``: what runs there are, how they stand, and how they compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aleazero.cli.options import JsonFlag
+from aleazero.errors import RunError
+
+app = typer.Typer(help="List, show and compare runs.", no_args_is_help=True)
+FolderOption = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where runs lie.")]
+RunArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run.", show_default=False)]
+
+
+@app.command("list")
+def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> None:
+    """The runs in a folder."""
+    from aleazero.cli.show import make_console, print_json, quiet_table
+    from aleazero.runs.summary import find_runs, summary_of
+
+    found = [summary_of(path) for path in find_runs(folder)]
+    if json:
+        print_json(found)
+        return
+    if not found:
+        raise RunError(f"{folder} holds no runs, expected some that `aleazero train` made, or --folder")
+    table = quiet_table(("run", "left"), ("game", "left"), ("recipe", "left"), ("iterations", "right"),
+                        ("minutes", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
+    for one in found:
+        done = f"{one['iterations']['done']}/{one['iterations']['of']}"
+        table.add_row(one["run"], one["game"], one["recipe"], done, f"{one['seconds'] / 60:.1f}",
+                      str(one["champion"] or "–"), f"{one['bytes'] / 1e6:.1f}")  # fmt: skip
+    make_console().print(table)
+
+
+@app.command()
+def show(run: RunArgument, json: JsonFlag = False) -> None:
+    """How a run stands, and how strong its newest measured network is."""
+    from aleazero.cli.show import facts_table, make_console, print_json
+    from aleazero.runs.prune import disk_use
+    from aleazero.runs.summary import summary_of
+
+    data = summary_of(run)
+    if json:
+        print_json({**data, "disk": disk_use(run)})
+        return
+    table = facts_table()
+    for name, text in data["lines"].items():
+        table.add_row(name, text)
+    use = disk_use(run)
+    parts = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in sorted(use.items(), key=lambda one: -one[1])[1:4])
+    table.add_row("disk", f"{use['all'] / 1e6:.1f} MB ({parts})")
+    make_console().print(table)
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="DIR DIR…", help="Directories of runs.", show_default=False)],
+    json: JsonFlag = False,
+) -> None:
+    """Runs side by side: what differs in their settings, and how strong they are."""
+    from aleazero.cli.show import make_console, print_json, quiet_table
+    from aleazero.runs.compare import compare_runs
+
+    data: dict[str, Any] = compare_runs(runs)
+    if json:
+        print_json(data)
+        return
+    table = quiet_table(("", "left"), *((name, "right") for name in data["runs"]))
+    for part in ("settings", "strength"):
+        for name, values in data[part].items():
+            table.add_row(name, *values)
+    make_console().print(table)
+
+
+@app.command()
+def board(run: RunArgument) -> None:
+    """Write a run's numbers for TensorBoard, where it is installed."""
+    from aleazero.runs.directory import read_manifest
+    from aleazero.runs.scalars import write_board
+
+    read_manifest(run)
+    folder = write_board(run)
+    if folder is None:
+        raise RunError(
+            "TensorBoard is not installed, expected `pip install tensorboard` (scalars.csv has the same numbers)"
+        )
+    typer.echo(f"look at it with: tensorboard --logdir {folder}")

@@ -1,0 +1,173 @@
+"""``aleazero train`` and ``aleazero resume``: a run, from one file to a stronger player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aleazero.cli.options import JsonFlag, cores
+
+if TYPE_CHECKING:
+    from aleazero.runs.directory import RunDirectory
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Another setting than the file's, e.g. `seed=3`, `gate.pairs=200`."
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", help="Processes [default: the cores]; results do not change.", min=1),
+]  # fmt: skip
+
+
+def train(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of settings.", show_default=False)],
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", metavar="DIR", help="Directory of the run [default: runs/ and the file's name]."),
+    ] = None,
+    settings: SetOption = None,
+    workers: WorkersOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Train a player from a file of settings: networks, gates, evaluations, and a report.
+
+    Everything goes into the run's directory. Ctrl-C, or a power cut, loses nothing that was finished: the same command,
+    or `aleazero resume DIR`, goes on, and ends as if nothing had happened.
+
+    **Examples**
+
+    - `aleazero train configs/yatzy_quick.yaml`
+
+    - `aleazero train configs/pig.yaml --run runs/pig3 --set seed=3`
+    """
+    from aleazero.runs.settings_file import read_config
+
+    folder = run or Path("runs") / config.stem
+    _go(folder, read_config(config, settings or ()), workers, json)
+
+
+def resume(
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run.", show_default=False)],
+    settings: SetOption = None,
+    workers: WorkersOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Go on with a run that was stopped, or extend one that is finished.
+
+    Settings of what is learnt cannot change; the number of iterations can grow, and what is measured and kept.
+
+    **Examples**
+
+    - `aleazero resume runs/yatzy_quick`
+
+    - `aleazero resume runs/yatzy_quick --set iterations=12`
+    """
+    from aleazero.runs.directory import CONFIG, MANIFEST, read_manifest
+    from aleazero.runs.settings_file import read_config
+
+    if not (run / MANIFEST).exists():
+        read_manifest(run)  # says what is missing
+    _go(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
+
+
+def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.runs.directory import open_directory
+    from aleazero.runs.loop import train as train_run
+    from aleazero.runs.summary import summary_of
+
+    with open_directory(folder, config) as held:
+        game = held.config.load_game()
+        try:
+            with live_view(held) as listener:
+                train_run(held, game, workers or cores(), listener)
+        except KeyboardInterrupt:
+            typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: aleazero resume {folder}", err=True)
+            raise typer.Exit(130) from None
+    data = summary_of(folder)
+    if json:
+        print_json(data)
+    else:
+        show_summary(data, make_console())
+
+
+@contextmanager
+def live_view(held: RunDirectory) -> Iterator[Any]:
+    """A bar for the phase, with rates and the time left, and a line for each phase that is over."""
+    from aleazero.cli.progress import progress_bar
+    from aleazero.cli.show import make_console
+
+    console = make_console(stderr=True)
+
+    class View:
+        """Shows what it is told."""
+
+        def __init__(self) -> None:
+            self.bar: Any = None
+            self.open: Any = None
+
+        def phase(self, iteration: int, of: int, name: str) -> None:
+            self.close()
+            unit = {"learn": "rounds", "selfplay": "games", "fit": "steps", "gate": "pairs"}.get(name, "parts")
+            self.open = progress_bar(f"{iteration}/{of} {name}", unit)
+            self.bar = self.open.__enter__()
+
+        def progress(self, done: int, of: int | None, note: str) -> None:
+            self.bar(done, of, note)
+
+        def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
+            self.close()
+            console.print(
+                f"{iteration:>3}/{held.config.iterations} {name:<9} {in_words(name, results)}", highlight=False
+            )
+
+        def close(self) -> None:
+            if self.open is not None:
+                self.open.__exit__(None, None, None)
+                self.open = None
+
+    view = View()
+    try:
+        yield view
+    finally:
+        view.close()
+
+
+def in_words(phase: str, results: Mapping[str, Any]) -> str:
+    """What a phase came to, in a line."""
+    if phase == "learn":
+        return f"{results['rounds']:,} rounds so far"
+    if phase == "selfplay":
+        return f"{results['games']:,} games"
+    if phase == "fit":
+        return f"{results['samples']:,} samples, step {results['step']:,}"
+    if phase == "gate":
+        if not results["pairs"]:
+            return "the first champion"
+        score = results["score"]
+        verdict = "promoted" if results["promoted"] else "kept the champion"
+        return (
+            f"{verdict}: {score['mean']:.1%} ({score['low']:.1%} to {score['high']:.1%}) in {results['pairs']:,} pairs"
+        )
+    parts = [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
+    for name in ("oracle", "score", "regret"):
+        if isinstance(results.get(name), Mapping):
+            parts.append(f"{name} {results[name]['mean']:.4g}")
+    return ", ".join(parts)
+
+
+def show_summary(data: Mapping[str, Any], console: Any) -> None:
+    """The table at the end."""
+    from aleazero.cli.show import facts_table
+
+    table = facts_table()
+    for name, text in data["lines"].items():
+        table.add_row(name, text)
+    console.print(table)

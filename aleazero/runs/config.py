@@ -1,0 +1,130 @@
+"""Settings of a run: one file, one strict schema. Unknown keys and impossible values fail by the key's path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from aleazero.errors import ConfigError
+from aleazero.evaluation.gate_config import GateConfig
+from aleazero.games.base import Game
+from aleazero.games.registry import load_game
+from aleazero.search.config import Settings
+from aleazero.selfplay.config import SelfplayConfig
+from aleazero.training.afterstate_config import AfterstateConfig
+from aleazero.training.config import TrainConfig
+from aleazero.training.recipe import make_config
+from aleazero.training.tuple_learning import TupleConfig
+
+RUN_LEVEL: Final = ("seed", "rounds")
+"""Settings of a recipe that the run has for itself."""
+
+
+class AlphazeroConfig(Settings):
+    """The recipe ``alphazero``: games with a search, and a fit, in each iteration."""
+
+    games: int = Field(256, ge=1, description="Of self-play in an iteration.")
+    first_games: int = Field(512, ge=1, description="In the first one, which knows nothing yet.")
+    selfplay: SelfplayConfig = Field(default_factory=SelfplayConfig)
+    train: TrainConfig = Field(default_factory=TrainConfig)
+    inference: Literal["onnxruntime", "torch"] = Field("onnxruntime", description="What computes networks in play.")
+    actor: Literal["newest", "champion"] = Field("newest", description="Whose network plays against itself.")
+    start: Literal["newest", "champion"] = Field("newest", description="Whose weights a fit goes on from.")
+
+
+class EvaluateConfig(Settings):
+    """What is measured beside the gate."""
+
+    every: int = Field(
+        1, ge=1, description="In each iteration whose number is a multiple; the last is always measured."
+    )
+    pairs: int = Field(100, ge=2, description="Against each opponent, on the same luck with seats swapped.")
+    against: tuple[str, ...] | None = Field(
+        None,
+        strict=False,
+        description="Which of the fixed opponents: random, rollout, oracle; left out: all that the game has.",
+    )
+    oracle_games: int = Field(
+        2000, ge=0, description="Against the player who is best alone, or alone, judged by it, in Yatzy; 0 for none."
+    )
+    regret: bool = Field(True, description="Whether decisions are judged on the game's fixed set, where it has one.")
+
+
+class KeepConfig(Settings):
+    """What stays on disk."""
+
+    models: int = Field(20, ge=1, description="Newest models; the champion stays in any case.")
+    samples: int = Field(1_000_000, ge=1, description="Newest samples of self-play; the training window stays anyway.")
+
+
+class RunConfig(Settings):
+    """All that a run is."""
+
+    game: str = Field(description="A game's name, or your own as path/file.py:NAME, from this file's folder.")
+    params: dict[str, Any] = Field(default_factory=dict, description="Of the game.")
+    recipe: Literal["afterstate", "alphazero"] = Field(
+        "afterstate", description="afterstate: turns planned exactly; alphazero: self-play with a search."
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="Same seed and settings, same run to the bit.")
+    iterations: int = Field(6, ge=1, description="After each, a gate and an evaluation.")
+    rounds: int | None = Field(None, ge=1, description="Of the afterstate recipe, in all iterations together.")
+    minutes: float | None = Field(
+        None, gt=0, description="Instead of rounds: about how long is learnt, gates and evaluations excluded."
+    )
+    afterstate: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of the afterstate recipe (`net` inside); left out: what suits."
+    )
+    alphazero: AlphazeroConfig = Field(default_factory=AlphazeroConfig)
+    play: str = Field(
+        "", description="How a network plays in gates and evaluations, behind net:PATH, e.g. `sims=64,c=0.12`."
+    )
+    gate: GateConfig = Field(default_factory=GateConfig)
+    evaluate: EvaluateConfig = Field(default_factory=EvaluateConfig)
+    keep: KeepConfig = Field(default_factory=KeepConfig)
+
+    def load_game(self) -> Game:
+        """The game that is learnt."""
+        return load_game(self.game, **self.params)
+
+    def learning(self, game: Game) -> AfterstateConfig | TupleConfig:
+        """The afterstate recipe's settings, with what suits the game where nothing is said."""
+        given = dict(self.afterstate)
+        net = given.pop("net", {})
+        if not isinstance(net, Mapping):
+            raise ConfigError(f"afterstate.net is {net!r}, expected settings of a network, e.g. hidden: [64, 64]")
+        for name in RUN_LEVEL:
+            if name in given:
+                raise ConfigError(f"afterstate.{name} is {given[name]!r}, expected {name} at the top of the file")
+        return make_config(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
+
+    def check(self) -> Game:
+        """Refuse what does not go together; the game."""
+        game = self.load_game()
+        if self.recipe == "alphazero":
+            for name in ("rounds", "minutes", "afterstate"):
+                if getattr(self, name):
+                    raise ConfigError(f"{name} is {getattr(self, name)!r}, expected none with recipe alphazero")
+            self.alphazero.selfplay.full_simulations(game)
+        else:
+            if (self.rounds is None) == (self.minutes is None):
+                got = "neither" if self.rounds is None else "both"
+                raise ConfigError(f"rounds and minutes: got {got}, expected one of them with recipe afterstate")
+            if "alphazero" in self.model_fields_set:
+                raise ConfigError("alphazero has settings, expected none with recipe afterstate")
+            if self.rounds is not None and self.rounds < self.iterations:
+                raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
+            self.learning(game)
+        return game
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a file of settings."""
+    found = RunConfig.model_json_schema()
+    recipe = AfterstateConfig.model_json_schema(ref_template="#/$defs/{model}")
+    found["$defs"].update(recipe.pop("$defs"))
+    for name in RUN_LEVEL:
+        del recipe["properties"][name]
+    found["properties"]["afterstate"] = {**recipe, "description": found["properties"]["afterstate"]["description"]}
+    return found

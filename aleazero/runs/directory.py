@@ -1,0 +1,263 @@
+"""The directory of a run: who works there, what was done so far, and where things lie.
+
+    config.yaml       all settings
+    manifest.json     what was done, and what came of it: no times, so that equal runs have equal manifests
+    events.ndjson     what happened when
+    models/           networks, by iteration
+    learning/         where the afterstate recipe stands within an iteration
+    replay/           samples of self-play
+    gates/            a report of each gate, and its games
+    evaluations/      what was measured beside it
+    scalars.csv, report.html, images/
+
+One process at a time works there and writes the manifest, always whole.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from aleazero.errors import ConfigError, RunError
+from aleazero.files import write_whole
+from aleazero.games.base import Game
+from aleazero.runs.config import RunConfig
+from aleazero.runs.events import Events
+from aleazero.runs.settings_file import as_yaml, make_config, parse
+from aleazero.version import VERSION
+
+FORMAT: Final = 1
+"""Version of the directory's files."""
+CONFIG, MANIFEST, EVENTS, LOCK = "config.yaml", "manifest.json", "events.ndjson", ".lock"
+MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
+"""Settings that may be others when a run goes on; iterations only more than before."""
+
+
+@dataclass
+class Iteration:
+    """What an iteration came to."""
+
+    number: int
+    done: list[str] = field(default_factory=list)
+    """Phases that are over."""
+    results: dict[str, Any] = field(default_factory=dict)
+    """Of each phase."""
+    model: str | None = None
+    """The hash of the network that came of it."""
+    champion: int | None = None
+    """Whose network is the champion behind its gate, by iteration."""
+
+
+@dataclass
+class Manifest:
+    """What was done in a run."""
+
+    format: int
+    version: str
+    """Of the code that began it."""
+    game: str
+    params: dict[str, Any]
+    rules: str
+    """Which rules: their version, and a hash of the file where they are a user's own."""
+    recipe: str
+    seed: int
+    settings: str
+    """A hash of the settings that may not change."""
+    rounds: int | None = None
+    """Of the afterstate recipe in all; None while that is measured."""
+    finished: bool = False
+    iterations: list[Iteration] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, config: RunConfig, game: Game) -> Manifest:
+        """Of a run that has not begun."""
+        return cls(FORMAT, VERSION, config.game, config.params, rules_of(config.game, game), config.recipe,
+                   config.seed, settings_hash(config), config.rounds)  # fmt: skip
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """Read back what ``to_json`` wrote."""
+        data = json.loads(text)
+        if data["format"] != FORMAT:
+            raise RunError(f"its format is {data['format']}, expected {FORMAT}")
+        return cls(**{**data, "iterations": [Iteration(**one) for one in data["iterations"]]})
+
+    def to_json(self) -> str:
+        """As text, the same for equal runs."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+    @property
+    def champion(self) -> int | None:
+        """Whose network is the best so far, by iteration."""
+        found = [one.champion for one in self.iterations if one.champion is not None]
+        return found[-1] if found else None
+
+
+@dataclass
+class RunDirectory:
+    """A run's directory, held by this process."""
+
+    path: Path
+    config: RunConfig
+    manifest: Manifest
+    events: Events
+
+    @property
+    def replay(self) -> Path:
+        """Samples of self-play."""
+        return self.path / "replay"
+
+    def model(self, iteration: int) -> Path:
+        """The network of an iteration."""
+        return self.path / "models" / f"{iteration:04}.safetensors"
+
+    def iteration(self, number: int) -> Iteration:
+        """The entry of an iteration, which is begun if it was not."""
+        if number == len(self.manifest.iterations) + 1:
+            self.manifest.iterations.append(Iteration(number))
+        return self.manifest.iterations[number - 1]
+
+    def write_manifest(self) -> None:
+        """Write down what was done."""
+        self.write(self.path / MANIFEST, self.manifest.to_json())
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file whole."""
+        write_text(path, text)
+
+
+@contextmanager
+def open_directory(path: Path, config: RunConfig | None, game: Game | None = None) -> Iterator[RunDirectory]:
+    """Hold a run's directory: a new one for these settings, or one that goes on.
+
+    Without settings the run goes on with its own. Settings that differ from the run's are refused, but for those of
+    ``MAY_CHANGE``.
+    """
+    if config is None and not (path / MANIFEST).exists():
+        raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made")
+    with _locked(path):
+        if (path / MANIFEST).exists():
+            manifest, held = read_manifest(path), read_own_config(path)
+            config = held if config is None else config
+            game = game or config.check()
+            _require_same(path, manifest, held, config, game)
+            if config.iterations > len(manifest.iterations) and manifest.finished:
+                manifest.finished = False
+                if config.rounds is None and manifest.rounds is not None:
+                    manifest.rounds = round(manifest.rounds * config.iterations / held.iterations)
+            if config.rounds is not None:
+                manifest.rounds = config.rounds
+        else:
+            assert config is not None
+            _require_empty(path)
+            game = game or config.check()
+            manifest = Manifest.of(config, game)
+        write_text(path / CONFIG, as_yaml(config))
+        write_text(path / MANIFEST, manifest.to_json())
+        yield RunDirectory(path, config, manifest, Events(path / EVENTS))
+
+
+def read_manifest(path: Path) -> Manifest:
+    """What was done in a run; anybody may read it."""
+    file = path / MANIFEST
+    try:
+        return Manifest.from_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
+    except OSError as error:
+        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
+
+
+def read_own_config(path: Path) -> RunConfig:
+    """The settings of a run."""
+    file = path / CONFIG
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+    return make_config(parse(text, str(file)), str(file))
+
+
+def settings_hash(config: RunConfig) -> str:
+    """Sixteen letters that stand for the settings that may not change."""
+    found = config.model_dump(mode="json", exclude=MAY_CHANGE)
+    return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def rules_of(spec: str, game: Game) -> str:
+    """The version of the rules, and where they are a user's own file, its hash."""
+    file = Path(spec.partition(":")[0])
+    if file.suffix != ".py":
+        return str(game.info.version)
+    return f"{game.info.version}-{hash_of(file)}"
+
+
+def hash_of(file: Path) -> str:
+    """Sixteen letters that stand for a file's bytes."""
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
+    except OSError as error:
+        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole."""
+    try:
+        write_whole(path, [text.encode()])
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / LOCK).open("w")
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror or error}, expected a directory") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunError(f"{path} is in use by another process, expected a directory of its own") from None
+        yield
+
+
+def _require_empty(path: Path) -> None:
+    found = sorted(one.name for one in path.iterdir() if one.name != LOCK)
+    if found and MANIFEST not in found and set(found) - {CONFIG}:
+        raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
+
+
+def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunConfig, game: Game) -> None:
+    rules = rules_of(config.game, game)
+    for name, had, got in (("game", manifest.game, config.game), ("params", manifest.params, config.params),
+                           ("rules", manifest.rules, rules), ("recipe", manifest.recipe, config.recipe)):  # fmt: skip
+        if had != got:
+            raise RunError(f"{path} holds a run with {name} {had!r}, got {got!r}: expected the same, or another run")
+    if settings_hash(config) != manifest.settings:
+        name, before, after = _difference(held.model_dump(mode="json"), config.model_dump(mode="json"))
+        raise RunError(
+            f"{path} holds a run with {name} {before!r}, got {after!r}: expected the same settings, or another run"
+        )
+    if config.iterations < len(manifest.iterations):
+        raise ConfigError(
+            f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}: so many are done"
+        )
+
+
+def _difference(had: Any, wanted: Any, name: str = "") -> tuple[str, Any, Any]:
+    """The first setting that differs, of those that may not."""
+    if isinstance(had, dict) and isinstance(wanted, dict):
+        for key in {**had, **wanted}:
+            if had.get(key) != wanted.get(key) and (name or key not in MAY_CHANGE):
+                return _difference(had.get(key), wanted.get(key), f"{name}.{key}".lstrip("."))
+    return name, had, wanted

@@ -1,0 +1,83 @@
+"""Events of a run: a line of JSON each, only ever added to.
+
+A run that was killed may tell the same thing twice, as it goes on from before: of events with the same name and place
+the last one counts. A line that a power cut left half written is cut off when the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aleazero.errors import ConfigError, RunError
+
+PLACE: Final = ("event", "iteration", "phase", "round")
+"""What tells an event from another."""
+
+
+class Events:
+    """The events of a run, to add to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        _cut_half_line(path)
+
+    def add(self, event: str, **told: Any) -> dict[str, Any]:
+        """Write an event down, with the time of the clock, before anything else happens."""
+        line = {"event": event, "time": round(time.time(), 3), **plain(told)}
+        try:
+            with self.path.open("ab") as file:
+                file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        return line
+
+
+def read_events(path: Path) -> list[dict[str, Any]]:
+    """All events in the order in which they were first told, each as it was told last."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+    for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
+        try:
+            event = json.loads(line)
+            place = tuple(event.get(name) for name in PLACE)
+        except (ValueError, AttributeError):
+            raise RunError(f"{path}, line {number} is damaged, expected an event as JSON") from None
+        found[place] = event
+    return list(found.values())
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: it knows no NaN."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, Path):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cut_half_line(path: Path) -> None:
+    try:
+        with path.open("r+b") as file:
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                file.truncate(whole)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,111 @@
+"""The run: iteration by iteration, a network, a gate, an evaluation; and going on wherever it was stopped.
+
+A phase does its work and writes its files; then an event is added, then the manifest says that it is done. Killed in
+between, it is done again and ends with the same files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any, Final, Protocol
+
+from aleazero.errors import AleaZeroError
+from aleazero.evaluation.gate import run_gate
+from aleazero.games.base import Game
+from aleazero.runs.directory import Iteration, RunDirectory, hash_of
+from aleazero.runs.measure import measure
+from aleazero.runs.prune import prune
+from aleazero.runs.recipes import make_recipe
+from aleazero.runs.scalars import write_scalars
+
+GATE, EVALUATE = "gate", "evaluate"
+REPLAYS: Final = 2
+"""Pairs of a gate whose games are kept, to be watched."""
+
+
+class Listener(Protocol):
+    """Who watches a run."""
+
+    def phase(self, iteration: int, of: int, name: str) -> None:
+        """A phase begins."""
+
+    def progress(self, done: int, of: int | None, note: str) -> None:
+        """So much of it is done."""
+
+    def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
+        """It is over, and this came of it."""
+
+
+def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> None:
+    """Do all that is missing of a run."""
+    if run.manifest.finished:
+        return
+    run.events.add("resumed" if run.manifest.iterations else "started", iterations=run.config.iterations)
+    try:
+        with closing(make_recipe(run, game, workers)) as recipe:
+            for number in range(1, run.config.iterations + 1):
+                iteration = run.iteration(number)
+                for phase in (*recipe.phases, GATE, EVALUATE):
+                    if phase in iteration.done:
+                        continue
+                    listener.phase(number, run.config.iterations, phase)
+                    began = time.monotonic()
+                    if phase == GATE:
+                        results = _gate(run, game, iteration, workers, listener)
+                    elif phase == EVALUATE:
+                        results = _evaluate(run, game, iteration, workers, listener)
+                    else:
+                        results = recipe.do(phase, number, listener.progress)
+                        if phase == recipe.phases[-1]:
+                            iteration.model = hash_of(run.model(number))
+                    _done(run, iteration, phase, results, time.monotonic() - began)
+                    listener.ended(number, phase, results)
+                prune(run)
+                write_scalars(run.path)
+    except (AleaZeroError, KeyboardInterrupt) as error:
+        run.events.add("stopped", why=str(error) or type(error).__name__)
+        raise
+    run.manifest.finished = True
+    run.write_manifest()
+    run.events.add("finished", champion=run.manifest.champion)
+
+
+def player_of(run: RunDirectory, iteration: int) -> str:
+    """The text of the player that an iteration's network is."""
+    return f"net:{run.model(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+
+
+def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
+    run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, results=results)
+    iteration.results[phase] = results
+    iteration.done.append(phase)
+    run.write_manifest()
+
+
+def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+    """The iteration's network against the champion; the first of all is champion without one."""
+    number, champion = iteration.number, run.manifest.champion
+    if champion is None:
+        iteration.champion = number
+        return {"champion": number, "promoted": True, "pairs": 0}
+    report = run_gate(
+        game, player_of(run, number), player_of(run, champion), run.config.gate, seed=run.config.seed,
+        iteration=number, workers=workers, source=run.config.game, replays=REPLAYS,
+        names=(f"network {number}", f"network {champion}"), progress=lambda done, of: listener.progress(done, of, ""),
+    )  # fmt: skip
+    report.write(run.path / "gates" / f"{number:04}.json")
+    report.games.write(run.path / "gates" / f"{number:04}_games.json")
+    iteration.champion = number if report.promoted else champion
+    return {"champion": iteration.champion, "against": champion, "promoted": report.promoted,
+            "decided": report.decided, "pairs": report.table.count,
+            "score": report.data["results"]["score"], "error_rates": report.error_rates}  # fmt: skip
+
+
+def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+    """What is measured of the iteration's network, beside the gate."""
+    number = iteration.number
+    if number % run.config.evaluate.every and number != run.config.iterations:
+        return {}
+    return measure(run, game, number, player_of(run, number), workers, listener.progress)

@@ -1,0 +1,95 @@
+"""What is measured of a run's networks: fixed opponents, the oracle, regret, score, and ratings over all of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from aleazero.evaluation.learnt import judge_learnt
+from aleazero.evaluation.opponents import fixed_opponents
+from aleazero.evaluation.ratings import PairResult, rate_players
+from aleazero.evaluation.regret import RegretReport
+from aleazero.evaluation.strength import evaluate_player
+from aleazero.evaluation.yatzy_level import measure_level
+from aleazero.evaluation.yatzy_sets import load_set
+from aleazero.games.base import Game
+from aleazero.games.luck import stream_key
+from aleazero.players.make import make_player
+from aleazero.runs.directory import RunDirectory, write_text
+from aleazero.runs.recipes import Tell
+
+LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations, the same in every iteration
+ANCHOR: Final = "random"
+
+
+def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+    """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
+    config = run.config.evaluate
+    native = run.config.recipe == "afterstate" and game.name == "yatzy" and config.oracle_games > 0
+    known = fixed_opponents(game)
+    against = [name for name in (config.against or known) if not (native and name == "oracle")]
+    seed = stream_key(LUCK, run.config.seed)
+    strength = evaluate_player(
+        player, game, pairs=config.pairs, against=against, regret=config.regret, seed=seed,
+        player_seed=run.config.seed, workers=workers,
+        source=run.config.game, name=f"network {iteration}",
+        progress=lambda name, done, of: tell(done, of, f"against {name}"),
+    )  # fmt: skip
+    results: dict[str, Any] = {"opponents": {}}
+    for name, (_, table) in strength.against.items():
+        results["opponents"][name] = table.score().to_dict()
+        if table.points is not None:
+            results.setdefault("points", {})[name] = [float(part.mean()) for part in table.points]
+    regret = strength.regret
+    if config.regret and game.name == "yatzy" and game.num_players == 2:
+        regret = measure_level(make_player(player, game, threads=workers), game, load_set("small"))
+    if regret is not None:
+        results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
+    if native or (run.config.recipe == "afterstate" and config.oracle_games > 0):
+        results.update(_native(run, game, iteration, workers))
+    everything = {**strength.to_dict(), "iteration": iteration, **results,
+                  "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
+    write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
+    results["ratings"] = ratings(run, iteration)
+    return results
+
+
+def _native(run: RunDirectory, game: Game, iteration: int, workers: int) -> dict[str, Any]:
+    """What can be measured in native code: thousands of games a second."""
+    found = judge_learnt(run.model(iteration), game, games=run.config.evaluate.oracle_games, threads=workers)
+    renamed = {"won": "oracle", "regret": "regret_a_game"}
+    return {renamed.get(name, name): value for name, value in found.items()}
+
+
+def _by_kind(report: RegretReport) -> dict[str, Any]:
+    return {name: group.to_dict() for name, group in report.by_kind.items()}
+
+
+def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
+    """Elo of all networks so far and the fixed opponents, from all their pairs; random play is 0."""
+    results = []
+    for number in range(1, last + 1):
+        file = run.path / "evaluations" / f"{number:04}.json"
+        if file.exists():
+            pairs = json.loads(file.read_text(encoding="utf-8"))["pairs"]
+            results += [PairResult(f"network {number}", name, scores) for name, scores in pairs.items()]
+        file = run.path / "gates" / f"{number:04}.json"
+        if file.exists():
+            report = json.loads(file.read_text(encoding="utf-8"))
+            table = report["results"]["pair_table"]
+            scores = [float(score) for score, count in table.items() for _ in range(count)]
+            results.append(PairResult(report["candidate"], report["champion"], scores))
+    wanted = _connected(results)
+    if len(wanted) == 1:
+        return []
+    return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], ANCHOR)]
+
+
+def _connected(results: list[PairResult]) -> set[str]:
+    """Whoever met the anchor, or somebody who did, and so on."""
+    found = {ANCHOR}
+    while True:
+        more = {name for one in results if {one.first, one.second} & found for name in (one.first, one.second)} - found
+        if not more:
+            return found
+        found |= more

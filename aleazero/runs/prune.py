@@ -1,0 +1,40 @@
+"""What a run no longer needs is removed, within set limits; and how much disk it uses."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from aleazero.replay.folder import shard_paths
+from aleazero.replay.window import Window
+from aleazero.runs.directory import RunDirectory
+
+
+def prune(run: RunDirectory) -> None:
+    """Remove models that are neither new nor the champion, and samples that no window reaches."""
+    newest, champion = len(run.manifest.iterations), run.manifest.champion
+    for number in range(1, newest + 1 - run.config.keep.models):
+        if number != champion:
+            for path in run.path.glob(f"models/{number:04}.*"):
+                path.unlink()
+    for number in range(1, newest):  # what training goes on from
+        if number != champion:
+            for path in run.path.glob(f"models/{number:04}.training.safetensors"):
+                path.unlink()
+    if run.config.recipe == "alphazero" and run.replay.is_dir():
+        kept = max(run.config.keep.samples, run.config.alphazero.train.window)
+        wanted = {shard.path for shard in Window(run.replay, kept).shards}
+        for path in shard_paths(run.replay)[0]:
+            if path not in wanted:
+                path.unlink()
+
+
+def disk_use(path: Path) -> dict[str, int]:
+    """Bytes by what lies in a directory, and in all."""
+    found: dict[str, int] = {}
+    for file in path.rglob("*"):
+        with contextlib.suppress(OSError):
+            if file.is_file():
+                part = file.relative_to(path).parts[0]
+                found[part] = found.get(part, 0) + file.stat().st_size
+    return {**found, "all": sum(found.values())}

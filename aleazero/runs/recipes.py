@@ -1,0 +1,187 @@
+"""What an iteration does before its gate, by recipe: learning rounds, or self-play and a fit.
+
+Each phase can be begun again after a kill: what it finds done it does not do again, and it ends with the same files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any, Final, Protocol
+
+from aleazero.errors import AleaZeroError
+from aleazero.games.base import Game
+from aleazero.replay.window import Window
+from aleazero.runs.directory import RunDirectory
+from aleazero.training.alphazero import fit, play_games
+from aleazero.training.learn import MEASURED, SAVED_EVERY, UNKNOWN, Learner, Round
+from aleazero.training.learner_state import read_state, write_state
+from aleazero.training.recipe import make_learner
+from aleazero.training.workers import Taken, Workers
+
+LEARN, SELFPLAY, FIT = "learn", "selfplay", "fit"
+TOLD: Final = 20
+"""How often an iteration's learning is told in the events."""
+Tell = Callable[[int, int | None, str], None]
+"""Called with how much of a phase is done, of how much (None while that is measured), and a note."""
+
+
+class Recipe(Protocol):
+    """How the network of an iteration comes to be."""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """In their order; behind the last one the iteration's network is there."""
+
+    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+        """Do a phase, and tell what it came to: only what is the same when it is done again."""
+
+    def close(self) -> None:
+        """End its processes and threads."""
+
+
+def make_recipe(run: RunDirectory, game: Game, workers: int) -> Recipe:
+    """The recipe that the settings name."""
+    return Alphazero(run, game, workers) if run.config.recipe == "alphazero" else Afterstate(run, game, workers)
+
+
+class Afterstate:
+    """Rounds of learning, the same number in every iteration."""
+
+    phases = (LEARN,)
+
+    def __init__(self, run: RunDirectory, game: Game, workers: int) -> None:
+        self.run, self._game, self._workers = run, game, workers
+        self._learner: Learner | None = None
+        self._seconds = 0.0
+        self._state = run.path / "learning" / "state.safetensors"
+
+    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+        """Learn until the iteration's last round, and write the network."""
+        if self._learner is None:
+            self._learner = make_learner(self._game, self.run.config.learning(self._game), self._workers)
+            self._seconds = read_state(self._state, self._learner) or 0.0
+        learner = self._learner
+        learner.rounds = self.run.manifest.rounds or UNKNOWN
+        saved, turns, began, compiled = time.monotonic(), 0, time.perf_counter(), False
+        while (last := self._last_round(iteration)) is None or learner.rounds_done < last:
+            started = time.perf_counter()
+            try:
+                told = learner.round()
+            except AleaZeroError as error:
+                raise type(error)(f"{error}; {self._last_good()}") from None
+            if compiled:
+                self._seconds += time.perf_counter() - started
+                turns += told.turns
+            else:
+                compiled, began = True, time.perf_counter()
+            self._measure(learner)
+            rate = turns / max(1e-9, time.perf_counter() - began)
+            self._announce(told, iteration, rate)
+            first = self._first_round(iteration)
+            last = self._last_round(iteration)
+            tell(learner.rounds_done - first, None if last is None else last - first, f"{rate:,.0f} turns/s")
+            if time.monotonic() - saved >= SAVED_EVERY:
+                write_state(self._state, learner, self._seconds)
+                saved = time.monotonic()
+        learner.save(self.run.model(iteration))
+        write_state(self._state, learner, self._seconds)
+        return {"rounds": learner.rounds_done}
+
+    def close(self) -> None:
+        """End its threads."""
+        if self._learner is not None:
+            self._learner.close()  # type: ignore[attr-defined]
+
+    def _measure(self, learner: Learner) -> None:
+        """Fix the number of rounds once enough of the minutes is over, before any rate has begun to fall."""
+        config, manifest = self.run.config, self.run.manifest
+        share = min(MEASURED, 0.5 / config.iterations)
+        if manifest.rounds is None and config.minutes is not None and self._seconds >= share * 60.0 * config.minutes:
+            manifest.rounds = max(config.iterations, learner.rounds_done + 1, round(learner.rounds_done / share))
+            learner.rounds = manifest.rounds
+            self.run.write_manifest()
+
+    def _first_round(self, iteration: int) -> int:
+        return (self._last_round(iteration - 1) or 0) if iteration > 1 else 0
+
+    def _last_round(self, iteration: int) -> int | None:
+        rounds = self.run.manifest.rounds
+        return None if rounds is None else -(-rounds * iteration // self.run.config.iterations)
+
+    def _announce(self, told: Round, iteration: int, rate: float) -> None:
+        last = self._last_round(iteration)
+        if last is None:
+            return
+        every = max(1, (last - self._first_round(iteration)) // TOLD)
+        if told.number % every == 0 or told.number == last:
+            self.run.events.add("learning", iteration=iteration, round=told.number, turns_per_second=rate,
+                                seconds=self._seconds, losses=told.losses, learning_rate=told.learning_rate,
+                                mean_return=told.mean_return)  # fmt: skip
+
+    def _last_good(self) -> str:
+        done = [one.number for one in self.run.manifest.iterations if LEARN in one.done]
+        return f"the last good network is {self.run.model(done[-1])}" if done else "no network was written before"
+
+
+class Alphazero:
+    """Games of self-play, and a fit."""
+
+    phases = (SELFPLAY, FIT)
+
+    def __init__(self, run: RunDirectory, game: Game, workers: int) -> None:
+        self.run, self._game, self._config = run, game, run.config.alphazero
+        self._count = workers
+        self._open = ExitStack()
+        self._workers: Workers | None = None
+
+    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+        """Play, or fit."""
+        return self._play(iteration, tell) if phase == SELFPLAY else self._fit(iteration, tell)
+
+    def close(self) -> None:
+        """End the workers."""
+        self._open.close()
+
+    def _play(self, iteration: int, tell: Tell) -> dict[str, Any]:
+        if self._workers is None:
+            self._workers = self._open.enter_context(Workers(self._count))
+        whose = self._whose(self._config.actor, iteration)
+        games = self._config.games if iteration > 1 else self._config.first_games
+        began, evaluations, decisions, played = time.perf_counter(), 0, 0, 0
+
+        def on_game(taken: Taken, done: int, of: int) -> None:
+            nonlocal evaluations, decisions, played
+            evaluations, decisions, played = evaluations + taken.evaluations, decisions + taken.decisions, played + 1
+            spent = max(1e-9, time.perf_counter() - began)
+            tell(done, of, f"{played / spent:,.1f} games/s, {evaluations / spent:,.0f} evaluations/s")
+
+        net = "dummy" if whose is None else str(self.run.model(whose))
+        play_games(self._workers, self._game, net, games, self.run.replay, self._config.selfplay,
+                   spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
+                   inference=self._config.inference, on_game=on_game)  # fmt: skip
+        spent = time.perf_counter() - began
+        self.run.events.add("selfplay", iteration=iteration, games=played, seconds=spent, evaluations=evaluations,
+                            decisions=decisions)  # fmt: skip
+        return {"games": games, "by": whose}
+
+    def _fit(self, iteration: int, tell: Tell) -> dict[str, Any]:
+        whose = self._whose(self._config.start, iteration)
+        config = self._config.train.model_copy(update={"seed": self.run.config.seed})
+
+        def progress(done: int, of: int, losses: Mapping[str, float]) -> None:
+            tell(done, of, ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items()))
+
+        window = Window(self.run.replay, config.window)
+        summary = fit(self._game, window, self.run.model(iteration), config,
+                      start=None if whose is None else self.run.model(whose), progress=progress)  # fmt: skip
+        told = asdict(summary)
+        self.run.events.add("fit", iteration=iteration, **told)
+        return {"step": summary.step, "samples": summary.samples, "from": whose}
+
+    def _whose(self, who: str, iteration: int) -> int | None:
+        if iteration == 1:
+            return None
+        return iteration - 1 if who == "newest" else self.run.manifest.champion

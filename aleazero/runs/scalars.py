@@ -1,0 +1,77 @@
+"""The numbers of a run over time, as a table: for a spreadsheet, and for TensorBoard where it is installed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from aleazero.runs.directory import EVENTS, write_text
+from aleazero.runs.events import read_events
+
+FILE: Final = "scalars.csv"
+BOARD: Final = "tensorboard"
+SKIPPED: Final = ("event", "time", "iteration", "phase", "round", "calibration")
+
+
+class Scalar(NamedTuple):
+    """One number of a run."""
+
+    time: float
+    iteration: int
+    round: int | None
+    name: str
+    value: float
+
+
+def scalars_of(events: list[dict[str, Any]]) -> list[Scalar]:
+    """All numbers of a run's events, named by their path in them."""
+    found = []
+    for event in events:
+        if "iteration" not in event:
+            continue
+        kind = event.get("phase", event["event"])
+        told = {"seconds": event.get("seconds"), **event.get("results", {})} if event["event"] == "phase" else event
+        for name, value in _numbers(told, kind):
+            found.append(Scalar(event["time"], event["iteration"], event.get("round"), name, value))
+    return found
+
+
+def write_scalars(path: Path) -> None:
+    """Write the table into a run's directory, whole."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(Scalar._fields)
+    found = scalars_of(read_events(path / EVENTS))
+    rows.writerows(found)
+    write_text(path / FILE, out.getvalue())
+
+
+def write_board(path: Path) -> Path | None:
+    """The same for TensorBoard; None where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    folder = path / BOARD
+    for old in folder.glob("events.out.*"):
+        old.unlink()
+    with SummaryWriter(str(folder)) as writer:
+        for one in scalars_of(read_events(path / EVENTS)):
+            step = one.iteration if one.round is None else one.round
+            writer.add_scalar(one.name, one.value, step, one.time)
+    return folder
+
+
+def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, int | float):
+        yield name, float(value)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in SKIPPED:
+                yield from _numbers(inner, f"{name}/{key}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _numbers(inner, f"{name}/{number}")

@@ -1,0 +1,127 @@
+"""Reading a file of settings: YAML, or the JSON that is in it, with changes from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.runs.config import RunConfig
+from aleazero.search.config import Settings
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is given twice, of which YAML's own loader takes the last in silence."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: list[Any] = []
+    for where, _ in node.value:
+        key = loader.construct_object(where)
+        if key in seen:
+            raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=where.start_mark)
+        seen.append(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
+    """The settings in a file, with ``key.inner=value`` changes; whole and possible, or an error by the key's path."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is no text, expected YAML") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
+    data = parse(text, str(path))
+    if isinstance(data.get("game"), str):
+        data["game"] = _beside(path, data["game"])
+    for change in changes:
+        apply_change(data, change)
+    return make_config(data, str(path))
+
+
+def make_config(data: dict[str, Any], where: str) -> RunConfig:
+    """The settings, if they are possible; errors begin with where they stand."""
+    try:
+        config = RunConfig(**data)
+        config.check()
+    except AleaZeroError as error:
+        raise ConfigError(f"{where}: {by_path(str(error))}") from None
+    return config
+
+
+def by_path(message: str) -> str:
+    """An error of some settings in words of the file: the key's path in place of the settings' class."""
+    name, colon, rest = message.partition(": ")
+    path = {**_paths(RunConfig), **dict.fromkeys(("AfterstateConfig", "TupleConfig"), "afterstate"),
+            "ValueNetConfig": "afterstate.net"}.get(name)  # fmt: skip
+    if not colon or path is None:
+        return message
+    if rest.startswith("no setting"):
+        return f"{path}: {rest}" if path else rest
+    return f"{path}.{rest}".lstrip(".")
+
+
+def _paths(config: type[Settings], path: str = "") -> dict[str, str]:
+    """By name of a class of settings, where it stands in the file."""
+    found = {config.__name__: path}
+    for name, field in config.model_fields.items():
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                found.update(_paths(kind, f"{path}.{name}".lstrip(".")))
+    return found
+
+
+def parse(text: str, where: str) -> dict[str, Any]:
+    """YAML as a mapping."""
+    try:
+        data = yaml.load(text, _Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise ConfigError(f"{where}{line}: {getattr(error, 'problem', None) or error}; expected YAML") from None
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise ConfigError(f"{where} holds {type(data).__name__}, expected settings as `key: value`")
+    return data
+
+
+def apply_change(data: dict[str, Any], change: str) -> None:
+    """Set ``key.inner=value``."""
+    name, equals, value = change.partition("=")
+    keys = name.strip().split(".")
+    if not equals or not all(keys):
+        raise ConfigError(f"--set is {change!r}, expected KEY=VALUE, e.g. seed=3 or gate.pairs=200")
+    for key in keys[:-1]:
+        inner = data.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"--set is {change!r}, but {key} is {inner!r}, expected settings inside it")
+        data = inner
+    try:
+        data[keys[-1]] = json.loads(value)
+    except ValueError:
+        data[keys[-1]] = value
+
+
+def as_yaml(config: RunConfig) -> str:
+    """All settings, defaults too, as a file that reads back to the same."""
+    found = config.model_dump(mode="json", exclude={"alphazero"} if config.recipe == "afterstate" else {"afterstate"})
+    text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _beside(path: Path, game: str) -> str:
+    """A game's file is looked for beside the settings first, then from here; its path becomes absolute."""
+    name, colon, inner = game.partition(":")
+    if not name.endswith(".py"):
+        return game
+    for folder in (path.parent, Path.cwd()):
+        if (folder / name).is_file():
+            return f"{(folder / name).resolve()}{colon}{inner}"
+    return game

@@ -1,0 +1,68 @@
+"""Runs that are over in a moment, and what is the same in equal ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aleazero.runs.config import RunConfig
+from aleazero.runs.directory import open_directory
+from aleazero.runs.loop import train
+
+AFTERSTATE = {
+    "game": "pig",
+    "params": {"target": 10},
+    "rounds": 12,
+    "iterations": 3,
+    "afterstate": {"lanes": 4, "shards": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}},
+    "gate": {"pairs": 10},
+    "evaluate": {"pairs": 2, "against": ["random"], "regret": False},
+}
+ALPHAZERO = {
+    "game": "pig",
+    "params": {"target": 10},
+    "recipe": "alphazero",
+    "iterations": 2,
+    "alphazero": {
+        "games": 6,
+        "first_games": 8,
+        "selfplay": {"simulations": 4, "parallel": 4, "games_per_shard": 2},
+        "train": {"steps": 6, "batch_size": 16, "warmup": 2, "net": {"width": 8, "blocks": 1}},
+    },
+    "play": "sims=2",
+    "gate": {"pairs": 10},
+    "evaluate": {"pairs": 2, "against": ["random"], "regret": False},
+}
+
+
+class Quiet:
+    """Watches, and says nothing."""
+
+    def __init__(self):
+        self.told = []
+
+    def phase(self, iteration, of, name):
+        self.told.append(("phase", iteration, name))
+
+    def progress(self, done, of, note):
+        self.told.append(("progress", done, of))
+
+    def ended(self, iteration, name, results):
+        self.told.append(("ended", iteration, name))
+
+
+def run(path: Path, settings=None, listener=None, workers=1):
+    """Do (or go on with) a run."""
+    config = None if settings is None else RunConfig(**settings)
+    with open_directory(path, config) as held:
+        train(held, held.config.load_game(), workers, listener or Quiet())
+        return held
+
+
+def lasting(path: Path) -> dict[str, bytes]:
+    """The files that equal runs have in common: all but when things happened, and half-done learning."""
+    apart = {"events.ndjson", "scalars.csv", ".lock"}
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and file.name not in apart and "learning" not in file.parts
+    }

@@ -1,0 +1,37 @@
+"""The configs that ship: each learns, gates and measures, shrunk to the smallest run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from aleazero.cli.main import app
+from aleazero.runs.settings_file import read_config
+
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
+SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]', "evaluate.oracle_games=2"]
+AFTERSTATE = ["minutes=null", "rounds=2", "afterstate.lanes=2"]
+ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay.parallel=2", "play=sims=2",
+             "alphazero.selfplay.simulations=2", "alphazero.train.steps=2", "alphazero.train.batch_size=8",
+             "alphazero.train.net.width=8", "evaluate.every=1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_a_config_runs_shrunk(path, tmp_path):
+    changes = SMALL + (ALPHAZERO if read_config(path).recipe == "alphazero" else AFTERSTATE)
+    words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
+    result = CliRunner().invoke(app, [*words, *(word for change in changes for word in ("--set", change))])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["finished"]
+    assert told["results"]["opponents"]["random"]["count"] == 2
+    assert (tmp_path / "models" / "0002.safetensors").exists()
+
+
+def test_every_game_that_ships_has_a_config():
+    import aleazero
+
+    assert {read_config(path).game for path in CONFIGS} >= set(aleazero.game_names())

@@ -1,0 +1,194 @@
+"""The run: phases in their order, and the same end wherever it was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for small_runs.py
+
+import contextlib
+
+from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
+
+from aleazero.errors import RunError
+from aleazero.runs.events import read_events
+
+KILLS = 20
+
+
+class Stopped(Exception):
+    pass
+
+
+class StopsAfter(Quiet):
+    """Ends the process' work after so many words."""
+
+    def __init__(self, words):
+        super().__init__()
+        self.left = words
+
+    def _count(self):
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped
+
+    def phase(self, *words):
+        self._count()
+
+    def progress(self, *words):
+        self._count()
+
+    def ended(self, *words):
+        self._count()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An afterstate run that nobody disturbed."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    listener = Quiet()
+    run(path, AFTERSTATE, listener)
+    return path, listener.told
+
+
+def test_an_iteration_learns_then_gates_then_evaluates(whole):
+    path, told = whole
+    assert [word[1:] for word in told if word[0] == "ended"] == [
+        (n, name) for n in (1, 2, 3) for name in ("learn", "gate", "evaluate")
+    ]
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert manifest["finished"]
+    assert [one["results"]["learn"]["rounds"] for one in manifest["iterations"]] == [4, 8, 12]
+    assert manifest["iterations"][0]["results"]["gate"] == {"champion": 1, "promoted": True, "pairs": 0}
+    assert "random" in manifest["iterations"][2]["results"]["evaluate"]["opponents"]
+
+
+@pytest.mark.parametrize("words", [0, 1, 4, 7, 12, 20, 26])
+def test_a_run_that_was_stopped_ends_as_if_nothing_had_happened(tmp_path, whole, words):
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", AFTERSTATE, StopsAfter(words))
+    run(tmp_path / "cut")
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
+
+
+def test_what_a_stopped_run_told_twice_counts_once(tmp_path, whole):
+    for words in (3, 9):
+        with pytest.raises(Stopped):
+            run(tmp_path / "cut", AFTERSTATE, StopsAfter(words))
+    run(tmp_path / "cut")
+    events = read_events(tmp_path / "cut" / "events.ndjson")
+    learnt = [(event["iteration"], event["round"]) for event in events if event["event"] == "learning"]
+    assert sorted(learnt) == [(1 + (n - 1) // 4, n) for n in range(1, 13)]
+    assert len(learnt) == len(set(learnt))
+
+
+def test_workers_change_nothing(tmp_path, whole):
+    run(tmp_path / "two", AFTERSTATE, workers=2)
+    assert lasting(tmp_path / "two") == lasting(whole[0])
+
+
+def test_another_seed_learns_another_network(tmp_path, whole):
+    run(tmp_path / "other", {**AFTERSTATE, "seed": 1, "iterations": 1, "rounds": 4})
+    first = "models/0001.safetensors"
+    assert lasting(tmp_path / "other")[first] != lasting(whole[0])[first]
+
+
+def test_a_finished_run_is_left_alone(tmp_path):
+    run(tmp_path, {**AFTERSTATE, "iterations": 1, "rounds": 2})
+    before, listener = lasting(tmp_path), Quiet()
+    run(tmp_path, None, listener)
+    assert listener.told == []
+    assert lasting(tmp_path) == before
+
+
+def test_a_finished_run_can_be_extended(tmp_path):
+    run(tmp_path, {**AFTERSTATE, "iterations": 1, "rounds": 4})
+    first = (tmp_path / "models" / "0001.safetensors").read_bytes()
+    run(tmp_path, {**AFTERSTATE, "iterations": 2, "rounds": 8})
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert [one["results"]["learn"]["rounds"] for one in manifest["iterations"]] == [4, 8]
+    assert (tmp_path / "models" / "0001.safetensors").read_bytes() == first
+
+
+def test_minutes_become_rounds_once_some_are_over(tmp_path):
+    settings = {name: value for name, value in AFTERSTATE.items() if name != "rounds"}
+    held = run(tmp_path, {**settings, "minutes": 0.01, "iterations": 2})
+    assert held.manifest.rounds >= 2
+    assert held.manifest.iterations[1].results["learn"]["rounds"] == held.manifest.rounds
+
+
+def test_only_new_models_and_the_champion_are_kept(tmp_path):
+    held = run(tmp_path, {**AFTERSTATE, "keep": {"models": 1}})
+    kept = {int(path.stem) for path in (tmp_path / "models").glob("*.safetensors")}
+    assert kept == {3, held.manifest.champion}
+
+
+@pytest.fixture(scope="module")
+def whole_alphazero(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    run(path, ALPHAZERO)
+    return path
+
+
+@pytest.mark.parametrize("words", [5, 12])
+def test_self_play_and_fits_go_on_too(tmp_path, whole_alphazero, words):
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", ALPHAZERO, StopsAfter(words))
+    run(tmp_path / "cut", workers=2)
+    assert lasting(tmp_path / "cut") == lasting(whole_alphazero)
+
+
+def test_the_fit_is_told(whole_alphazero):
+    fits = [event for event in read_events(whole_alphazero / "events.ndjson") if event["event"] == "fit"]
+    assert [fit["iteration"] for fit in fits] == [1, 2]
+    assert fits[1]["step"] == 12
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [AFTERSTATE, ALPHAZERO], ids=["afterstate", "alphazero"])
+def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
+    """Main process and workers die together or one by one; whoever is left ends, and the run goes on."""
+    config = tmp_path / "run.yaml"
+    config.write_text(yaml.safe_dump(settings))
+    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--run"]
+    began = time.monotonic()
+    subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
+    span, luck = time.monotonic() - began, random.Random(7)
+    for _ in range(KILLS):
+        process = subprocess.Popen(
+            [*command, str(tmp_path / "cut")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(luck.uniform(0.2, 0.6) * span)
+        children = [int(c) for c in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+        if children and luck.random() < 0.3:
+            os.kill(luck.choice(children), signal.SIGKILL)
+            time.sleep(luck.uniform(0.0, 0.2) * span)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run([*command, str(tmp_path / "cut")], check=True, capture_output=True)
+    assert lasting(tmp_path / "cut") == lasting(tmp_path / "whole")
+
+
+def test_a_run_in_use_is_refused(tmp_path):
+    class Nosy(Quiet):
+        def phase(self, iteration, of, name):
+            with pytest.raises(RunError, match="in use by another process"):
+                run(tmp_path)
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        run(tmp_path, AFTERSTATE, Nosy())

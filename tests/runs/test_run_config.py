@@ -1,0 +1,124 @@
+"""Settings of a run: one strict file, errors by the key's path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aleazero.errors import ConfigError
+from aleazero.runs.config import RunConfig, schema
+from aleazero.runs.settings_file import as_yaml, read_config
+
+PIG = "game: pig\nrounds: 20\n"
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
+
+
+def read(tmp_path, text, *changes):
+    file = tmp_path / "run.yaml"
+    file.write_text(text, encoding="utf-8")
+    return read_config(file, changes)
+
+
+def test_what_is_left_out_has_defaults_that_work(tmp_path):
+    config = read(tmp_path, PIG)
+    assert (config.recipe, config.iterations, config.seed) == ("afterstate", 6, 0)
+
+
+def test_settings_are_changed_by_their_path(tmp_path):
+    config = read(tmp_path, PIG, "seed=3", "params.target=30", "afterstate.net.hidden=[8]", "gate.pairs=12")
+    assert (config.seed, config.params, config.gate.pairs) == (3, {"target": 30}, 12)
+    assert config.learning(config.load_game()).net.hidden == (8,)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PIG + "sede: 1\n", r"run.yaml: no setting 'sede', did you mean seed"),
+        (PIG + "gate: {pears: 3}\n", r"gate: no setting 'pears', did you mean pairs"),
+        (PIG + "gate: {pairs: 0}\n", r"gate.pairs is 0, expected greater than or equal to"),
+        (PIG + "iterations: 0\n", r"iterations is 0, expected greater than or equal to 1"),
+        (PIG + "iterations: many\n", r"iterations is 'many', expected a valid integer"),
+        (PIG + "iterations: 21\n", r"rounds is 20, expected at least 21"),
+        (PIG + "minutes: 1\n", r"rounds and minutes: got both, expected one"),
+        ("game: pig\n", r"rounds and minutes: got neither, expected one"),
+        ("rounds: 3\n", r"game is .*, expected"),
+        ("game: pigg\nrounds: 3\n", r"pigg"),
+        (PIG + "params: {targets: 3}\n", r"targets"),
+        (
+            PIG + "afterstate: {target: tdd}\n",
+            r"run.yaml: afterstate.target is 'tdd', expected 'turn', 'lambda' or 'td'",
+        ),
+        (PIG + "afterstate: {targett: td}\n", r"afterstate: no setting 'targett', did you mean target"),
+        (PIG + "afterstate: {net: {kind: big}}\n", r"afterstate.net.kind is 'big'"),
+        (PIG + "afterstate: {net: 3}\n", r"afterstate.net is 3, expected settings of a network"),
+        (PIG + "afterstate: {seed: 3}\n", r"afterstate.seed is 3, expected seed at the top"),
+        (PIG + "recipe: alphazero\n", r"rounds is 20, expected none with recipe alphazero"),
+        (PIG + "alphazero: {games: 3}\n", r"alphazero has settings, expected none with recipe afterstate"),
+        (PIG + "game: pig\n", r"line 3: 'game' is given twice"),
+        ("- a\n", r"holds list, expected settings"),
+        ("", r"holds NoneType, expected settings"),
+        ("a: [\n", r"line 2: .*expected YAML"),
+        ("game: pig\nrecipe: alphazero\nalphazero: {selfplay: {simulations_by_class: {rol: 3}}}\n", r"'rol'"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_path(tmp_path, text, said):
+    with pytest.raises(ConfigError, match=said) as caught:
+        read(tmp_path, text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("seed", "expected KEY=VALUE"),
+        ("=3", "expected KEY=VALUE"),
+        ("seed.x=3", "seed is 1, expected settings inside it"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(tmp_path, change, said):
+    with pytest.raises(ConfigError, match=said):
+        read(tmp_path, PIG + "seed: 1\n", change)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        read_config(tmp_path / "none.yaml")
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="no text, expected YAML"):
+        read_config(tmp_path / "bytes.yaml")
+
+
+@pytest.mark.parametrize("text", [PIG, "game: pig\nrecipe: alphazero\nalphazero: {games: 7}\n"])
+def test_settings_read_back_as_they_are_written(tmp_path, text):
+    config = read(tmp_path, text)
+    assert read(tmp_path, as_yaml(config)) == config
+
+
+def test_a_users_game_is_found_beside_the_file(tmp_path):
+    game = (Path(__file__).parents[2] / "examples" / "race.py").read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(game, encoding="utf-8")
+    config = read(tmp_path, "game: mine.py\nrounds: 20\n")
+    assert config.game == str((tmp_path / "mine.py").resolve())
+    assert config.load_game().name == "race"
+
+
+def test_every_setting_is_explained_in_the_schema():
+    found = schema()
+    json.dumps(found)
+    assert "learning_rate" in found["properties"]["afterstate"]["properties"]
+    assert "seed" not in found["properties"]["afterstate"]["properties"]
+    missing = [
+        name
+        for name, field in RunConfig.model_fields.items()
+        if field.description is None and name not in ("alphazero", "gate", "evaluate", "keep")
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_the_configs_that_ship_are_right(path):
+    config = read_config(path)
+    assert yaml.safe_load(as_yaml(config))["recipe"] == config.recipe
