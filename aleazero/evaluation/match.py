@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aleazero.errors import ConfigError
-from aleazero.games.base import Game, State
+from aleazero.games.base import CHANCE_PLAYER, TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.players.player import Player
 
@@ -101,13 +101,12 @@ def play_side_by_side(
         waiting: dict[int, list[tuple[int, int]]] = {}
         asked: dict[int, Player] = {}
         for row in running:
-            game = games[row]
-            while game.state.is_chance_node():
-                outcome = lucks[row].draw(game.state)
-                game.state._apply(outcome)  # the game's own: to list all outcomes again would cost more than the rest
-                game.steps.append((-1, int(outcome)))
-            if not game.state.is_terminal():
-                seat = game.state.current_player()
+            state = games[row].state
+            while (seat := state.current_player()) == CHANCE_PLAYER:
+                outcome = lucks[row].draw(state)
+                state._apply(outcome)  # the game's own: to list all outcomes again would cost more than the rest
+                games[row].steps.append((CHANCE_PLAYER, int(outcome)))
+            if seat != TERMINAL_PLAYER:
                 player = seated[row][seat]
                 asked[id(player)] = player
                 waiting.setdefault(id(player), []).append((row, seat))

@@ -122,9 +122,10 @@ class SolverGraph:
         asked = KernelStates(self.game, self._leaves.vectors[self._asked])
         if not with_states or (self._kinds == DECISION).any():
             return tell(asked, self.game.num_actions, with_states)
-        masks, seen = (np.zeros((len(asked), size)) for size in (self.game.num_actions, 0))
+        masks = np.zeros((len(asked), self.game.num_actions), np.bool_)
+        seen = np.zeros((len(asked), 0), np.float32)
         viewers = self._of_leaves("viewers", asked.vectors)
-        return Leaves(seen.astype(np.float32), masks.astype(np.bool_), asked), viewers
+        return Leaves(seen, masks, asked), viewers
 
     def end(self, tell: Tell) -> None:
         """Take what ends of the game are worth by this, instead of their returns."""

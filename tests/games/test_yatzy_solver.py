@@ -114,6 +114,49 @@ def test_a_plan_knows_its_own_turn_only(planners):
             first.action_values(load_game("yatzy").new_initial_state())
 
 
+def test_quick_answers_are_the_plans_own(planners):
+    draw = random.Random(8)
+    for players in (1, 2):
+        own, generic = planners[players]
+        for _ in range(12):
+            state = random_state(draw, players)
+            if state.is_terminal():
+                continue
+            plans = own.plan(state), generic.plan(state)
+            turn = state.current_player() if not state.is_chance_node() else None
+            for _ in range(6):
+                if state.is_terminal():
+                    break
+                if state.is_chance_node():
+                    state._apply(state.sample_outcome(draw.random()))
+                    continue
+                if turn not in (None, state.current_player()):
+                    break
+                turn = state.current_player()
+                for plan in plans:
+                    within = plan.action_within(state)
+                    if within is None:  # the turn is over
+                        with pytest.raises(PositionError):
+                            plan.action(state)
+                    else:
+                        assert within == plan.action(state)
+                state._apply(draw.choice(state.legal_actions()))
+
+
+def test_leaves_are_seen_all_at_once_as_one_by_one():
+    draw = random.Random(9)
+    for players in (1, 2, 3):
+        game = load_game("yatzy", players=players)
+        solver = YatzyTurns(game)
+        for _ in range(20):
+            state = random_state(draw, players)
+            if not state.is_terminal():
+                leaves = solver.leaves(state)
+                running = leaves[solver.kinds(leaves) != 2]
+                assert solver.kinds(leaves).tolist() == [game.kernels.kind(leaf) for leaf in leaves]
+                assert solver.viewers(running).tolist() == [game.kernels.viewer(leaf) for leaf in running]
+
+
 def test_states_that_cannot_come_any_more_are_not_in_the_plan(planners):
     draw = random.Random(3)
     own, generic = planners[1]
