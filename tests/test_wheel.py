@@ -30,7 +30,8 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "aleazero/py.typed" in names
     assert all(name.startswith(("aleazero/", "aleazero-")) for name in names)
-    shipped = {str(path.relative_to(ROOT)) for end in ("py", "json") for path in (ROOT / "aleazero").rglob(f"*.{end}")}
+    files = [path for end in ("py", "json", "css") for path in (ROOT / "aleazero").rglob(f"*.{end}")]
+    shipped = {str(path.relative_to(ROOT)) for path in files}
     assert "aleazero/evaluation/sets/yatzy-small.json" in shipped
     assert shipped <= set(names)
 

@@ -28,6 +28,7 @@ from aleazero.cli import (
     oracle,
     play,
     replay,
+    report,
     runs,
     selfplay,
     train,
@@ -53,6 +54,7 @@ app.command("fit")(fit.fit)
 app.command("learn")(learn.learn)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
+app.command("report")(report.report)
 app.command("match")(match.match)
 app.command("gate")(gate.gate)
 app.command("watch")(watch.watch)

@@ -81,6 +81,7 @@ def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
     from aleazero.cli.show import make_console, print_json
     from aleazero.runs.directory import open_directory
     from aleazero.runs.loop import train as train_run
+    from aleazero.runs.report import why_no_report, write_report
     from aleazero.runs.summary import summary_of
 
     with open_directory(folder, config) as held:
@@ -91,11 +92,15 @@ def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
         except KeyboardInterrupt:
             typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: aleazero resume {folder}", err=True)
             raise typer.Exit(130) from None
-    data = summary_of(folder)
+        why = why_no_report()
+        report = write_report(folder) if why is None else None
+    data = {**summary_of(folder), "report": None if report is None else str(report)}
     if json:
         print_json(data)
     else:
         show_summary(data, make_console())
+    if why is not None:
+        typer.echo(f"no report: {why}", err=True)
 
 
 @contextmanager
@@ -170,4 +175,5 @@ def show_summary(data: Mapping[str, Any], console: Any) -> None:
     table = facts_table()
     for name, text in data["lines"].items():
         table.add_row(name, text)
+    table.add_row("report", data["report"] or "none")
     console.print(table)

@@ -1,0 +1,220 @@
+"""The charts of a run's report: which of its numbers are drawn, and what is said below them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from aleazero.runs.report_charts import Chart, Line, Panel, Point, means
+from aleazero.runs.told import RunFiles, Told, ratio, total
+
+LEARN, SELFPLAY, FIT, GATE, EVALUATE = "learn", "selfplay", "fit", "gate", "evaluate"
+OPPONENTS: Final = {"random": "orange", "rollout": "blue", "oracle": "red"}
+PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green"}
+VERDICTS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
+MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
+NETWORK: Final = re.compile(r"network [1-9][0-9]*")
+COLUMNS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+LOSSES: Final = {
+    "policy_loss": "policy",
+    "value_loss": "value",
+    "afterstate_loss": "afterstate",
+    "margin_loss": "margin",
+}
+
+
+def charts_of(files: RunFiles) -> list[Chart]:
+    """All that there is something to draw for."""
+    found = []
+    for make in (strength, regret, ratings, gates, losses, calibration, entropy, throughput, time_spent):
+        chart = make(files)
+        panels = [panel for panel in chart.panels if panel.drawable]
+        if panels:
+            found.append(Chart(chart.key, chart.title, chart.caption, panels, chart.minutes))
+    return found
+
+
+def minutes_learnt(files: RunFiles) -> dict[int, Told]:
+    """Minutes of learning until the end of each iteration: gates and evaluations are not in them."""
+    found: dict[int, Told] = {}
+    told = {one.value["iteration"]: one["seconds"] for one in files.events("learning")}  # of each iteration the last
+    spent: list[Told] = []
+    for number in sorted({*files.phases(LEARN), *files.phases(FIT)}):
+        spent += [
+            files.phases(name)[number]["seconds"] for name in (LEARN, SELFPLAY, FIT) if number in files.phases(name)
+        ]
+        found[number] = ratio(told[number] if told.get(number) else total(spent), 60)
+    return found
+
+
+def strength(files: RunFiles) -> Chart:
+    """Against the fixed opponents and the oracle, and the mean score."""
+    measured = files.phases(EVALUATE)
+    lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
+             for name in opponents(files)]  # fmt: skip
+    lines.append(Line("against oracle", "red", means(measured, "results", "oracle")))
+    scores = [Line("the network", "blue", means(measured, "results", "score")),
+              Line("the oracle, same games", "red", means(measured, "results", "oracle_score"))]  # fmt: skip
+    return Chart(
+        "strength", "Strength over time",
+        "Share of games won by the network of each iteration; draws count half. Bars are intervals of 95 %; at the "
+        "dashed line neither side is better.",
+        [Panel("games won", "percent", _filled(lines), even=0.5), Panel("mean score", "score", _filled(scores))],
+        minutes_learnt(files),
+    )  # fmt: skip
+
+
+def regret(files: RunFiles) -> Chart:
+    """What decisions give away, by kind, and games."""
+    measured = files.phases(EVALUATE)
+    kinds = _named(one["results"]["regret"]["by_kind"].parts() for one in measured.values())
+    lines = [Line("all decisions", "ink", means(measured, "results", "regret"))]
+    if len(kinds) > 1:
+        for number, (name, named) in enumerate(kinds.items()):
+            points = means(measured, "results", "regret", "by_kind", name)
+            lines.append(Line(name, MORE[number % len(MORE)], points, named=named))
+    game = [Line("a game", "ink", means(measured, "results", "regret_a_game"))]
+    return Chart(
+        "regret", "Regret",
+        "What a decision of the network gives away on average against the exact best one, on the same positions every "
+        "time; nothing is perfect play. Bars are intervals of 95 %.",
+        [Panel("regret a decision", "plain", _filled(lines)), Panel("regret a game", "plain", _filled(game))],
+        minutes_learnt(files),
+    )  # fmt: skip
+
+
+def ratings(files: RunFiles) -> Chart:
+    """Elo of the networks, and of the fixed opponents as levels."""
+    points, levels, gated = {}, {}, files.phases(GATE)
+    for one in newest_ratings(files):
+        name = str(one["name"].value)
+        number = int(name.removeprefix("network ")) if NETWORK.fullmatch(name) else 0
+        if number in gated:
+            points[number] = Point(gated[number]["iteration"], one["rating"], one["low"], one["high"])
+        elif not number:
+            levels[name] = one["rating"]
+    line = Line("networks", "blue", [points[number] for number in sorted(points)])
+    return Chart(
+        "ratings", "Ratings",
+        "Elo of the network of each iteration, from all pairs of games that were played; random play is zero. Bars are "
+        "intervals of 95 %.",
+        [Panel("Elo", "elo", [line], levels, x_name="network")],
+    )  # fmt: skip
+
+
+def gates(files: RunFiles) -> Chart:
+    """What each candidate scored against the champion, by verdict."""
+    points: dict[str, list[Point]] = {name: [] for name in VERDICTS}
+    for one in files.phases(GATE).values():
+        score = one["results"]["score"]
+        if score:
+            points[verdict(one)].append(Point(one["iteration"], score["mean"], score["low"], score["high"]))
+    lines = [Line(name, VERDICTS[name], found, "dots") for name, found in points.items() if found]
+    return Chart(
+        "gates", "Gates",
+        "Share of games that each iteration's network won against the champion so far. Bars are intervals of 95 %; at "
+        "the dashed line both are equal.",
+        [Panel("candidate against champion", "percent", lines, even=0.5)],
+    )  # fmt: skip
+
+
+def losses(files: RunFiles) -> Chart:
+    """How far the network is from what it is taught."""
+    panels = []
+    told = files.events("learning")
+    columns = max((len(one["losses"].rows()) for one in told), default=0)
+    for column in range(min(columns, len(COLUMNS))):
+        name = "loss" if columns == 1 else f"loss of the {COLUMNS[column]} output"
+        line = Line(name, MORE[column % len(MORE)], [Point(one["round"], one["losses"][column]) for one in told])
+        panels.append(Panel(name, "loss", [line], x_name="round", x_way="count"))
+    fits = files.events("fit")
+    for number, (key, name) in enumerate(LOSSES.items()):
+        points = [Point(one["iteration"], one[key]) for one in fits if one[key].number != 0.0]  # 0: not learnt
+        panels.append(Panel(f"{name} loss", "loss", [Line(name, MORE[number], points)]))
+    caption = "How far the network is from what it is taught; it cannot reach zero in a game of chance."
+    return Chart("losses", "Losses", caption, panels)
+
+
+def calibration(files: RunFiles) -> Chart:
+    """What values the newest fit predicted, and what came."""
+    fits = files.events("fit")
+    rows = fits[-1]["calibration"].rows() if fits else []
+    line = Line("tenths of the predictions", "blue", [Point(row[0], row[1]) for row in rows])
+    return Chart(
+        "calibration", "Calibration of values",
+        "Positions of the newest fit in ten groups, from the lowest predicted value to the highest: what was predicted "
+        "on average, and what came. On the dashed line predictions are right.",
+        [Panel("what came", "plain", [line], equal=True, x_name="predicted value", x_way="plain")],
+    )  # fmt: skip
+
+
+def entropy(files: RunFiles) -> Chart:
+    """How undecided the search and the network are."""
+    fits = files.events("fit")
+    lines = [Line(name, colour, [Point(one["iteration"], one[key]) for one in fits])
+             for key, name, colour in (("target_entropy", "the search's choices", "orange"),
+                                       ("model_entropy", "the network's policy", "blue"),
+                                       ("kl", "distance between them", "purple"))]  # fmt: skip
+    return Chart("entropy", "Policy entropy",
+                 "How undecided the search and the network are, in nats, and the divergence of one from the other: "
+                 "zero is sure, or agreed.", [Panel("nats", "plain", lines)])  # fmt: skip
+
+
+def throughput(files: RunFiles) -> Chart:
+    """Work a second, by phase."""
+    learnt = {one.value["iteration"]: one for one in files.events("learning") if one["turns_per_second"].number}
+    played, fits = files.events("selfplay"), files.events("fit")
+    gated = [one for one in files.phases(GATE).values() if one["results"]["pairs"].number]
+    rates = (
+        ("learning: turns a second", PHASES[LEARN], [(one, one["turns_per_second"]) for one in learnt.values()]),
+        ("self-play: games a second", PHASES[SELFPLAY], [(one, ratio(one["games"], one["seconds"])) for one in played]),
+        ("self-play: evaluations a second", PHASES[SELFPLAY],
+         [(one, ratio(one["evaluations"], one["seconds"])) for one in played]),
+        ("fit: samples a second", PHASES[FIT], [(one, one["samples_per_second"]) for one in fits]),
+        ("gate: pairs of games a second", PHASES[GATE],
+         [(one, ratio(one["results"]["pairs"], one["seconds"])) for one in gated]),
+    )  # fmt: skip
+    panels = [Panel(title, "plain", [Line(title, colour, [Point(one["iteration"], rate) for one, rate in found])])
+              for title, colour, found in rates]  # fmt: skip
+    return Chart("throughput", "Throughput", "Work a second, by phase.", panels)
+
+
+def time_spent(files: RunFiles) -> Chart:
+    """Minutes of each phase."""
+    lines = []
+    for name, colour in PHASES.items():
+        points = [Point(one["iteration"], ratio(one["seconds"], 60)) for one in files.phases(name).values()]
+        lines.append(Line(name, colour, points, "bars"))
+    return Chart("time", "Where the time went", "Minutes of each iteration, by phase.",
+                 [Panel("minutes", "minutes", _filled(lines))])  # fmt: skip
+
+
+def opponents(files: RunFiles) -> list[str]:
+    """All fixed opponents that were met."""
+    return list(_named(one["results"]["opponents"].parts() for one in files.phases(EVALUATE).values()))
+
+
+def newest_ratings(files: RunFiles) -> list[Told]:
+    """As they were told last."""
+    found = [one["results"]["ratings"].rows() for one in files.phases(EVALUATE).values() if one["results"]["ratings"]]
+    return found[-1] if found else []
+
+
+def verdict(gate: Told) -> str:
+    """Of a gate, in a word."""
+    results = gate["results"]
+    return "promoted" if results["promoted"].value else "kept" if results["decided"].value else "undecided"
+
+
+def _named(found: Iterable[dict[str, Told]]) -> dict[str, Told]:
+    """All that has a name, in the order in which it first has."""
+    return {name: told for parts in found for name, told in parts.items()}
+
+
+def _filled(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line.points]
+
+
+def _colour(known: dict[str, str], name: str) -> str:
+    return known.get(name, "teal")

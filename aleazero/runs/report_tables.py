@@ -1,0 +1,180 @@
+"""The tables of a report, as HTML: every number names its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from aleazero.runs.report_charts import Chart, Line, Panel, Point
+from aleazero.runs.report_content import EVALUATE, GATE, PHASES, newest_ratings, verdict
+from aleazero.runs.report_numbers import NOTHING, between, shown, shown_name, shown_text, with_interval
+from aleazero.runs.told import RunFiles, Told, ratio, total
+
+VERDICTS = {"promoted": "promoted", "kept": "champion kept", "undecided": "undecided: champion kept"}
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", words: Sequence[int] = ()) -> str:
+    """Rows of HTML, the first cell of each its name; columns of words stand left."""
+
+    def cells(tag: str, row: Sequence[str], first: int = 0) -> str:
+        kinds = [' class="words"' if number in words else "" for number in range(first, first + len(row))]
+        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
+
+    top = cells("th", head)
+    body = "\n".join(f'<tr><th scope="row">{row[0]}</th>{cells("td", row[1:], 1)}</tr>' for row in rows)
+    return (f'<div class="wide"><table class="{kind}">\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>'
+            "</table></div>")  # fmt: skip
+
+
+def final_table(files: RunFiles, networks: dict[str, Told]) -> str:
+    """How strong networks are, by what they are called: the ends of their evaluations."""
+    ratings = {str(one["name"].value): one for one in newest_ratings(files)}
+    columns = list(networks.values())
+    met = list(dict.fromkeys(name for one in columns for name in one["results"]["opponents"].parts()))
+    rows = []
+
+    def add(name: str, cells: list[str]) -> None:
+        if any(cell != NOTHING for cell in cells):
+            rows.append([name, *cells])
+
+    for name in met:
+        add(f"against {escape(name)}", [_share(one["results"]["opponents"][name]) for one in columns])
+    if "oracle" not in met:
+        add("against oracle", [_share(one["results"]["oracle"]) for one in columns])
+    for name in met:
+        add(f"points against {escape(name)}", [_points(one["results"]["points"][name]) for one in columns])
+    counted = "pairs of games" if any(one["results"]["oracle_score"] for one in columns) else "games"
+    add("mean score", [_mean(one["results"]["score"], "score", counted) for one in columns])
+    add("mean score of the oracle <small>in the same games</small>",
+        [_mean(one["results"]["oracle_score"], "score", counted) for one in columns])  # fmt: skip
+    add("regret a decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
+    add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
+    add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
+    add("Elo <small>random play is zero</small>",
+        [_elo(ratings.get(f"network {one.value['iteration']}")) for one in columns])  # fmt: skip
+    head = ["", *(f"{called}: network {shown(one['iteration'], 'exactly')}" for called, one in networks.items())]
+    return table(head, rows, "final")
+
+
+def regret_table(measured: Told) -> str:
+    """What the decisions of one network give away, by kind; nothing where that was not measured."""
+    kinds = measured["results"]["regret"]["by_kind"].parts()
+    rows = [[shown_name(one), shown(one["count"], "count"), with_interval(one), shown(one["optimal"], "percent"),
+             shown(one["tied"], "count")] for one in kinds.values()]  # fmt: skip
+    return table(("kind of decision", "positions", "regret", "best chosen", "with several best"), rows) if rows else ""
+
+
+def gate_table(files: RunFiles) -> str:
+    """Each gate, and its verdict."""
+    rows = []
+    for one in files.phases(GATE).values():
+        results, word = one["results"], verdict(one)
+        name = f"network {shown(one['iteration'], 'exactly')}"
+        if not results["score"]:
+            rows.append([name, "nobody", shown(results["pairs"], "count"), NOTHING, "the first champion"])
+            continue
+        champion = f"network {shown(results['against'], 'exactly')}"
+        said = f'<span class="{word}">{VERDICTS[word]}</span>'
+        score = with_interval(results["score"], "percent")
+        rows.append([name, champion, shown(results["pairs"], "count"), score, said])
+    return table(("candidate", "champion", "pairs", "games won", "verdict"), rows, words=(1, 4)) if rows else ""
+
+
+def ratings_table(files: RunFiles) -> str:
+    """All who were rated, the best first."""
+    rows = [[shown_text(one["name"]), shown(one["rating"], "elo"), between(one, "elo"), shown(one["pairs"], "count")]
+            for one in newest_ratings(files)]  # fmt: skip
+    return table(("player", "Elo", "interval", "pairs"), rows, "compact") if rows else ""
+
+
+def time_table(files: RunFiles) -> str:
+    """Minutes by phase, and their shares."""
+    spent = {name: [one["seconds"] for one in files.phases(name).values()] for name in PHASES}
+    everything = total([one for parts in spent.values() for one in parts])
+    rows = []
+    for name, parts in spent.items():
+        if parts:
+            own = total(parts)
+            rows.append([name, shown(ratio(own, 60), "minutes"), shown(ratio(own, everything), "percent")])
+    if rows:
+        rows.append(["all phases", shown(ratio(everything, 60), "minutes"), ""])
+    return table(("phase", "minutes", "share"), rows, "compact") if rows else ""
+
+
+def chart_tables(chart: Chart) -> str:
+    """The numbers behind a chart."""
+    return "\n".join(_panel_table(chart, panel) for panel in chart.panels)
+
+
+def measured_networks(files: RunFiles) -> dict[str, Told]:
+    """The champion and the newest network, as far as they were measured."""
+    found = {number: one for number, one in files.phases(EVALUATE).items() if one["results"].value}
+    champion = champion_of(files).whole
+    networks = {}
+    if champion in found:
+        networks["champion"] = found[champion]
+    if found and max(found) != champion:
+        newest = max(found) == max(files.phases(GATE), default=0)
+        networks["newest" if newest else "newest measured"] = found[max(found)]
+    return networks
+
+
+def champion_of(files: RunFiles) -> Told:
+    """Whose network is the best so far, by iteration."""
+    known = [one["champion"] for one in files.manifest["iterations"].rows() if one["champion"]]
+    return known[-1] if known else Told(None, "manifest:iterations")
+
+
+def _panel_table(chart: Chart, panel: Panel) -> str:
+    by_x: dict[float | None, dict[str, Point]] = {}
+    for line in panel.lines:
+        for point in line.points:
+            by_x.setdefault(point.x.number, {})[line.name] = point
+    minutes = chart.minutes if panel.x_name == "iteration" else {}
+    head = [panel.x_name, *(["minutes of learning"] if minutes else []), *(_heading(line) for line in panel.lines)]
+    rows = []
+    for x, points in by_x.items():
+        row = [shown(next(iter(points.values())).x, panel.x_way)]
+        if minutes:
+            told = minutes.get(int(x or 0))
+            row.append(NOTHING if told is None else shown(told, "minutes"))
+        rows.append(row + [_point(points.get(line.name), panel.way) for line in panel.lines])
+    rows += [[escape(name), shown(told, panel.way)] for name, told in panel.levels.items()]
+    return f"<h3>{escape(panel.title)}</h3>\n" + table(head, rows)
+
+
+def _heading(line: Line) -> str:
+    return escape(line.name) if line.named is None else shown_name(line.named)
+
+
+def _point(point: Point | None, way: str) -> str:
+    if point is None:
+        return NOTHING
+    if point.low is None or point.high is None or None in (point.low.number, point.high.number):
+        return shown(point.y, way)
+    ends = f"{shown(point.low, way)} to {shown(point.high, way)}"
+    return f'{shown(point.y, way)} <small class="range">({ends})</small>'
+
+
+def _found(told: Told, way: str) -> str:
+    return shown(told, way) if told else NOTHING
+
+
+def _mean(told: Told, way: str, counted: str) -> str:
+    if not told:
+        return NOTHING
+    return f'{with_interval(told, way)}<small class="below">{shown(told["count"], "count")} {counted}</small>'
+
+
+def _share(told: Told) -> str:
+    return _mean(told, "percent", "pairs of games")
+
+
+def _points(told: Told) -> str:
+    return f"{shown(told[0], 'score')} to {shown(told[1], 'score')}" if told else NOTHING
+
+
+def _elo(told: Told | None) -> str:
+    if told is None:
+        return NOTHING
+    return f'{shown(told["rating"], "elo")} <small class="range">({between(told, "elo")})</small>'

@@ -1,0 +1,150 @@
+"""What a report says in words: the summary, what is missing, and what the words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from aleazero.runs.report_charts import Chart
+from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents
+from aleazero.runs.report_numbers import shown, shown_text
+from aleazero.runs.report_tables import champion_of, measured_networks
+from aleazero.runs.told import RunFiles, Told, ratio, total
+
+RECIPES: Final = {
+    "afterstate": "it learnt what positions are worth before the dice fall, and plans each turn exactly",
+    "alphazero": "it learnt from games against itself, each move of which a search chose",
+}
+GLOSSARY: Final = {
+    "network": "What is learnt. Each iteration ends with one, named by its number.",
+    "champion": "The network that no later one has been proven better than. Only a gate makes another.",
+    "minutes of learning": "What learning itself took, without gates and evaluations, and in the recipe afterstate "
+    "without compiling.",
+    "gate": "A test of the newest network against the champion. It says how often it errs.",
+    "pair": "Two games on the same luck with seats swapped (alone: one game each on the same luck), so that luck "
+    "favours nobody. Pairs are what all statistics count.",
+    "interval of 95 %": "A range that holds the true number in nineteen of twenty such measurements.",
+    "random": "A player who chooses by lot.",
+    "rollout": "A search that values positions by playing them out by lot, two hundred times a move; it has "
+    "learnt nothing.",
+    "oracle": "Exact play, computed and not learnt.",
+    "regret": "What a decision gives away, in the game's own points (or wins), against the best one; known where exact "
+    "values are.",
+    "Elo": "A scale of strength: equal players have equal ratings, and four hundred more means ten wins for a loss.",
+}
+ALONE: Final = (
+    "In Yatzy for several, the oracle is the player who is best alone: exact for points, blind to what the "
+    "others have. A player who minds them can win more often than not against it. Regret is judged as if alone, at "
+    "equal cards."
+)
+
+
+def summary(files: RunFiles) -> str:
+    """The run in two sentences."""
+    config, manifest = files.config, files.manifest
+    done = iterations_done(files)
+    recipe = str(manifest["recipe"].value)
+    spent = total([one["seconds"] for name in PHASES for one in files.phases(name).values()])
+    learnt = list(minutes_learnt(files).values())
+    took = f" and {shown(learnt[-1], 'minutes')} minutes of learning" if learnt else ""
+    in_all = f" ({shown(ratio(spent, 60), 'minutes')} with everything)" if learnt else ""
+    iterations = f"{shown(done, 'exactly')} of {shown(config['iterations'], 'exactly')} iterations"
+    first = (f"This run taught a network to play {game_in_words(files)} from nothing, in {iterations}{took}{in_all}: "
+             f"{RECIPES.get(recipe, escape(recipe))}.")  # fmt: skip
+    return f"{first} {_strength(files)}"
+
+
+def game_in_words(files: RunFiles) -> str:
+    """The game and its parameters."""
+    params = [f"{escape(name)} {shown_text(one)}" for name, one in files.manifest["params"].parts().items()]
+    return shown_text(files.manifest["game"]) + (f" ({', '.join(params)})" if params else "")
+
+
+def iterations_done(files: RunFiles) -> Told:
+    """How many iterations are over: the number of the last one that is."""
+    over = [one["number"] for one in files.manifest["iterations"].rows() if EVALUATE in (one["done"].value or ())]
+    return over[-1] if over else Told(0, "0")
+
+
+def state_of(files: RunFiles) -> str:
+    """Whether the run is over; nothing is said where it is."""
+    if files.manifest["finished"].value:
+        return ""
+    stopped, resumed = files.events("stopped"), files.events("resumed")
+    latest = max((one["time"].number or 0.0 for one in resumed), default=0.0)
+    why = ""
+    if stopped and (stopped[-1]["time"].number or 0.0) >= latest and stopped[-1]["why"]:
+        why = f" It was stopped: {shown_text(stopped[-1]['why'])}."
+    done = f"{shown(iterations_done(files), 'exactly')} of {shown(files.config['iterations'], 'exactly')} iterations"
+    return f"<strong>This run is not finished:</strong> {done} are done.{why} What follows is how it stands."
+
+
+def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
+    """What a reader may look for in vain, and why."""
+    drawn = {chart.key for chart in charts}
+    measured = {number: one for number, one in files.phases(EVALUATE).items() if one["results"].value}
+    found = []
+    if not measured:
+        found.append("No network was measured yet: there is no strength to show.")
+    else:
+        if "oracle" not in opponents(files) and not any(one["results"]["oracle"] for one in measured.values()):
+            asked = files.config["evaluate"]["against"].value
+            found.append("The oracle was not among the opponents that the settings ask for." if asked
+                         else "No oracle for this game: nobody knows how far perfect play is.")  # fmt: skip
+        if "regret" not in drawn:
+            off = files.config["evaluate"]["regret"].value is False
+            found.append("Regret was not asked for in the settings." if off
+                         else "No regret: the game has no exact values to judge decisions by.")  # fmt: skip
+        if not newest_ratings(files):
+            found.append("No ratings: random play, where they begin, was never met.")
+        left_out = [one["iteration"] for number, one in files.phases(GATE).items() if number not in measured]
+        if left_out:
+            numbers = ", ".join(shown(one, "exactly") for one in left_out)
+            found.append(f"Networks that were not measured: {numbers}.")
+    if "gates" not in drawn:
+        found.append("No gate was played: the first network is champion without one.")
+    if "losses" not in drawn:
+        found.append("No losses were told: tables learn without them, or nothing is learnt yet.")
+    if files.manifest["recipe"].value == "afterstate":
+        found.append("The recipe afterstate has no policy: there is no entropy, and no calibration of values.")
+    elif "entropy" not in drawn:
+        found.append("No fit is over yet: there is no calibration and no entropy.")
+    if files.events("resumed"):
+        found.append("The run was resumed: a phase that was interrupted counts only the minutes since then.")
+    return found
+
+
+def glossary(files: RunFiles) -> str:
+    """What the words mean."""
+    words = "\n".join(f"<div><dt>{escape(word)}</dt><dd>{escape(said)}</dd></div>" for word, said in GLOSSARY.items())
+    alone = f"<p>{escape(ALONE)}</p>\n" if files.manifest["game"].value == "yatzy" else ""
+    return f"<dl>\n{words}\n</dl>\n{alone}"
+
+
+def _strength(files: RunFiles) -> str:
+    champion = champion_of(files)
+    if not champion:
+        return "It has no champion yet."
+    networks = measured_networks(files)
+    if not networks:
+        return f"Its champion, network {shown(champion, 'exactly')}, was not measured."
+    called, one = next(iter(networks.items()))
+    results = one["results"]
+    shares = {**results["opponents"].parts(), **({"oracle": results["oracle"]} if results["oracle"] else {})}
+    against = {"random": "random play", "rollout": "a search with random playouts", "oracle": "the oracle"}
+    parts: list[str] = []
+    for name, score in shares.items():
+        of = "" if parts else "of its games "
+        parts.append(f"{shown(score['mean'], 'percent')} {of}against {escape(against.get(name, name))}")
+    who = "Its champion" if called == "champion" else "The newest network that was measured"
+    told = [f"wins {_listed(parts)}"] if parts else []
+    if results["score"]:
+        told.append(f"scores {shown(results['score']['mean'], 'score')} on average")
+    if results["regret"]:
+        told.append(f"gives away {shown(results['regret']['mean'])} a decision against exact play")
+    return f"{who}, network {shown(one['iteration'], 'exactly')}, {'; it '.join(told) or 'was measured'}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""

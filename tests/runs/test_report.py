@@ -1,0 +1,275 @@
+"""The report of a run: its page from any directory that a run can leave, and errors for those that none can."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py and page_trace.py
+
+from page_trace import Page, Truth, agrees, wrong
+from run_by_hand import read_lines, run_by_hand, write_events
+
+from aleazero.errors import ConfigError, RunError
+from aleazero.runs import report
+from aleazero.runs.report_content import charts_of
+from aleazero.runs.report_figures import COLOURS
+from aleazero.runs.report_page import make_page
+from aleazero.runs.told import RunFiles
+
+
+def page_of(path: Path) -> str:
+    """The page without its drawings, which take long."""
+    files = RunFiles(path)
+    charts = charts_of(files)
+    return make_page(files, charts, {chart.key: "" for chart in charts})
+
+
+def words_of(page: str) -> str:
+    page = re.sub(r"</?(t[dhr]|p|li|small|pre|h\d)\b", r" \g<0>", page)
+    return " ".join(re.sub(r"<style.*?</style>|<[^>]*>", "", page, flags=re.DOTALL).split())
+
+
+@pytest.fixture(scope="module", params=["afterstate", "alphazero"])
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole run with its report."""
+    path = run_by_hand(tmp_path_factory.mktemp("runs") / f"my {request.param} <run>", request.param)
+    assert report.write_report(path) == path / "report.html"
+    return path
+
+
+def test_every_number_on_the_page_is_at_the_place_it_names(written: Path) -> None:
+    page = Page((written / "report.html").read_text(encoding="utf-8"))
+    assert wrong(page, Truth(written)) == []
+    assert len(page.traced) > 200
+
+
+def test_every_number_that_is_drawn_is_on_the_page(written: Path) -> None:
+    page = Page((written / "report.html").read_text(encoding="utf-8"))
+    places = {place for place, _, _ in page.traced}
+    for chart in charts_of(RunFiles(written)):
+        for panel in chart.panels:
+            for point in (point for line in panel.lines for point in line.points):
+                assert {one.place for one in (point.y, point.low, point.high) if one is not None} <= places
+            assert {one.place for one in panel.levels.values()} <= places
+        assert {one.place for one in chart.minutes.values()} <= places
+
+
+def test_a_wrong_number_would_be_found(written: Path) -> None:
+    text = (written / "report.html").read_text(encoding="utf-8")
+    truth = Truth(written)
+    place = "events:phase/4/evaluate/results/opponents/random/mean"
+    shown = f'<span data-from="{place}">85.0%</span>'
+    assert shown in text
+    assert wrong(Page(text.replace(shown, shown.replace("85.0", "85.1"), 1)), truth) == [f"{place}: '85.1%'"]
+    assert wrong(Page(text.replace(shown, "85.0%", 1)), truth) == [
+        "no place: ', wins 85.0% of its games against random play,'"
+    ]
+    assert wrong(Page(text.replace("36fc8c6845480004", "36fc8c6845480005")), truth) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "same"),
+    [
+        ("87.5%", 0.8749, True), ("87.5%", 0.8756, False), ("1,235", 1234.5, True), ("−0.5", -0.5, True),
+        ("0.5", -0.5, False), ("3.2e-06", 3.21e-6, True), ("–", None, True), ("–", 0.0, False), ("0", None, False),
+        ("0", 0.4, True), ("4611686018427387905", 2**62 + 1, True), ("4611686018427387905", 2**62, False),
+        ("2026-09-21 14:13 UTC", 1790000000.0, True), ("2026-09-21 14:14 UTC", 1790000000.0, False),
+    ],
+)  # fmt: skip
+def test_numbers_agree_as_far_as_they_are_shown(text: str, value: float | None, same: bool) -> None:
+    assert agrees(text, value) is same
+
+
+def test_the_page_asks_nobody_for_anything(written: Path) -> None:
+    text = (written / "report.html").read_text(encoding="utf-8")
+    for tag, attributes in Page(text).tags:
+        assert tag not in ("script", "link", "iframe", "object", "img", "image")
+        for name, value in attributes.items():
+            if name in ("src", "href", "xlink:href", "action"):
+                assert str(value).startswith("#"), (tag, name, value)
+    assert re.findall(r"@import|url\((?!#)", text) == []
+
+
+def test_drawings_take_colours_and_letters_from_the_page(written: Path) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", (written / "report.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(drawings) == len(charts_of(RunFiles(written)))
+    for svg in drawings:
+        assert re.findall(r"#[0-9a-f]{6}\b|<style|font-family", svg) == []
+        assert set(re.findall(r"var\(--(\w+)\)", svg)) <= set(COLOURS)
+    assert all(image.read_bytes().startswith(b"\x89PNG") for image in report.images_of(written))
+
+
+def test_links_and_drawings_refer_to_parts_that_are_there_once(written: Path) -> None:
+    text = (written / "report.html").read_text(encoding="utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert (
+        set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text))
+        - {(one, "") for one in ids}
+        - {("", one) for one in ids}
+        == set()
+    )
+
+
+@pytest.mark.parametrize("written", ["afterstate"], indirect=True)  # one tells enough, and drawing takes long
+def test_the_same_directory_gives_the_same_bytes(written: Path, tmp_path: Path) -> None:
+    page, images = (written / "report.html").read_bytes(), report.images_of(written)
+    before = [image.read_bytes() for image in images]
+    assert report.write_report(written, tmp_path / "again.html").read_bytes() == page
+    assert [image.read_bytes() for image in images] == before
+    assert {image.stem for image in images} == {chart.key for chart in charts_of(RunFiles(written))}
+
+
+def test_what_a_reader_looks_for_is_there(written: Path) -> None:
+    text = words_of((written / "report.html").read_text(encoding="utf-8"))
+    recipe = "afterstate" if "afterstate" in written.name else "alphazero"
+    assert "Its champion, network 4, wins 85.0% of its games against random play" in text
+    assert "This run is not finished" not in text
+    assert "How often a gate errs: an equal candidate passes at most 5.0% of gates" in text
+    assert "undecided: champion kept" in text
+    assert ("Policy entropy" in text) is (recipe == "alphazero")
+    assert ("there is no entropy" in text) is (recipe == "afterstate")
+    rounds = " --set minutes=null --set rounds=43"
+    train = f"aleazero train config.yaml --run again{rounds if recipe == 'afterstate' else ''}"
+    assert f"{train} aleazero play pig -p target=30" in text
+    assert "--engine net:again/models/0004.safetensors" in text
+
+
+def change(path: Path, name: str, **results: Any) -> None:
+    """Other results in the phases of a name."""
+    events = read_lines(path)
+    for event in events:
+        if event.get("phase") == name:
+            event["results"] = {**event["results"], **results}
+    write_events(path, events)
+
+
+def honest(path: Path) -> str:
+    """The words of a page, all of whose numbers are right."""
+    text = page_of(path)
+    assert wrong(Page(text), Truth(path)) == []
+    return words_of(text)
+
+
+def test_a_run_that_is_not_finished_says_so(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", done=2)
+    write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "KeyboardInterrupt"}])
+    text = honest(path)
+    assert "This run is not finished: 2 of 4 iterations are done. It was stopped: KeyboardInterrupt." in text
+    write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790000901.0, "iterations": 4}])
+    text = honest(path)
+    assert "It was stopped" not in text
+    assert "The run was resumed" in text
+
+
+def test_a_run_that_has_only_begun(tmp_path: Path) -> None:
+    text = honest(run_by_hand(tmp_path / "run", done=0))
+    assert "0 of 4 iterations are done" in text
+    assert "It has no champion yet." in text
+    assert "No network was measured yet" in text
+
+
+def test_a_run_without_any_event(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", done=0)
+    (path / "events.ndjson").unlink()
+    assert "It has no champion yet." in words_of(page_of(path))
+
+
+def test_one_iteration_has_no_gate(tmp_path: Path) -> None:
+    text = honest(run_by_hand(tmp_path / "run", iterations=1))
+    assert "No gate was played" in text
+    assert "Its champion, network 1, wins 82.0%" in text
+    assert "newest" not in text.partition("Glossary")[0]
+
+
+def test_networks_that_were_not_measured_are_named(tmp_path: Path) -> None:
+    text = honest(run_by_hand(tmp_path / "run", iterations=5, every=2))
+    assert "Networks that were not measured: 1, 3." in text
+    assert "champion: network 4 newest: network 5" in text
+
+
+def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    events = read_lines(path)
+    for event in events:
+        if event["event"] == "learning":
+            event["losses"] = [None, float("nan")]
+    write_events(path, events)
+    nothing = {"count": 2, "mean": 0.5, "error": None, "low": None, "high": None}
+    change(path, "evaluate", opponents={"random": nothing}, regret={**nothing, "mean": None, "by_kind": {}})
+    text = honest(path)
+    assert "against random 50.0% 2 pairs of games" in text
+    assert "it gives away – a decision" in text
+    assert "No losses were told" in text
+
+
+def test_a_game_without_an_oracle(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    events = read_lines(path)
+    for event in events:
+        if event.get("phase") == "evaluate":
+            event["results"] = {"opponents": {"random": event["results"]["opponents"]["random"]}, "ratings": []}
+    write_events(path, events)
+    text = honest(path)
+    assert "No oracle for this game" in text
+    assert "No regret: the game has no exact values" in text
+    assert "No ratings" in text
+
+
+def test_what_the_settings_left_out_is_not_laid_on_the_game(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", evaluate={"every": 1, "against": ["random"], "regret": False})
+    change(path, "evaluate", opponents={}, regret=None)
+    text = honest(path)
+    assert "The oracle was not among the opponents that the settings ask for." in text
+    assert "Regret was not asked for" in text
+
+
+def test_events_told_twice_change_nothing_else(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    before = page_of(path)
+    events = read_lines(path)
+    write_events(path, [*events[:9], *events[3:9], *events[9:]])
+    assert page_of(path) == before
+
+
+def test_texts_of_the_run_are_no_markup(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", done=1)
+    write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "<b>&amp;</b>"}])
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page_of(path)
+    honest(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("manifest.json", "{"), ("manifest.json", "[]"), ("events.ndjson", "{\n"), ("events.ndjson", "3\n"),
+     ("config.yaml", "game: [\n"), ("config.yaml", "- 1\n"),
+     ("events.ndjson", '{"event": "phase", "iteration": 1, "phase": "evaluate", "time": 1, "results": "all"}\n'),
+     ("events.ndjson", '{"event": "phase", "iteration": 1, "phase": "gate", "time": 1, "seconds": "long"}\n'),
+     ("events.ndjson", '{"event": "started", "time": "noon"}\n')],
+)  # fmt: skip
+def test_damage_is_one_line(tmp_path: Path, file: str, text: str) -> None:
+    path = run_by_hand(tmp_path / "run")
+    (path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=r"^[^\n]+$"):
+        page_of(path)
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="holds no run"):
+        report.write_report(tmp_path)
+    path = run_by_hand(tmp_path / "run")
+    (path / "config.yaml").unlink()
+    with pytest.raises(RunError, match=r"config\.yaml cannot be read: No such file"):
+        report.write_report(path)
+
+
+def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert report.why_no_report() is not None
+    with pytest.raises(ConfigError, match=r"matplotlib, which is missing: pip install 'aleazero\[report\]'$"):
+        report.write_report(run_by_hand(tmp_path / "run"))
