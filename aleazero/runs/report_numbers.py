@@ -16,9 +16,11 @@ NOTHING: Final = "–"
 
 def plain(value: float) -> str:
     """Three digits, or all before the point."""
-    if abs(value) >= 100:
+    if abs(value) >= 99.95:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
+    if value == 0:
+        return "0"
+    return f"{value:#.3g}" if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def minutes(value: float) -> str:
@@ -33,7 +35,7 @@ WRITE: Final[dict[str, Callable[[float], str]]] = {
     "percent": lambda value: f"{value:.1%}",
     "score": lambda value: f"{value:,.1f}",
     "loss": lambda value: f"{value:.4f}",
-    "elo": lambda value: f"{value:+.0f}" if round(value) else "0",
+    "elo": lambda value: f"{value:+,.0f}" if round(value) else "0",
     "file": lambda value: f"{value:04.0f}",
     "exactly": lambda value: str(int(value)),
     "date": lambda value: f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M} UTC",

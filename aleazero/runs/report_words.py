@@ -90,8 +90,12 @@ def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
     else:
         if "oracle" not in opponents(files) and not any(one["results"]["oracle"] for one in measured.values()):
             asked = files.config["evaluate"]["against"].value
-            found.append("The oracle was not among the opponents that the settings ask for." if asked
-                         else "No oracle for this game: nobody knows how far perfect play is.")  # fmt: skip
+            if asked:
+                found.append("The oracle was not among the opponents that the settings ask for.")
+            elif "regret" in drawn:
+                found.append("The oracle was not met in games; regret tells how far perfect play is.")
+            else:
+                found.append("No oracle for this game: nobody knows how far perfect play is.")
         if "regret" not in drawn:
             off = files.config["evaluate"]["regret"].value is False
             found.append("Regret was not asked for in the settings." if off

@@ -18,8 +18,9 @@ from aleazero.errors import ConfigError, RunError
 from aleazero.runs import report
 from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import COLOURS
+from aleazero.runs.report_numbers import written as shown_number
 from aleazero.runs.report_page import make_page
-from aleazero.runs.told import RunFiles
+from aleazero.runs.told import RunFiles, Told
 
 
 def page_of(path: Path) -> str:
@@ -70,6 +71,20 @@ def test_a_wrong_number_would_be_found(written: Path) -> None:
         "no place: ', wins 85.0% of its games against random play,'"
     ]
     assert wrong(Page(text.replace("36fc8c6845480004", "36fc8c6845480005")), truth) != []
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "text"),
+    [
+        ("plain", 0.0, "0"), ("plain", 60.0, "60.0"), ("plain", -0.1, "−0.100"), ("plain", 1234.56, "1,235"),
+        ("plain", 3.21e-6, "3.2e−06"), ("plain", 99.96, "100"), ("elo", -0.3, "0"), ("elo", 1011.2, "+1,011"),
+        ("percent", 0.12345, "12.3%"), ("exactly", 2**62 + 1, "4611686018427387905"), ("file", 7, "0007"),
+        ("minutes", 0.066, "0.07"), ("minutes", 7.84, "7.8"), ("date", 1790000000.0, "2026-09-21 14:13 UTC"),
+        ("plain", None, "–"), ("plain", float("inf"), "–"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_people_do(way: str, value: float | None, text: str) -> None:
+    assert shown_number(Told(value, "events:a"), way) == text
 
 
 @pytest.mark.parametrize(
@@ -219,6 +234,14 @@ def test_a_game_without_an_oracle(tmp_path: Path) -> None:
     assert "No oracle for this game" in text
     assert "No regret: the game has no exact values" in text
     assert "No ratings" in text
+
+
+def test_an_oracle_that_only_judges_is_not_denied(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    change(path, "evaluate", opponents={"random": {"count": 2, "mean": 0.5}})
+    text = honest(path)
+    assert "The oracle was not met in games; regret tells" in text
+    assert "No oracle for this game" not in text
 
 
 def test_what_the_settings_left_out_is_not_laid_on_the_game(tmp_path: Path) -> None:
