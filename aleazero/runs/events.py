@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from aleazero.errors import ConfigError, RunError
+from aleazero.errors import RunError
 
 PLACE: Final = ("event", "iteration", "phase", "round")
-"""What tells an event from another."""
+"""What tells an event of an iteration from another. Others, such as stops, each happened."""
 
 
 class Events:
@@ -48,11 +48,11 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
     for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
         try:
             event = json.loads(line)
-            place = tuple(event.get(name) for name in PLACE)
+            place = tuple(event.get(name) for name in PLACE) if "iteration" in event else (number,)
         except (ValueError, AttributeError):
             raise RunError(f"{path}, line {number} is damaged, expected an event as JSON") from None
         found[place] = event

@@ -1,0 +1,49 @@
+"""Events: only added to, told twice counts once, half a line is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aleazero.errors import RunError
+from aleazero.runs.events import Events, read_events
+
+
+def test_events_come_back_as_they_were_told(tmp_path):
+    events = Events(tmp_path / "e.ndjson")
+    events.add("learning", iteration=1, round=2, losses=(0.5, float("nan")))
+    (event,) = read_events(tmp_path / "e.ndjson")
+    assert (event["event"], event["losses"]) == ("learning", [0.5, None])
+
+
+def test_of_what_is_told_twice_the_last_counts_in_the_place_of_the_first(tmp_path):
+    events = Events(tmp_path / "e.ndjson")
+    for number, value in ((1, "a"), (2, "b"), (1, "c")):
+        events.add("learning", iteration=1, round=number, value=value)
+    assert [event["value"] for event in read_events(tmp_path / "e.ndjson")] == ["c", "b"]
+
+
+def test_every_stop_counts(tmp_path):
+    events = Events(tmp_path / "e.ndjson")
+    for _ in range(2):
+        events.add("stopped", why="Ctrl-C")
+    assert len(read_events(tmp_path / "e.ndjson")) == 2
+
+
+def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):
+    path = tmp_path / "e.ndjson"
+    Events(path).add("fit", iteration=1)
+    with path.open("ab") as file:
+        file.write(b'{"event": "fi')
+    assert len(read_events(path)) == 1
+    Events(path).add("fit", iteration=2)
+    assert [json.loads(line)["iteration"] for line in path.read_text().splitlines()] == [1, 2]
+
+
+def test_a_damaged_line_is_told_by_its_number(tmp_path):
+    path = tmp_path / "e.ndjson"
+    path.write_text('{"event": "a"}\nnonsense\n{"event": "b"}\n')
+    with pytest.raises(RunError, match="line 2 is damaged"):
+        read_events(path)
+    assert read_events(tmp_path / "none.ndjson") == []
