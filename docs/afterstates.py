@@ -162,7 +162,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
     return rows
 
 
-SEARCHES = (4, 16, 64, 256, 1024, 4096)
+SEARCHES = (4, 16, 64, 256, 1024)
 
 
 def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
@@ -223,40 +223,53 @@ def keep(rows: list[dict[str, Any]]) -> None:
     OUT.write_text(json.dumps(held + rows, indent=1) + "\n", encoding="utf-8")
 
 
+TEACHERS = {
+    "turn": "turn: the expectation of the turn",
+    "lambda": "lambda: later turns mixed in",
+    "td": "td: what happened",
+    "alphazero": "alphazero: self-play with a search",
+}
+
+
 def plot() -> None:
-    """Regret against time by target, and the share won against the oracle's player."""
+    """Regret against time by what teaches, and the share won against the oracle's player."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     rows = json.loads(OUT.read_text(encoding="utf-8"))
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    colours = {"turn": "C0", "lambda": "C1", "td": "C2", "": "C0"}
-    for label, name in (("turn", "turn: expectation of the turn"), ("lambda", "lambda 0.7"), ("td", "td: sampled")):
-        for number, seed in enumerate(sorted({row["seed"] for row in rows if row["label"] == label})):
-            some = [row for row in rows if row["case"] == "yatzy1" and row["label"] == label and row["seed"] == seed]
-            left.plot([row["minutes"] for row in some], [row["regret"]["mean"] for row in some], "o-",
-                      color=colours[label], ms=3, label=name if number == 0 else None)  # fmt: skip
-    for number, seed in enumerate(sorted({r["seed"] for r in rows if r["case"] == "yatzy1" and not r["label"]})):
-        some = [row for row in rows if row["case"] == "yatzy1" and not row["label"] and row["seed"] == seed]
-        left.plot([row["minutes"] for row in some], [row["regret"]["mean"] for row in some], "o--", color="C3", ms=3,
-                  label="turn, 12 core-minutes" if number == 0 else None)  # fmt: skip
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    for number, (label, name) in enumerate(TEACHERS.items()):
+        draw(left, rows, "yatzy1", label, "regret", f"C{number}", name)
+    draw(left, rows, "yatzy1", "", "regret", "C0", "turn, six minutes on two cores", "o--")
     left.set(xscale="log", yscale="log", xlabel="core-minutes", ylabel="regret a game (points)",
-             title="One-player Yatzy: 248.44 − regret is the expected score")  # fmt: skip
-    left.legend()
-    for seed in sorted({row["seed"] for row in rows if row["case"] == "yatzy2"}):
-        some = [row for row in rows if row["case"] == "yatzy2" and row["seed"] == seed]
-        won = [100 * row["won"]["mean"] for row in some]
-        right.errorbar([row["minutes"] for row in some], won, [196 * row["won"]["error"] for row in some], fmt="o-",
-                       ms=3, capsize=2, label=f"seed {seed}")  # fmt: skip
+             title="One-player Yatzy: points short of best play")  # fmt: skip
+    left.set_yticks([0.1, 0.3, 1, 3, 10, 30, 100], ["0.1", "0.3", "1", "3", "10", "30", "100"])
+    left.legend(fontsize=8)
+    draw(right, rows, "yatzy2", "", "won", "C0", "share won, three seeds", scale=100)
     right.axhline(50, color="grey", lw=1)
     right.set(xscale="log", xlabel="core-minutes", ylabel="games won (%)",
               title="Two players: against the player who is best alone")  # fmt: skip
-    right.legend()
+    right.legend(fontsize=8)
+    marks = [0.125, 0.25, 0.5, 1, 2, 4, 8, 12]
     for axis in (left, right):
+        axis.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        axis.minorticks_off()
         axis.grid(alpha=0.3)
     figure.savefig(IMAGES / "afterstates.png", dpi=110)
+
+
+def draw(axis: Any, rows: Any, case: str, label: str, what: str, colour: str, name: str, style: str = "o-", *,
+         scale: float = 1.0) -> None:  # fmt: skip
+    """A line for each seed, with intervals of 95 %."""
+    mine = [row for row in rows if row["case"] == case and row["label"] == label]
+    for seed in sorted({row["seed"] for row in mine}):
+        some = [row for row in mine if row["seed"] == seed]
+        axis.errorbar([row["minutes"] for row in some], [scale * row[what]["mean"] for row in some],
+                      [1.96 * scale * row[what]["error"] for row in some], fmt=style, ms=3, lw=1, capsize=2,
+                      color=colour, label=name)  # fmt: skip
+        name = "_"  # once in the legend
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+"""The verbs train, resume, runs and config, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for small_runs.py
+
+from small_runs import AFTERSTATE
+
+from aleazero.cli.main import app
+
+
+def invoke(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    path = tmp_path_factory.mktemp("configs") / "small.yaml"
+    path.write_text(yaml.safe_dump({**AFTERSTATE, "iterations": 1, "rounds": 4}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(config, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "first"
+    result = invoke("train", config, "--run", path, "--workers", 1)
+    assert result.exit_code == 0, result.output
+    return path, result.stdout
+
+
+def test_train_ends_with_a_table_and_the_reports_path(finished):
+    path, said = finished
+    assert "against random" in said
+    assert "finished, 1 of 1 iterations" in said
+    assert (path / "report.html").exists()
+
+
+def test_the_same_command_leaves_a_finished_run_alone(config, finished):
+    path, _ = finished
+    before = (path / "manifest.json").read_bytes()
+    result = invoke("train", config, "--run", path, "--json")
+    assert json.loads(result.stdout)["finished"]
+    assert (path / "manifest.json").read_bytes() == before
+
+
+def test_runs_are_listed_shown_and_compared(config, finished, tmp_path):
+    path, _ = finished
+    assert json.loads(invoke("runs", "list", "--folder", path.parent, "--json").stdout)[0]["champion"] == 1
+    assert "pig" in invoke("runs", "list", "--folder", path.parent).stdout
+    shown = json.loads(invoke("runs", "show", path, "--json").stdout)
+    assert shown["disk"]["models"] > 0
+    assert "disk" in invoke("runs", "show", path).stdout
+    other = tmp_path / "other"
+    assert invoke("train", config, "--run", other, "--set", "seed=1", "--workers", 1).exit_code == 0
+    compared = json.loads(invoke("runs", "compare", path, other, "--json").stdout)
+    assert compared["settings"] == {"seed": ["0", "1"]}
+    assert "against random" in invoke("runs", "compare", path, other).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train", "none.yaml"], "none.yaml cannot be read"),
+        (["resume", "nowhere"], "nowhere holds no run"),
+        (["runs", "show", "nowhere"], "nowhere holds no run"),
+        (["runs", "list", "--folder", "nowhere"], "nowhere holds no runs"),
+        (["runs", "compare", "nowhere"], "expected at least two"),
+        (["config", "check", "none.yaml"], "none.yaml cannot be read"),
+        (["config", "show", "none.yaml"], "none.yaml cannot be read"),
+    ],
+)
+def test_what_is_missing_is_said_in_a_line(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = invoke(*words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_config_shows_checks_and_explains(config):
+    assert yaml.safe_load(invoke("config", "show", config).stdout)["gate"]["alpha"] == 0.05
+    assert "right, pig(target=10) by recipe afterstate" in invoke("config", "check", config).stdout
+    assert "properties" in json.loads(invoke("config", "schema").stdout)
+
+
+def test_another_setting_on_the_same_run_is_refused(config, finished):
+    result = invoke("train", config, "--run", finished[0], "--set", "seed=5")
+    assert result.exit_code == 2
+    assert "holds a run with seed 0, got 5" in result.stderr
+
+
+def test_a_finished_run_is_extended(config, finished, tmp_path):
+    path = tmp_path / "run"
+    assert invoke("train", config, "--run", path, "--workers", 1).exit_code == 0
+    result = invoke("resume", path, "--set", "iterations=2", "--set", "rounds=8", "--workers", 1, "--json")
+    assert json.loads(result.stdout)["iterations"] == {"done": 2, "of": 2}
