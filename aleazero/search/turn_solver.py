@@ -133,12 +133,6 @@ class SolverGraph:
         if len(ends):
             self._values[ends] = tell(KernelStates(self.game, self._leaves.vectors[ends]))
 
-    def end(self, tell: Tell) -> None:
-        """Take what ends of the game are worth by this, instead of their returns."""
-        ends = np.flatnonzero(self._kinds == TERMINAL)
-        if len(ends):
-            self._values[ends] = tell(KernelStates(self.game, self._leaves.vectors[ends]))
-
     def solve(self, values: Vector) -> None:
         """Take the leaves' values, by player, and solve the turn."""
         if isinstance(self._evaluator, Uniform | Rollout):
