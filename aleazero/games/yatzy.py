@@ -349,11 +349,14 @@ def played_outcome(state: Vector, seed: int, count: int) -> int:
     numbers = state.tolist()  # numpy's own are slow one by one
     player = numbers[PLAYER]
     filled = NUM_CATEGORIES - numbers[BOARDS + BOARD * player + AVAIL].bit_count()
-    missing = DICE - int(SIZES[numbers[IN_HAND]])
+    missing = DICE - _SIZES[numbers[IN_HAND]]
     rolled = 0
     for face in event_dice(seed, player, filled, MOST_REROLLS - numbers[REROLLS], missing):
-        rolled = int(ADD[rolled, face - 1])
+        rolled = _ADD[rolled][face - 1]
     return rolled
+
+
+_SIZES, _ADD = SIZES.tolist(), ADD.tolist()
 
 
 def parse(line: str) -> Vector:

@@ -230,19 +230,22 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         node.edge_room = count
         tree.counters[EDGES] += count
         tree.counters[EXPANSIONS] += 1
-        total = 0.0
+        total = float(count)
         highest = -math.inf
         if settings.evaluator == EXTERNAL:
+            total = 0.0
             for i in range(count):
                 highest = max(highest, tray.logits[slot, scratch.actions[i]])
-            for i in range(count):
-                total += math.exp(tray.logits[slot, scratch.actions[i]] - highest)
         for i in range(count):
             action = scratch.actions[i]
-            prior = 1.0 / count
+            weight = 1.0
             if settings.evaluator == EXTERNAL:
-                prior = math.exp(tray.logits[slot, action] - highest) / total
-            new_edge(tree, node.first_edge + i, action, prior * count if settings.open_loop else prior)
+                weight = math.exp(tray.logits[slot, action] - highest)
+                total += weight
+            new_edge(tree, node.first_edge + i, action, weight)
+        for e in range(node.first_edge, node.first_edge + count):
+            prior = tree.edges[e].prior / total
+            tree.edges[e].prior = prior * count if settings.open_loop else prior
 
     def take(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, row: Any) -> None:
         """Take a leaf's evaluation: keep it, and expand the leaf."""

@@ -10,19 +10,12 @@ import numpy as np
 from aleazero.games.base import CHANCE, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.chance import (
-    BAD_OUTCOME,
-    MADE,
-    NO_EDGES_LEFT,
-    UNLISTED,
-    make_draw,
-    make_listing,
-    may_store,
-)
+from aleazero.search.chance import BAD_OUTCOME, make_draw, may_store
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
 from aleazero.search.evaluate import sound_actions
 from aleazero.search.leaves import add_leaf, make_leaves, step_on
+from aleazero.search.listing import MADE, NO_EDGES_LEFT, UNLISTED, make_listing
 from aleazero.search.select import close_slots, open_slots, select, select_open
 from aleazero.search.status import (
     ASK_EXACT,

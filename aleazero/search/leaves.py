@@ -10,9 +10,10 @@ import numpy as np
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.chance import BAD_OUTCOME, NO_EDGES_LEFT, make_draw, make_listing
+from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.children import Children
 from aleazero.search.engine import MAX_CHANCE_RUN
+from aleazero.search.listing import NO_EDGES_LEFT, make_listing
 from aleazero.search.status import ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, LEAF, NO_ROOM
 from aleazero.search.streams import unit_at
 from aleazero.search.tree import NO_EDGE, NO_NODE, ROWS, UNEXPANDED, Batch, Scratch, Settings, Tree

@@ -48,17 +48,23 @@ NODE = np.dtype(
 TALLY: Final = 3
 """A counter beside the tree: an outcome of a chance root in open loop."""
 
-EDGE = np.dtype(
-    [
-        ("total", "f8"),  # sum of the mover's values; unused at chance nodes
-        ("prior", "f8"),  # probability; in open loop a weight, 1 being neutral
-        ("action", "i4"),
-        ("child", "i4"),  # closed loop only
-        ("visits", "i4"),
-        ("in_flight", "i4"),
-        ("listed", "i4"),  # at chance nodes: the outcome's place in the game's list
-        ("next_listed", "i4"),  # at chance nodes: the edge that comes next in the game's list, or NO_EDGE
-    ],
+_EDGE_FIELDS = {
+    "total": ("f8", 0),  # sum of the mover's values; chance nodes have the next two in its place
+    "listed": ("i4", 0),  # the outcome's place in the game's list
+    "next_listed": ("i4", 4),  # the edge that comes next in the game's list, or NO_EDGE
+    "prior": ("f8", 8),  # probability; in open loop a weight, 1 being neutral
+    "action": ("i4", 16),
+    "child": ("i4", 20),  # closed loop only
+    "visits": ("i4", 24),
+    "in_flight": ("i4", 28),
+}
+"""Kind, and the byte where it begins."""
+EDGE: np.dtype[np.void] = np.dtype(
+    {
+        "names": list(_EDGE_FIELDS),
+        "formats": [kind for kind, _ in _EDGE_FIELDS.values()],
+        "offsets": [at for _, at in _EDGE_FIELDS.values()],
+    },
     align=True,
 )
 

@@ -168,10 +168,10 @@ class Actor:
     def _play_result(self, row: int, playing: _Playing, result: SearchResult) -> None:
         """Note what the search found, and execute a move drawn from its visits."""
         self.evaluations += result.evaluations
-        policy = self._nothing
+        policy, visits = self._nothing, result.visits.tolist()
         if playing.full:
             policy = np.zeros(self.game.num_actions, np.float32)
-            policy[result.actions] = result.visits / result.visits.sum()
+            policy[result.actions] = result.visits / sum(visits)
         self._note(row, playing, policy, result.value if self._values_known else None, float(playing.full))
         temperature = self.config.temperature.at(playing.ply)
         if temperature == 0:
@@ -179,7 +179,7 @@ class Actor:
             assert action is not None
         else:
             u = unit(extend_key(playing.keys[MOVE], playing.ply))
-            action = int(result.actions[drawn(result.visits.tolist(), temperature, u)])
+            action = int(result.actions[drawn(visits, temperature, u)])
         self._execute(row, playing, action, result)
 
     def _execute(self, row: int, playing: _Playing, action: int, result: SearchResult | None) -> None:

@@ -116,7 +116,10 @@ def drawn(visits: Any, temperature: float, u: float) -> int:
     most = max(visits)
     if temperature == 0:
         return int(list(visits).index(most))
-    weights = [(count / most) ** (1.0 / temperature) if count else 0.0 for count in visits]
+    if temperature == 1:
+        weights = [count / most for count in visits]
+    else:
+        weights = [(count / most) ** (1.0 / temperature) if count else 0.0 for count in visits]
     target, below = u * math.fsum(weights), 0.0
     for index, weight in enumerate(weights):
         below += weight

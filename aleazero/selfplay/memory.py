@@ -18,6 +18,7 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PlayedLuck, stream_key, unit
 from aleazero.search.config import chance_of
+from aleazero.search.listing import FEW
 from aleazero.search.tree import EDGE, NODE, hash_size_for
 from aleazero.selfplay.config import SelfplayConfig
 
@@ -50,8 +51,8 @@ def tree_size(game: Game, evaluator: Any, config: SelfplayConfig) -> int:
     actions, outcomes = mean_branches(game)
     expanded = outcomes if 1 < outcomes <= chance.exact_up_to else 1.0
     nodes = min(search.max_nodes, 1 + round(search.num_simulations * (1 + expanded)))
-    tables = outcomes if chance.lists_outcomes else 0.0
-    edges = search.num_simulations * (expanded * actions + tables)
+    listed = max(expanded, min(outcomes, FEW)) if chance.lists_outcomes else 0.0  # those picked have edges
+    edges = search.num_simulations * (expanded * actions + listed)
     if not isinstance(game, KernelGame):
         return nodes * OBJECT_NODE
     info = game.info

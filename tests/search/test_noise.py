@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aleazero.search.noise import dirichlet_noise
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.search.noise import dirichlet_noise, disturb_roots
+from aleazero.search.tree import make_trees
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3, 1.0, 2.5])
@@ -34,3 +36,18 @@ def test_tiny_concentrations_do_not_vanish() -> None:
         shares = dirichlet_noise(key, 1e-4, 5)
         assert shares.sum() == pytest.approx(1.0)
         assert np.isfinite(shares).all()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_each_root_is_disturbed_by_its_own_key(closed: bool) -> None:
+    trees = make_trees(3, 2, 8, 1, "int32", 1)
+    trees.nodes.kind[:, 0] = DECISION, DECISION, CHANCE
+    trees.nodes.num_edges[:, 0], trees.nodes.first_edge[:, 0] = (2, 5, 4), (0, 1, 0)
+    trees.edges.prior[:] = 0.125
+    disturb_roots(trees.nodes, trees.edges, [1, 0, 2], [8, 9, 10], 0.3, 0.25, closed)
+    for place, key, first, count in ((1, 8, 1, 5), (0, 9, 0, 2), (2, 10, 0, 0)):
+        wanted = np.full(8, 0.125)
+        if count:
+            scale = 1.0 if closed else float(count)
+            wanted[first : first + count] = 0.75 * 0.125 + 0.25 * dirichlet_noise(key, 0.3, count) * scale
+        np.testing.assert_array_equal(trees.edges.prior[place], wanted)

@@ -70,4 +70,4 @@ def test_bytes_in_use_are_counted() -> None:
     assert (
         tree_bytes(tree.states, tree.totals, tree.counters) == 10 * (NODE.itemsize + 5 * 2 + 4 * 8) + 20 * EDGE.itemsize
     )
-    assert (NODE.itemsize, EDGE.itemsize) == (48, 32)
+    assert (NODE.itemsize, EDGE.itemsize) == (56, 32)
