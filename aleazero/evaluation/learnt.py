@@ -30,5 +30,5 @@ def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, th
     if game.num_players == 1:
         alone = judge_alone(values, oracle, games, seed=seed, threads=threads)
         return {"regret": alone.regret.to_dict(), "score": alone.score.to_dict()}
-    duels = judge_duels(values, oracle, games // 2, seed=seed, threads=threads)
+    duels = judge_duels(values, oracle, max(2, games // 2), seed=seed, threads=threads)
     return {"won": duels.won.to_dict(), "score": duels.score.to_dict(), "oracle_score": duels.oracle_score.to_dict()}

@@ -53,7 +53,7 @@ def read_events(path: Path) -> list[dict[str, Any]]:
         try:
             event = json.loads(line)
             place = tuple(event.get(name) for name in PLACE) if "iteration" in event else (number,)
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError):
             raise RunError(f"{path}, line {number} is damaged, expected an event as JSON") from None
         found[place] = event
     return list(found.values())
