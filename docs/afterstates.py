@@ -3,7 +3,7 @@
     .venv/bin/python docs/afterstates.py yatzy1 yatzy2 2048 pig race shut_the_box     the proofs (two hours of a core)
     .venv/bin/python docs/afterstates.py targets alphazero     what teaches best (an hour of a core)
     .venv/bin/python docs/afterstates.py search                planner and search over the same network, by time
-    .venv/bin/python docs/afterstates.py plot                  the pictures, from what was measured
+    .venv/bin/python docs/afterstates.py pages                 the picture and the tables, from what was measured
 
 Minutes are of one core: the processor time of all processes, measuring excluded, so that a busy machine does not
 shorten them; six minutes on two cores are twelve. Oracles judge; they never teach.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
@@ -43,6 +44,8 @@ from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("afterstates.json")
 IMAGES = Path(__file__).with_name("images")
+PAGES = (Path(__file__).with_name("afterstates.md"), Path(__file__).with_name("learn-your-game.md"))
+BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 MARKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 """Core-minutes at which the network is measured."""
 BEST_ALONE = 248.44
@@ -162,7 +165,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
     return rows
 
 
-SEARCHES = (4, 16, 64, 256, 1024)
+SEARCHES = (4, 16, 64, 256)
 
 
 def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
@@ -194,13 +197,16 @@ def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
 def main() -> None:
     """Learn what is asked for, and write it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="+", choices=(*CASES, "targets", "alphazero", "search", "plot"))
+    parser.add_argument("what", nargs="+", choices=(*CASES, "targets", "alphazero", "search", "pages"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--minutes", type=float, default=None)
     options = parser.parse_args()
     for what in options.what:
-        if what == "plot":
+        if what == "pages":
             plot()
+            rows = json.loads(OUT.read_text(encoding="utf-8"))
+            for page in PAGES:
+                page.write_text(filled(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
         elif what == "targets":
             for target in ("turn", "lambda", "td"):
                 for seed in options.seeds:
@@ -221,6 +227,73 @@ def keep(rows: list[dict[str, Any]]) -> None:
     same = [(row["case"], row["label"], row["seed"]) for row in rows]
     held = [row for row in held if (row["case"], row["label"], row["seed"]) not in same]
     OUT.write_text(json.dumps(held + rows, indent=1) + "\n", encoding="utf-8")
+
+
+def filled(page: str, rows: list[dict[str, Any]]) -> str:
+    """A page with its tables as they were measured."""
+    return BLOCK.sub(lambda found: f"{found[1]}{TABLES[found[2]](rows)}\n{found[3]}", page)
+
+
+def reached(rows: list[dict[str, Any]]) -> str:
+    """What whole runs came to, a line for each."""
+    lines = ["| game | seed | core-minutes | what it reached | a second of a core |", "|---|---:|---:|---|---:|"]
+    for case, words in REACHED.items():
+        for row in rows:
+            if row["case"] == case and not row["label"] and row["last"]:
+                lines.append(f"| {words[0]} | {row['seed']} | {row['minutes']:.1f} | {words[1](row)} | "
+                             f"{row['turns_per_second']:,.0f} {'moves' if case == '2048' else 'turns'} |")  # fmt: skip
+    return "\n".join(lines)
+
+
+def by_teacher(rows: list[dict[str, Any]]) -> str:
+    """Regret after about a minute, by what teaches and seed."""
+    lines = ["| what teaches | " + " | ".join(f"seed {seed}" for seed in (1, 2, 3)) + " |", "|---|---:|---:|---:|"]
+    for label in ("turn", "lambda", "td"):
+        last = {row["seed"]: row for row in rows if row["label"] == label and row["case"] == "yatzy1" and row["last"]}
+        cells = [f"{pm(last[seed]['regret'])} ({last[seed]['minutes']:.1f} min)" for seed in sorted(last)]
+        lines.append(f"| `{label}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def by_search(rows: list[dict[str, Any]]) -> str:
+    """Planner and searches over the same network: time and regret of a decision."""
+    lines = ["| player | ms a decision | regret a decision |", "|---|---:|---:|"]
+    for row in sorted(rows, key=lambda row: row.get("sims", 0)):
+        if row["case"] == "search":
+            lines.append(f"| `{row['label']},net=…` | {row['ms']:.2g} | {pm(row['regret'])} |")
+    return "\n".join(lines)
+
+
+def of_box(rows: list[dict[str, Any]]) -> str:
+    """Shut the box by core-minutes, all seeds."""
+    lines = ["| core-minutes | regret a game, by seed |", "|---:|---|"]
+    mine = [row for row in rows if row["case"] == "shut_the_box"]
+    for mark in sorted({min(MARKS, key=lambda mark: abs(mark - row["minutes"])) for row in mine}):
+        some = [row for row in mine if min(MARKS, key=lambda one: abs(one - row["minutes"])) == mark]
+        lines.append(f"| {mark:g} | " + ", ".join(f"{row['regret_a_game']['mean']:.3f}" for row in some) + " |")
+    return "\n".join(lines)
+
+
+def pm(found: dict[str, float]) -> str:
+    """A mean with its standard error."""
+    return f"{found['mean']:.3g} ± {found['error']:.1g}"
+
+
+def share(found: dict[str, float]) -> str:
+    """A share of games with its standard error."""
+    return f"{found['mean']:.2%} ± {found['error']:.2%}"
+
+
+REACHED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "yatzy1": ("Yatzy, one player", lambda row: f"regret {pm(row['regret'])} points a game"),
+    "yatzy2": ("Yatzy, two players", lambda row: f"{share(row['won'])} of {2 * row['won']['count']:,} games won"),
+    "2048": ("2048", lambda row: f"{row['score_1']['mean']:,.0f} ± {row['score_1']['error']:,.0f} points 1-ply, "
+                                 f"{row['score_2']['mean']:,.0f} ± {row['score_2']['error']:,.0f} 2-ply"),
+    "pig": ("pig", lambda row: f"regret {row['regret_a_turn']:.5f} a turn, in win probability"),
+    "race": ("`examples/race.py`", lambda row: f"regret {row['regret_a_turn']:.5f} a turn, in win probability"),
+    "shut_the_box": ("`examples/shut_the_box.py`", lambda row: f"regret {pm(row['regret_a_game'])} points a game"),
+}  # fmt: skip
+TABLES = {"reached": reached, "teachers": by_teacher, "search": by_search, "box": of_box}
 
 
 TEACHERS = {

@@ -121,6 +121,14 @@ def test_the_tables_of_explicit_chance_are_those_that_were_measured() -> None:
     assert script.filled(page, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
 
 
+def test_the_tables_of_afterstates_are_those_that_were_measured() -> None:
+    script = load_script("afterstates")
+    rows = json.loads(script.OUT.read_text(encoding="utf-8"))
+    pages = [page.read_text(encoding="utf-8") for page in script.PAGES]
+    assert {name for page in pages for _, name, _ in script.BLOCK.findall(page)} == set(script.TABLES)
+    assert [script.filled(page, rows) for page in pages] == pages
+
+
 def test_explicit_chance_comes_out_again() -> None:
     kept = json.loads((ROOT / "docs" / "explicit-chance.json").read_text(encoding="utf-8"))
     states = yatzy_cases.positions(measure_trees.HEAVY, yatzy_cases.is_reroll_heavy)
