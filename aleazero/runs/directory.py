@@ -142,6 +142,8 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
     if config is None and not (path / MANIFEST).exists():
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made")
     with _locked(path):
+        for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
+            left.unlink()
         if (path / MANIFEST).exists():
             manifest, held = read_manifest(path), read_own_config(path)
             config = held if config is None else config

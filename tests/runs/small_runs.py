@@ -60,9 +60,9 @@ def run(path: Path, settings=None, listener=None, workers=1):
 
 def lasting(path: Path) -> dict[str, bytes]:
     """The files that equal runs have in common: all but when things happened, and half-done learning."""
-    apart = {"events.ndjson", "scalars.csv", ".lock"}
+    apart = {"events.ndjson", "scalars.csv", "report.html", ".lock"}
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name not in apart and "learning" not in file.parts
+        if file.is_file() and file.name not in apart and not {"learning", "images"} & set(file.parts)
     }

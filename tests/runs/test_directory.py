@@ -103,3 +103,12 @@ def test_fewer_iterations_than_are_done_are_refused(tmp_path):
         held.write_manifest()
     with pytest.raises(ConfigError, match="iterations is 1, expected at least 2"):
         begin(tmp_path, iterations=1)
+
+
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    begin(tmp_path)
+    left = tmp_path / "models" / ".0001.safetensors.123.tmp"
+    left.parent.mkdir()
+    left.write_bytes(b"half")
+    begin(tmp_path)
+    assert not left.exists()
