@@ -215,8 +215,7 @@ class CompiledGroup:
     def mix_noise(self, places: list[int], keys: list[int]) -> None:
         """Blend noise into the priors at these roots, drawn by a key each."""
         config = self.config
-        disturb_roots(self._arrays.nodes, self._arrays.edges, places, keys, config.noise_alpha, config.noise_fraction,
-                      self.closed)  # fmt: skip
+        disturb_roots(self.nodes, self.edges, places, keys, config.noise_alpha, config.noise_fraction, self.closed)
 
     def fail(self, place: int, error: Exception) -> None:
         """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""

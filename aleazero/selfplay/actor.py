@@ -122,6 +122,7 @@ class Actor:
                     self._forest.close()
                     raise finished.error
                 self._play_result(row, playing, finished.result)
+                del finished  # or its tree would be copied when the next takes its place
                 if (ticket := self._go_on(row, playing)) is not None:
                     searching[ticket] = (row, playing)
                 else:
