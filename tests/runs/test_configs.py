@@ -19,7 +19,12 @@ ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay
              "alphazero.train.net.width=8", "evaluate.every=1"]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+SLOW = ("yatzy", "yatzy_alphazero")
+"""The first is `yatzy_quick` once more, as soon as it is shrunk; the second starts workers and torch."""
+MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in SLOW else []) for path in CONFIGS]
+
+
+@pytest.mark.parametrize("path", MARKED)
 def test_a_config_runs_shrunk(path, tmp_path):
     changes = SMALL + (ALPHAZERO if read_config(path).recipe == "alphazero" else AFTERSTATE)
     words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
