@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long lint bench clean
+.PHONY: help setup run test test-long lint bench champions clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,8 +18,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
-run: setup  ## Analyse a position of each game and watch one game
-	$(BIN)/aleazero demo
+run: setup  ## Train a player of two-player Yatzy from nothing (about six minutes), measure it, write a report
+	$(BIN)/aleazero train configs/yatzy_quick.yaml --run runs/yatzy_quick
 
 lint: setup  ## Style, types, and the direction of imports
 	$(BIN)/ruff check .
@@ -39,6 +39,10 @@ bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Y
 	$(BIN)/aleazero bench chance --json chance.json
 	$(BIN)/aleazero bench yatzy --json yatzy.json
 	$(BIN)/aleazero bench e2e --json e2e.json
+
+champions: setup  ## Train the players that ship again (an hour), and put them into the package
+	$(BIN)/aleazero train configs/yatzy.yaml --run runs/yatzy
+	$(BIN)/python docs/champions.py runs/yatzy
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 2000
+SEARCHED = ("closed", "rollout")
+"""How a search treats chance and values leaves where nothing is said."""
 WRITERS = {".json": "to_json", ".dot": "to_dot"}
 
 
@@ -51,8 +53,8 @@ def analyse(
     nodes: Annotated[
         int | None, typer.Option("--nodes", metavar="N", help="Stop when the tree has this many nodes.")
     ] = None,
-    chance: ChanceOption = "closed",
-    evaluator: EvaluatorOption = "rollout",
+    chance: ChanceOption = SEARCHED[0],
+    evaluator: EvaluatorOption = SEARCHED[1],
     net: NetOption = None,
     plan: PlanOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed, same visit counts.")] = 0,
@@ -69,6 +71,9 @@ def analyse(
     json: JsonFlag = False,
 ) -> None:
     """Search a position: what each action is worth, how luck falls, and the line expected.
+
+    Where a trained network ships for the game, the champion, the turn is planned exactly over it instead, unless you
+    ask for something of a search (`--sims`, `--evaluator` and the like).
 
     Values are in units of return; an action's is the mover's view. At a chance node the outcomes are shown
     with their probabilities. Ctrl-C ends the search and shows what was found so far.
@@ -93,11 +98,18 @@ def analyse(
     from aleazero.cli.searching import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
     from aleazero.cli.specs import before_last_roll, read_config, read_evaluator, read_game, read_plan, read_state
+    from aleazero.players.champions import CHAMPION, champion_of
     from aleazero.search.planner import Planner
 
     _check_tree_file(tree)
+    with rules_of(game):
+        the_game = read_game(game, param)
+    asked = (sims, seconds, evaluations, nodes, net, plan, c, selection, tree)
+    champion = champion_of(the_game) if asked == (None,) * 9 and (chance, evaluator) == SEARCHED else None
+    if champion is not None:
+        net, plan = CHAMPION, champion.figures["horizon"]
     if net is not None:
-        if evaluator != "rollout":
+        if evaluator != SEARCHED[1]:
             raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
         evaluator = f"net:{net}"
     read_evaluator(evaluator)
@@ -112,7 +124,6 @@ def analyse(
     )  # fmt: skip
     console = make_console()
     with rules_of(game):
-        the_game = read_game(game, param)
         state = read_state(the_game, position, moves)
         state.require_running()
         leaf_evaluator = read_evaluator(evaluator, the_game)
@@ -138,6 +149,8 @@ def analyse(
             print_json(as_data(state, result, took, evaluator) | more | ({} if plan is None else {"plan": plan}))
             return
         print_result(state, result, took, console, top, told)
+        if champion is not None:
+            console.print("by the champion that ships (aleazero champions); --sims searches instead", style="dim")
     if tree is not None:
         console.print(f"tree written to {tree}", markup=False, soft_wrap=True)
 

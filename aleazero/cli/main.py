@@ -16,6 +16,7 @@ from aleazero.cli import (
     analyse,
     bench,
     cache,
+    champions,
     check,
     config,
     demo,
@@ -46,6 +47,7 @@ app = typer.Typer(
     epilog="Start with `aleazero games`, then `aleazero analyse pig`, then `aleazero play pig`.",
 )
 app.command("games")(games.games)
+app.command("champions")(champions.champions)
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
 app.command("check")(check.check)

@@ -79,13 +79,14 @@ PlanOption = Annotated[
     ),
 ]
 EngineOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--engine",
         metavar="SPEC",
         help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
         "(and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, `human`, or "
-        "`oracle` where the game is solved.",
+        "`oracle` where the game is solved [default: the champion that ships, or `search`].",
+        show_default=False,
     ),
 ]
 GameOption = Annotated[

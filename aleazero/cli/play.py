@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 2000
+SEARCHED = ("closed", "rollout", 0.0)
+"""How a search treats chance, values leaves and picks its move where nothing is said."""
 HELP = "type a move by name or id, ? for a hint, q to stop"
 
 
@@ -126,12 +128,12 @@ def play(
         int | None, typer.Option("--sims", metavar="N", help=f"Simulations a move [default: {SIMULATIONS}].")
     ] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", metavar="T", help="Time a move instead.")] = None,
-    engine: EngineOption = "search",
-    chance: ChanceOption = "closed",
-    evaluator: EvaluatorOption = "rollout",
+    engine: EngineOption = None,
+    chance: ChanceOption = SEARCHED[0],
+    evaluator: EvaluatorOption = SEARCHED[1],
     temperature: Annotated[
         float, typer.Option("--temperature", metavar="T", help="0 plays the most visited; 1 plays by visits.", min=0)
-    ] = 0.0,
+    ] = SEARCHED[2],
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="S", help="Seed of the dice [default: a new one, shown]; same seed, same dice."),
@@ -140,7 +142,10 @@ def play(
     selection: SelectionOption = None,
     json: Annotated[bool, typer.Option("--json", help="With --watch: print the record of the game as JSON.")] = False,
 ) -> None:
-    """Play against the search, or watch it play.
+    """Play against the computer, or watch it play.
+
+    Where a trained network ships for the game, the champion, it plays, and plans every turn exactly. Else, and
+    whenever you ask for something of a search (`--sims`, `--evaluator` and the like), a search plays.
 
     Type a move by its name or id, `?` to see what the search thinks, `q` to stop. The dice are drawn from a
     stream that no search can read, and depend only on the seed and on how often you rolled.
@@ -162,10 +167,17 @@ def play(
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+    from aleazero.players.champions import champion_of
     from aleazero.players.spec import parse_spec
 
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
+    with rules_of(game):
+        the_game = read_game(game, param)
+    searches = (sims, seconds, c, selection) != (None,) * 4 or (chance, evaluator, temperature) != SEARCHED
+    if engine is None:
+        champion = None if searches else champion_of(the_game)
+        engine = "search" if champion is None else champion.engine
     spec = parse_spec(engine, "--engine")
     if spec.kind == "net" and sims is not None:
         raise ConfigError(f"--sims is {sims}, expected it in the engine's own text: net:PATH,sims={sims}")
@@ -180,7 +192,6 @@ def play(
     )  # fmt: skip
     seed = secrets.randbits(32) if seed is None else seed
     with rules_of(game):
-        the_game = read_game(game, param)
         if not 0 <= player < the_game.num_players:
             raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)

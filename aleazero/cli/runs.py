@@ -38,7 +38,7 @@ def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> No
 
 @app.command()
 def show(run: RunArgument, json: JsonFlag = False) -> None:
-    """How a run stands, and how strong its newest measured network is."""
+    """How a run stands, and how strong its champion is."""
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.runs.prune import disk_use
     from aleazero.runs.summary import summary_of

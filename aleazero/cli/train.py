@@ -161,10 +161,13 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
         return (
             f"{verdict}: {score['mean']:.1%} ({score['low']:.1%} to {score['high']:.1%}) in {results['pairs']:,} pairs"
         )
-    parts = [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
-    for name in ("oracle", "score", "regret"):
-        if isinstance(results.get(name), Mapping):
-            parts.append(f"{name} {results[name]['mean']:.4g}")
+    parts = [f"champion: network {results['network']}"] if phase == "final" else []
+    parts += [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
+    if "oracle" in results:
+        parts.append(f"oracle {results['oracle']['mean']:.2%}")
+    for name in ("score", "regret", "regret_a_game"):
+        if name in results:
+            parts.append(f"{name.replace('_', ' ')} {results[name]['mean']:.4g}")
     return ", ".join(parts)
 
 

@@ -12,6 +12,11 @@ from aleazero.nets.load import load_tables
 from aleazero.nets.tuples import has_board
 
 
+def can_judge(game: Game) -> bool:
+    """Whether ``judge_learnt`` has anything to tell."""
+    return has_board(game) or (game.name == "yatzy" and game.num_players <= 2)
+
+
 def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, threads: int = 1) -> dict[str, Any]:
     """What can be measured of a checkpoint in a moment; nothing where there is nothing to tell by.
 
@@ -21,7 +26,7 @@ def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, th
     if has_board(game):
         played = judge_tuples(game, load_tables(path, game), max(2, games // 10), seed=seed, threads=threads)
         return {"score": played.mean.to_dict()}
-    if game.name != "yatzy" or game.num_players > 2:
+    if not can_judge(game):
         return {}
     from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
     from aleazero.oracles.yatzy import load_or_build

@@ -30,6 +30,11 @@ def game_names() -> list[str]:
     return sorted({*_SHIPPED, *_registered})
 
 
+def ships(game: Game) -> bool:
+    """Whether a game is one of those that ship, not a user's of the same name."""
+    return isinstance(game, KernelGame) and game.module.__name__ == _SHIPPED.get(game.name)
+
+
 def register_game(name: str, source: Any) -> None:
     """Make a game known by name. The source is a kernel game's module or an object game's class."""
     if name in _SHIPPED:

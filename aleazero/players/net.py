@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
+from aleazero.players.champions import CHAMPION, champion_path
 from aleazero.players.player import Allowed, Thinker
 from aleazero.search.evaluator import NONE, Evaluator, evaluate_batch
 
@@ -32,7 +33,11 @@ class DummyNet:
 
 
 def read_any_net(path: str, game: Game, inference: str | None = None, prior_temperature: float | None = None) -> Any:
-    """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors."""
+    """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors.
+
+    ``champion`` is the network that ships for the game.
+    """
+    path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
     if path != DUMMY and file.exists():
         from aleazero.nets.checkpoint import Metadata

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from aleazero.errors import ConfigError
 from aleazero.evaluation.gate_config import GateConfig
+from aleazero.evaluation.learnt import can_judge
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.search.config import Settings
@@ -49,6 +50,10 @@ class EvaluateConfig(Settings):
     oracle_games: int = Field(
         2000, ge=0, description="Against the player who is best alone, or alone, judged by it, in Yatzy; 0 for none."
     )
+    final_pairs: int = Field(
+        0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."
+    )
+    final_games: int = Field(0, ge=0, description="Likewise, measured as with oracle_games.")
     regret: bool = Field(True, description="Whether decisions are judged on the game's fixed set, where it has one.")
 
 
@@ -107,6 +112,9 @@ class RunConfig(Settings):
                 if getattr(self, name):
                     raise ConfigError(f"{name} is {getattr(self, name)!r}, expected none with recipe alphazero")
             self.alphazero.selfplay.full_simulations(game)
+            if self.evaluate.final_games:
+                games = self.evaluate.final_games
+                raise ConfigError(f"evaluate.final_games is {games}, expected 0 with recipe alphazero")
         else:
             if (self.rounds is None) == (self.minutes is None):
                 got = "neither" if self.rounds is None else "both"
@@ -116,6 +124,9 @@ class RunConfig(Settings):
             if self.rounds is not None and self.rounds < self.iterations:
                 raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
             self.learning(game)
+            if self.evaluate.final_games and not can_judge(game):
+                games = self.evaluate.final_games
+                raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
         return game
 
 

@@ -15,12 +15,12 @@ from aleazero.errors import AleaZeroError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of
-from aleazero.runs.measure import measure
+from aleazero.runs.measure import measure, measure_champion
 from aleazero.runs.prune import prune
 from aleazero.runs.recipes import make_recipe
 from aleazero.runs.scalars import write_scalars
 
-GATE, EVALUATE = "gate", "evaluate"
+GATE, EVALUATE, FINAL = "gate", "evaluate", "final"
 REPLAYS: Final = 2
 """Pairs of a gate whose games are kept, to be watched."""
 
@@ -47,7 +47,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
         with closing(make_recipe(run, game, workers)) as recipe:
             for number in range(1, run.config.iterations + 1):
                 iteration = run.iteration(number)
-                for phase in (*recipe.phases, GATE, EVALUATE):
+                for phase in (*recipe.phases, *_judging(run, number)):
                     if phase in iteration.done:
                         continue
                     listener.phase(number, run.config.iterations, phase)
@@ -56,6 +56,8 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                         results = _gate(run, game, iteration, workers, listener)
                     elif phase == EVALUATE:
                         results = _evaluate(run, game, iteration, workers, listener)
+                    elif phase == FINAL:
+                        results = _final(run, game, workers, listener)
                     else:
                         results = recipe.do(phase, number, listener.progress)
                         if phase == recipe.phases[-1]:
@@ -75,6 +77,13 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 def player_of(run: RunDirectory, iteration: int) -> str:
     """The text of the player that an iteration's network is."""
     return f"net:{run.model(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+
+
+def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:
+    """The phases behind an iteration's network."""
+    config = run.config.evaluate
+    final = number == run.config.iterations and (config.final_pairs or config.final_games)
+    return (GATE, EVALUATE, FINAL) if final else (GATE, EVALUATE)
 
 
 def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
@@ -109,3 +118,9 @@ def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, workers: int,
     if number % run.config.evaluate.every and number != run.config.iterations:
         return {}
     return measure(run, game, number, player_of(run, number), workers, listener.progress)
+
+
+def _final(run: RunDirectory, game: Game, workers: int, listener: Listener) -> dict[str, Any]:
+    """What is measured of the champion, when all is over."""
+    assert run.manifest.champion is not None
+    return measure_champion(run, game, player_of(run, run.manifest.champion), workers, listener.progress)

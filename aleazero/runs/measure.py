@@ -9,7 +9,7 @@ from aleazero.evaluation.learnt import judge_learnt
 from aleazero.evaluation.opponents import fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
-from aleazero.evaluation.strength import evaluate_player
+from aleazero.evaluation.strength import StrengthReport, evaluate_player
 from aleazero.evaluation.yatzy_level import measure_level
 from aleazero.evaluation.yatzy_sets import load_set
 from aleazero.games.base import Game
@@ -20,33 +20,21 @@ from aleazero.runs.recipes import Tell
 
 LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations, the same in every iteration
 ANCHOR: Final = "random"
+EACH, LAST = 0, 1
+"""Which luck: that of each iteration, or of the champion at the end."""
 
 
 def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
-    native = run.config.recipe == "afterstate" and game.name == "yatzy" and config.oracle_games > 0
-    known = fixed_opponents(game)
-    against = [name for name in (config.against or known) if not (native and name == "oracle")]
-    seed = stream_key(LUCK, run.config.seed)
-    strength = evaluate_player(
-        player, game, pairs=config.pairs, against=against, regret=config.regret, seed=seed,
-        player_seed=run.config.seed, workers=workers,
-        source=run.config.game, name=f"network {iteration}",
-        progress=lambda name, done, of: tell(done, of, f"against {name}"),
-    )  # fmt: skip
-    results: dict[str, Any] = {"opponents": {}}
-    for name, (_, table) in strength.against.items():
-        results["opponents"][name] = table.score().to_dict()
-        if table.points is not None:
-            results.setdefault("points", {})[name] = [float(part.mean()) for part in table.points]
+    strength = _meet(run, game, iteration, player, config.pairs, EACH, workers, tell, regret=config.regret)
+    results = _opponents(strength)
     regret = strength.regret
     if config.regret and game.name == "yatzy" and game.num_players == 2:
-        regret = measure_level(make_player(player, game, threads=workers), game, load_set("small"))
+        regret = measure_level(make_player(player, game, threads=workers), game, load_set("standard"))
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    if native or (run.config.recipe == "afterstate" and config.oracle_games > 0):
-        results.update(_native(run, game, iteration, workers))
+    results |= _native(run, game, iteration, config.oracle_games, EACH, workers)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
     write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
@@ -54,9 +42,47 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
     return results
 
 
-def _native(run: RunDirectory, game: Game, iteration: int, workers: int) -> dict[str, Any]:
+def measure_champion(run: RunDirectory, game: Game, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+    """Measure the champion once more when the run is over: in more games, on luck that nothing was measured on."""
+    config, champion = run.config.evaluate, run.manifest.champion
+    assert champion is not None
+    results: dict[str, Any] = {"network": champion}
+    if config.final_pairs:
+        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, workers, tell))
+    return results | _native(run, game, champion, config.final_games, LAST, workers)
+
+
+def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, workers: int, tell: Tell, *,
+          regret: bool = False) -> StrengthReport:  # fmt: skip
+    """Pairs of games against the fixed opponents."""
+    config = run.config.evaluate
+    against = [name for name in (config.against or fixed_opponents(game))
+               if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
+    return evaluate_player(
+        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK + luck, run.config.seed),
+        player_seed=run.config.seed, workers=workers, source=run.config.game, name=f"network {network}",
+        progress=lambda name, done, of: tell(done, of, f"against {name}"),
+    )  # fmt: skip
+
+
+def _oracle_is_native(run: RunDirectory, game: Game) -> bool:
+    return run.config.recipe == "afterstate" and game.name == "yatzy" and run.config.evaluate.oracle_games > 0
+
+
+def _opponents(strength: StrengthReport) -> dict[str, Any]:
+    results: dict[str, Any] = {"opponents": {}}
+    for name, (_, table) in strength.against.items():
+        results["opponents"][name] = table.score().to_dict()
+        if table.points is not None:
+            results.setdefault("points", {})[name] = [float(part.mean()) for part in table.points]
+    return results
+
+
+def _native(run: RunDirectory, game: Game, network: int, games: int, seed: int, workers: int) -> dict[str, Any]:
     """What can be measured in native code: thousands of games a second."""
-    found = judge_learnt(run.model(iteration), game, games=run.config.evaluate.oracle_games, threads=workers)
+    if run.config.recipe != "afterstate" or not games:
+        return {}
+    found = judge_learnt(run.model(network), game, games=games, seed=seed, threads=workers)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}
 

@@ -9,9 +9,9 @@ from typing import Final
 from aleazero.runs.report_charts import Chart, Line, Panel, Point, means
 from aleazero.runs.told import RunFiles, Told, ratio, total
 
-LEARN, SELFPLAY, FIT, GATE, EVALUATE = "learn", "selfplay", "fit", "gate", "evaluate"
+LEARN, SELFPLAY, FIT, GATE, EVALUATE, FINAL = "learn", "selfplay", "fit", "gate", "evaluate", "final"
 OPPONENTS: Final = {"random": "orange", "rollout": "blue", "oracle": "red"}
-PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green"}
+PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green", FINAL: "teal"}
 VERDICTS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
 MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
 NETWORK: Final = re.compile(r"network [1-9][0-9]*")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from aleazero.runs.report_charts import Chart, Line, Panel, Point
-from aleazero.runs.report_content import EVALUATE, GATE, PHASES, newest_ratings, verdict
+from aleazero.runs.report_content import EVALUATE, FINAL, GATE, PHASES, newest_ratings, verdict
 from aleazero.runs.report_numbers import NOTHING, between, shown, shown_name, shown_text, with_interval
 from aleazero.runs.told import RunFiles, Told, ratio, total
 
@@ -29,7 +29,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", wo
 def final_table(files: RunFiles, networks: dict[str, Told]) -> str:
     """How strong networks are, by what they are called: the ends of their evaluations."""
     ratings = {str(one["name"].value): one for one in newest_ratings(files)}
-    columns = list(networks.values())
+    final = final_of(files)
+    columns = [*networks.values(), *([final] if final else [])]
     met = list(dict.fromkeys(name for one in columns for name in one["results"]["opponents"].parts()))
     rows = []
 
@@ -51,8 +52,11 @@ def final_table(files: RunFiles, networks: dict[str, Told]) -> str:
     add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
     add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
     add("Elo <small>random play is zero</small>",
-        [_elo(ratings.get(f"network {one.value['iteration']}")) for one in columns])  # fmt: skip
+        [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
+        + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip
     head = ["", *(f"{called}: network {shown(one['iteration'], 'exactly')}" for called, one in networks.items())]
+    if final:
+        head.append(f"at the end: network {shown(final['results']['network'], 'exactly')}")
     return table(head, rows, "final")
 
 
@@ -117,6 +121,13 @@ def measured_networks(files: RunFiles) -> dict[str, Told]:
         newest = max(found) == max(files.phases(GATE), default=0)
         networks["newest" if newest else "newest measured"] = found[max(found)]
     return networks
+
+
+def final_of(files: RunFiles) -> Told | None:
+    """The champion, as it was measured when the run was over; None where it was not."""
+    found = files.phases(FINAL)
+    last = found[max(found)] if found else None
+    return last if last is not None and last["results"]["network"].whole == champion_of(files).whole else None
 
 
 def champion_of(files: RunFiles) -> Told:

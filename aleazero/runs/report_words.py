@@ -9,7 +9,7 @@ from typing import Final
 from aleazero.runs.report_charts import Chart
 from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents
 from aleazero.runs.report_numbers import shown, shown_text
-from aleazero.runs.report_tables import champion_of, measured_networks
+from aleazero.runs.report_tables import champion_of, final_of, measured_networks
 from aleazero.runs.told import RunFiles, Told, ratio, total
 
 RECIPES: Final = {
@@ -135,7 +135,13 @@ def _strength(files: RunFiles) -> str:
         return f"Its champion, network {shown(champion, 'exactly')}, was not measured."
     called, one = next(iter(networks.items()))
     results = one["results"]
-    shares = {**results["opponents"].parts(), **({"oracle": results["oracle"]} if results["oracle"] else {})}
+    final = final_of(files) if called == "champion" else None
+    best = results if final is None else final["results"]  # of the most games
+    shares = {
+        **results["opponents"].parts(),
+        **best["opponents"].parts(),
+        **({"oracle": best["oracle"]} if best["oracle"] else {}),
+    }
     against = {"random": "random play", "rollout": "a search with random playouts", "oracle": "the oracle"}
     parts: list[str] = []
     for name, score in shares.items():
@@ -143,8 +149,8 @@ def _strength(files: RunFiles) -> str:
         parts.append(f"{shown(score['mean'], 'percent')} {of}against {escape(against.get(name, name))}")
     who = "Its champion" if called == "champion" else "The newest network that was measured"
     told = [f"wins {_listed(parts)}"] if parts else []
-    if results["score"]:
-        told.append(f"scores {shown(results['score']['mean'], 'score')} on average")
+    if best["score"]:
+        told.append(f"scores {shown(best['score']['mean'], 'score')} on average")
     if results["regret"]:
         told.append(f"gives away {shown(results['regret']['mean'])} a decision against exact play")
     return f"{who}, network {shown(one['iteration'], 'exactly')}, {'; it '.join(told) or 'was measured'}."

@@ -20,7 +20,7 @@ def summary_of(path: Path) -> dict[str, Any]:
     """What is known of a run; anybody may ask, also while it goes on."""
     manifest, config = read_manifest(path), read_own_config(path)
     events = read_events(path / EVENTS)
-    measured = _last_measured(manifest)
+    measured = _measured(manifest)
     results = {} if measured is None else measured[1]
     data = {
         "run": str(path),
@@ -52,12 +52,12 @@ def in_lines(data: Mapping[str, Any]) -> dict[str, str]:
     }
     if data["champion"] is not None:
         lines["champion"] = f"network {data['champion']}"
-    if data["measured"] is not None:
+    if data["measured"] != data["champion"]:
         lines["measured"] = f"network {data['measured']}"
-    return {**lines, **strength_lines(data["results"])}
+    return {**lines, **strength_lines(data["results"], data["measured"])}
 
 
-def strength_lines(results: Mapping[str, Any]) -> dict[str, str]:
+def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str, str]:
     """How strong a network is, line by line."""
     lines = {}
     for name, score in results.get("opponents", {}).items():
@@ -69,24 +69,29 @@ def strength_lines(results: Mapping[str, Any]) -> dict[str, str]:
         if name in results:
             found = results[name]
             lines[words + unit] = f"{found['mean']:.4g} ± {found['error']:.2g}"
-    best = [one for one in results.get("ratings", []) if one["name"].startswith("network")]
-    if best:
-        top = best[0]
-        lines["Elo"] = f"{top['rating']:+.0f} ({top['low']:+.0f} to {top['high']:+.0f}), {top['name']}; random is 0"
+    for one in results.get("ratings", []):
+        if one["name"] == f"network {network}":
+            lines["Elo"] = f"{one['rating']:+.0f} ({one['low']:+.0f} to {one['high']:+.0f}); random is 0"
     return lines
 
 
 def share(found: Mapping[str, Any]) -> str:
     """A share of games with its interval."""
-    return f"{found['mean']:.1%} ({found['low']:.1%} to {found['high']:.1%}, {found['count']:,} pairs)"
+    digits = 2 if found["high"] - found["low"] < 0.01 else 1
+    mean, low, high = (f"{found[name]:.{digits}%}" for name in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high}, {found['count']:,} pairs)"
 
 
 def _iterations_done(manifest: Manifest) -> int:
     return sum("evaluate" in one.done for one in manifest.iterations)
 
 
-def _last_measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
-    for one in reversed(manifest.iterations):
-        if one.results.get("evaluate"):
-            return one.number, one.results["evaluate"]
-    return None
+def _measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
+    """The champion, or where it was not measured the newest network that was, and what was found."""
+    found = {one.number: one.results["evaluate"] for one in manifest.iterations if one.results.get("evaluate")}
+    if not found:
+        return None
+    number = manifest.champion if manifest.champion in found else max(found)
+    final = manifest.iterations[-1].results.get("final", {})
+    results = {**found[number], "ratings": found[max(found)].get("ratings", [])}
+    return number, {**results, **final} if final.get("network") == number else results  # final is of the most games

@@ -1,0 +1,48 @@
+"""Put the champions of finished runs into the package, with their reports' figures: `python docs/champions.py RUN…`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from aleazero.files import write_whole
+from aleazero.nets.planned import PlannedNet
+from aleazero.players.champions import FOLDER
+from aleazero.players.net import read_any_net
+from aleazero.runs.directory import hash_of, read_manifest, read_own_config
+from aleazero.runs.summary import summary_of
+
+LARGEST = 3_000_000
+"""Bytes of a network that may ship."""
+
+
+def ship(run: Path) -> Path:
+    manifest, config, found = read_manifest(run), read_own_config(run), summary_of(run)
+    if not manifest.finished:
+        raise SystemExit(f"{run} is not finished, expected a run that is: aleazero resume {run}")
+    model = run / "models" / f"{manifest.champion:04}.safetensors"
+    if model.stat().st_size > LARGEST:
+        raise SystemExit(f"{model} has {model.stat().st_size:,} bytes, expected at most {LARGEST:,}")
+    game = config.load_game()
+    net = read_any_net(str(model), game)
+    plans = isinstance(net, PlannedNet) and net.horizon() == {"horizon": "turn"}
+    figures = {
+        "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
+        "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
+        "network": manifest.champion, "hash": hash_of(model), "horizon": "turn" if plans else None,
+        "minutes": round(found["seconds"] / 60, 1),
+        "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
+        "lines": {name: text for name, text in found["lines"].items() if name not in ("run", "state", "champion")},
+    }  # fmt: skip
+    target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
+    target.parent.mkdir(exist_ok=True)
+    write_whole(target, [model.read_bytes()])
+    write_whole(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])
+    return target
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ["runs/yatzy"]:
+        shipped = ship(Path(name))
+        sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {name}\n")
