@@ -36,4 +36,5 @@ def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, th
         alone = judge_alone(values, oracle, games, seed=seed, threads=threads)
         return {"regret": alone.regret.to_dict(), "score": alone.score.to_dict()}
     duels = judge_duels(values, oracle, max(2, games // 2), seed=seed, threads=threads)
-    return {"won": duels.won.to_dict(), "score": duels.score.to_dict(), "oracle_score": duels.oracle_score.to_dict()}
+    won = {**duels.won.to_dict(), "pair_table": duels.table}
+    return {"won": won, "score": duels.score.to_dict(), "oracle_score": duels.oracle_score.to_dict()}

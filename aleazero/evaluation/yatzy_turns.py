@@ -7,7 +7,7 @@ the same dice twice, with seats swapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +28,8 @@ from aleazero.training.lanes import lanes_of
 DICE: Final = 0x64696365  # "dice": the stream of these games
 CHUNK: Final = 250
 """Games (or pairs of them) that are played side by side by a thread."""
+SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""What a pair of games can come to."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class OracleDuels:
     """Share of games, a tie counting half."""
     score: Estimate
     oracle_score: Estimate
+    table: Mapping[str, int]
+    """How many pairs came to each share."""
 
 
 def judge_alone(
@@ -96,7 +100,9 @@ def judge_duels(
         return np.stack((won, mine.mean(axis=1), other.mean(axis=1)), axis=1)
 
     found = _in_chunks(play, pairs, threads)
-    return OracleDuels(*(Estimate.of(found[:, column]) for column in range(3)))
+    table = {f"{share:g}": int((found[:, 0] == share).sum()) for share in SHARES}
+    won, score, oracle_score = (Estimate.of(found[:, column]) for column in range(3))
+    return OracleDuels(won, score, oracle_score, table)
 
 
 def _require(values: Between, players: int) -> None:

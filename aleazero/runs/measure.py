@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from aleazero.evaluation.learnt import judge_learnt
@@ -95,20 +97,25 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     """Elo of all networks so far and the fixed opponents, from all their pairs; random play is 0."""
     results = []
     for number in range(1, last + 1):
-        file = run.path / "evaluations" / f"{number:04}.json"
-        if file.exists():
-            pairs = json.loads(file.read_text(encoding="utf-8"))["pairs"]
-            results += [PairResult(f"network {number}", name, scores) for name, scores in pairs.items()]
-        file = run.path / "gates" / f"{number:04}.json"
-        if file.exists():
-            report = json.loads(file.read_text(encoding="utf-8"))
-            table = report["results"]["pair_table"]
-            scores = [float(score) for score, count in table.items() for _ in range(count)]
-            results.append(PairResult(report["candidate"], report["champion"], scores))
+        if told := _read(run.path / "evaluations" / f"{number:04}.json"):
+            results += [PairResult(f"network {number}", name, scores) for name, scores in told["pairs"].items()]
+            if table := told.get("oracle", {}).get("pair_table"):
+                results.append(PairResult(f"network {number}", "oracle", _scores(table)))
+        if told := _read(run.path / "gates" / f"{number:04}.json"):
+            scores = _scores(told["results"]["pair_table"])
+            results.append(PairResult(told["candidate"], told["champion"], scores))
     wanted = _connected(results)
     if len(wanted) == 1:
         return []
     return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], ANCHOR)]
+
+
+def _read(file: Path) -> Any:
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def _scores(table: Mapping[str, int]) -> list[float]:
+    return [float(score) for score, count in table.items() for _ in range(count)]
 
 
 def _connected(results: list[PairResult]) -> set[str]:

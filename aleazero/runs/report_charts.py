@@ -45,6 +45,8 @@ class Panel:
     """Where neither side is better."""
     equal: bool = False
     """Whether best is where both axes say the same."""
+    close: bool = False
+    """Whether shares are shown from near, not from nothing to all."""
     x_name: str = "iteration"
     x_way: str = "exactly"
 

@@ -53,14 +53,16 @@ def strength(files: RunFiles) -> Chart:
     measured = files.phases(EVALUATE)
     lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
              for name in opponents(files)]  # fmt: skip
-    lines.append(Line("against oracle", "red", means(measured, "results", "oracle")))
+    oracle = [Line("against oracle", "red", means(measured, "results", "oracle"))]
     scores = [Line("the network", "blue", means(measured, "results", "score")),
               Line("the oracle, same games", "red", means(measured, "results", "oracle_score"))]  # fmt: skip
     return Chart(
         "strength", "Strength over time",
         "Share of games won by the network of each iteration; draws count half. Bars are intervals of 95 %; at the "
         "dashed line neither side is better.",
-        [Panel("games won", "percent", _filled(lines), even=0.5), Panel("mean score", "score", _filled(scores))],
+        [Panel("games won", "percent", _filled(lines), even=0.5),
+         Panel("games won against the oracle", "percent", _filled(oracle), even=0.5, close=True),
+         Panel("mean score", "score", _filled(scores))],
         minutes_learnt(files),
     )  # fmt: skip
 
@@ -115,7 +117,7 @@ def gates(files: RunFiles) -> Chart:
         "gates", "Gates",
         "Share of games that each iteration's network won against the champion so far. Bars are intervals of 95 %; at "
         "the dashed line both are equal.",
-        [Panel("candidate against champion", "percent", lines, even=0.5)],
+        [Panel("candidate against champion", "percent", lines, even=0.5, close=True)],
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ LOOK: Final[dict[Any, Any]] = {
 }  # fmt: skip
 WIDTH, HEIGHT, SQUARE = 7.4, 2.75, (3.9, 3.6)
 MOST_TICKS: Final = 10
+ROUND_TICKS: Final = 4
 LEGEND_BELOW: Final = 33
 """Points between the axes and the legend: the ticks and the axis' name are there."""
 NAME_HEIGHT: Final = 0.075
@@ -157,10 +158,13 @@ def _set_axes(ax: Any, panel: Panel) -> None:
     else:
         room = 0.5 if panel.x_name != "round" else 0.02 * (max(xs) - min(xs)) + 0.5
         ax.set_xlim((min(xs) if panel.x_name == "round" else 1) - room, max(xs) + room)
-        ax.xaxis.set_major_locator(MaxNLocator(MOST_TICKS if len(xs) > 1 else 1, integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_locator(MaxNLocator(_ticks(panel, xs), integer=True, min_n_ticks=1))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.set_xlabel(panel.x_name)
-    if panel.way == "percent":
+    if panel.way == "percent" and panel.close:
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
+    elif panel.way == "percent":
         ax.set_ylim(-0.03, 1.03)
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
     elif not panel.equal and panel.way in ("plain", "minutes"):
@@ -170,6 +174,11 @@ def _set_axes(ax: Any, panel: Panel) -> None:
         ax.set_ylim(low if _below_zero(panel) else 0.0 if bars else -0.03 * top, top)
     if panel.way != "percent":
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, panel.way)))
+
+
+def _ticks(panel: Panel, xs: list[float]) -> int:
+    """How many have room: rounds are long numbers."""
+    return 1 if len(xs) < 2 else MOST_TICKS if panel.x_name != "round" else ROUND_TICKS
 
 
 def _minutes_above(ax: Any, chart: Chart) -> None:

@@ -13,7 +13,7 @@ from aleazero.runs.events import read_events
 
 FILE: Final = "scalars.csv"
 BOARD: Final = "tensorboard"
-SKIPPED: Final = ("event", "time", "iteration", "phase", "round", "calibration")
+SKIPPED: Final = ("event", "time", "iteration", "phase", "round", "calibration", "pair_table")
 
 
 class Scalar(NamedTuple):

@@ -46,8 +46,10 @@ def test_against_itself_the_oracle_wins_half_of_each_pair(oracle):
     found = judge_duels(ByOracle(2, oracle), oracle, 300)
     assert (found.won.mean, found.won.error) == (0.5, 0.0)
     assert found.score.mean == found.oracle_score.mean == pytest.approx(248.44, abs=4 * found.score.error)
+    assert found.table == {"0": 0, "0.25": 0, "0.5": 300, "0.75": 0, "1": 0}
     worst = judge_duels(ByOracle(2, oracle, worst=True), oracle, 50)
     assert worst.won.mean == 0.0
+    assert worst.table["0"] == 50
     assert worst.score.mean < 100 < worst.oracle_score.mean
 
 

@@ -26,7 +26,10 @@ MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem
 
 @pytest.mark.parametrize("path", MARKED)
 def test_a_config_runs_shrunk(path, tmp_path):
-    changes = SMALL + (ALPHAZERO if read_config(path).recipe == "alphazero" else AFTERSTATE)
+    config = read_config(path)
+    changes = SMALL + (ALPHAZERO if config.recipe == "alphazero" else AFTERSTATE)
+    for name in ("final_pairs", "final_games"):
+        changes += [f"evaluate.{name}=2"] * (getattr(config.evaluate, name) > 0)
     words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
     result = CliRunner().invoke(app, [*words, *(word for change in changes for word in ("--set", change))])
     assert result.exit_code == 0, result.output

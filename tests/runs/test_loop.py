@@ -20,8 +20,9 @@ import contextlib
 
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
-from aleazero.errors import RunError
+from aleazero.errors import ConfigError, RunError
 from aleazero.runs.events import read_events
+from aleazero.runs.summary import summary_of
 
 KILLS = 20
 
@@ -118,6 +119,28 @@ def test_a_finished_run_can_be_extended(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert [one["results"]["learn"]["rounds"] for one in manifest["iterations"]] == [4, 8]
     assert (tmp_path / "models" / "0001.safetensors").read_bytes() == first
+
+
+def test_the_champion_is_measured_once_more_at_the_end(tmp_path):
+    measured = {**AFTERSTATE["evaluate"], "final_pairs": 6}
+    listener = Quiet()
+    held = run(tmp_path, {**AFTERSTATE, "iterations": 2, "rounds": 8, "evaluate": measured}, listener)
+    assert [word[1:] for word in listener.told if word[0] == "ended"][-2:] == [(2, "evaluate"), (2, "final")]
+    final = held.manifest.iterations[1].results["final"]
+    assert final["network"] == held.manifest.champion
+    assert final["opponents"]["random"]["count"] == 6
+    assert summary_of(tmp_path)["results"]["opponents"] == final["opponents"]
+    run(tmp_path, {**AFTERSTATE, "iterations": 3, "rounds": 12, "evaluate": measured})
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert [list(one["results"]) for one in manifest["iterations"]] == [
+        ["learn", "gate", "evaluate"], *[["learn", "gate", "evaluate", "final"]] * 2
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", [{"final_games": 5}, {"final_pairs": -1}])
+def test_what_cannot_be_measured_at_the_end_is_refused(tmp_path, settings):
+    with pytest.raises(ConfigError, match=f"{next(iter(settings))} is"):
+        run(tmp_path, {**AFTERSTATE, "evaluate": {**AFTERSTATE["evaluate"], **settings}})
 
 
 def test_minutes_become_rounds_once_some_are_over(tmp_path):

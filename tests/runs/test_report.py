@@ -49,6 +49,15 @@ def test_every_number_on_the_page_is_at_the_place_it_names(written: Path) -> Non
     assert len(page.traced) > 200
 
 
+def test_the_champion_as_measured_at_the_end_stands_beside_and_in_the_first_sentence(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", final=True)
+    page = page_of(path)
+    assert "at the end: network 4" in words_of(page)
+    assert "wins 93.8% of its games against random play" in words_of(page)
+    assert "it scores 31.5 on average" in words_of(page)
+    assert wrong(Page(page), Truth(path)) == []
+
+
 def test_every_number_that_is_drawn_is_on_the_page(written: Path) -> None:
     page = Page((written / "report.html").read_text(encoding="utf-8"))
     places = {place for place, _, _ in page.traced}
