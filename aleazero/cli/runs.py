@@ -86,6 +86,7 @@ def board(run: RunArgument) -> None:
     folder = write_board(run)
     if folder is None:
         raise RunError(
-            "TensorBoard is not installed, expected `pip install tensorboard` (scalars.csv has the same numbers)"
+            "TensorBoard is not installed, expected `pip install aleazero[tensorboard]` "
+            "(scalars.csv has the same numbers)"
         )
     typer.echo(f"look at it with: tensorboard --logdir {folder}")

@@ -52,16 +52,17 @@ def write_scalars(path: Path) -> None:
 def write_board(path: Path) -> Path | None:
     """The same for TensorBoard; None where it is not installed."""
     try:
-        from torch.utils.tensorboard import SummaryWriter
+        from tensorboard.summary import Writer
     except ImportError:
         return None
     folder = path / BOARD
     for old in folder.glob("events.out.*"):
         old.unlink()
-    with SummaryWriter(str(folder)) as writer:
-        for one in scalars_of(read_events(path / EVENTS)):
-            step = one.iteration if one.round is None else one.round
-            writer.add_scalar(one.name, one.value, step, one.time)
+    writer = Writer(str(folder))
+    for one in scalars_of(read_events(path / EVENTS)):
+        step = one.iteration if one.round is None else one.round
+        writer.add_scalar(one.name, one.value, step, wall_time=one.time)
+    writer.close()
     return folder
 
 

@@ -1,0 +1,54 @@
+"""A run's numbers as a table, and for TensorBoard: read back, they are the events'."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py
+
+import pytest
+from run_by_hand import read_lines, run_by_hand
+from typer.testing import CliRunner
+
+from aleazero.cli.main import app
+from aleazero.runs.scalars import write_board, write_scalars
+
+
+@pytest.fixture
+def path(tmp_path):
+    return run_by_hand(tmp_path / "run", iterations=3)
+
+
+def scores_of(path):
+    events = [one for one in read_lines(path) if one.get("phase") == "evaluate"]
+    return {one["iteration"]: one["results"]["opponents"]["random"]["mean"] for one in events}
+
+
+def test_the_table_has_them(path):
+    write_scalars(path)
+    with (path / "scalars.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    named = {int(row["iteration"]): row["value"] for row in rows if row["name"] == "evaluate/opponents/random/mean"}
+    assert {number: float(value) for number, value in named.items()} == scores_of(path)
+
+
+def test_tensorboard_reads_them(path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for _ in range(2):  # a second time takes the place of the first
+        folder = write_board(path)
+    read = EventAccumulator(str(folder))
+    read.Reload()
+    found = read.Tensors("evaluate/opponents/random/mean")
+    told = {one.step: one.tensor_proto.float_val[0] for one in found}
+    assert told == pytest.approx(scores_of(path))
+    assert len(found) == len(told)
+
+
+def test_without_tensorboard_the_verb_says_what_to_do(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard.summary", None)
+    result = CliRunner().invoke(app, ["runs", "board", str(path)])
+    assert result.exit_code == 2
+    assert "pip install aleazero[tensorboard]" in result.output
