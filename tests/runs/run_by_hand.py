@@ -83,7 +83,10 @@ def run_by_hand(
     final: bool = False,
     **config: Any,
 ) -> Path:
-    """A run's directory; ``done`` of its iterations are over, and every so manieth was measured, the champion at the end too."""
+    """A run's directory; ``done`` of its iterations are over, and every so manieth was measured.
+
+    ``final``: the champion was measured at the end, too.
+    """
     done = iterations if done is None else done
     path.mkdir(parents=True)
     events: list[dict[str, Any]] = [{"event": "started", "time": NOON, "iterations": iterations}]
