@@ -64,7 +64,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                             iteration.model = hash_of(run.model(number))
                     _done(run, iteration, phase, results, time.monotonic() - began)
                     listener.ended(number, phase, results)
-                prune(run)
+                prune(run, number)
                 write_scalars(run.path)
     except (AleaZeroError, KeyboardInterrupt) as error:
         run.events.add("stopped", why=str(error) or type(error).__name__)

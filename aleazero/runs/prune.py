@@ -10,9 +10,12 @@ from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
 
 
-def prune(run: RunDirectory) -> None:
-    """Remove models that are neither new nor the champion, and samples that no window reaches."""
-    newest, champion = len(run.manifest.iterations), run.manifest.champion
+def prune(run: RunDirectory, newest: int) -> None:
+    """Remove models that are neither new nor the champion, and samples that no window reaches.
+
+    ``newest`` is the last iteration that is over: the next one, if it has begun, goes on from it.
+    """
+    champion = run.manifest.champion
     for number in range(1, newest + 1 - run.config.keep.models):
         if number != champion:
             for path in run.path.glob(f"models/{number:04}.*"):

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any, Final, Protocol
 
-from aleazero.errors import AleaZeroError
+from aleazero.errors import AleaZeroError, RunError
 from aleazero.games.base import Game
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -168,7 +168,11 @@ class Alphazero:
         return {"games": games, "by": whose}
 
     def _fit(self, iteration: int, tell: Tell) -> dict[str, Any]:
+        from aleazero.training.trainer import state_path
+
         whose = self._whose(self._config.start, iteration)
+        if whose is not None and not (state := state_path(self.run.model(whose))).exists():
+            raise RunError(f"{state} is gone, expected it beside the network: training would not go on as it was")
         config = self._config.train.model_copy(update={"seed": self.run.config.seed})
 
         def progress(done: int, of: int, losses: Mapping[str, float]) -> None:

@@ -164,6 +164,32 @@ def whole_alphazero(tmp_path_factory):
 
 
 @pytest.mark.long
+def test_an_iteration_that_has_begun_finds_what_it_goes_on_from(tmp_path, whole_alphazero):
+    """Stopped behind the self-play of iteration 2, the run prunes again; the fit needs iteration 1's state."""
+
+    class StopsAfterSelfplay(Quiet):
+        def ended(self, iteration, name, results):
+            if (iteration, name) == (2, "selfplay"):
+                raise Stopped
+
+    with pytest.raises(Stopped):
+        run(tmp_path / "cut", ALPHAZERO, StopsAfterSelfplay())
+    run(tmp_path / "cut")
+    assert lasting(tmp_path / "cut") == lasting(whole_alphazero)
+
+
+@pytest.mark.long
+def test_a_state_that_is_gone_is_no_fresh_start(tmp_path):
+    class Removes(Quiet):
+        def ended(self, iteration, name, results):
+            if (iteration, name) == (2, "selfplay"):
+                (tmp_path / "models" / "0001.training.safetensors").unlink()
+
+    with pytest.raises(RunError, match=r"0001.training.safetensors is gone"):
+        run(tmp_path, ALPHAZERO, Removes())
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("words", [5, 12])
 def test_self_play_and_fits_go_on_too(tmp_path, whole_alphazero, words):
     with pytest.raises(Stopped):
@@ -179,16 +205,25 @@ def test_the_fit_is_told(whole_alphazero):
     assert fits[1]["step"] == 12
 
 
+def wait_for_events(path, more, process):
+    """Until a run has told so much more than before; it must not be over by then."""
+    events = path / "events.ndjson"
+    wanted = more + (len(events.read_text().splitlines()) if events.exists() else 0)
+    while more and not (events.exists() and len(events.read_text().splitlines()) >= wanted):
+        assert process.poll() is None, "it was over before it was killed"
+        time.sleep(0.01)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("settings", [AFTERSTATE, ALPHAZERO], ids=["afterstate", "alphazero"])
 def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
     """Main process and workers die together or one by one; whoever is left ends, and the run goes on."""
     config = tmp_path / "run.yaml"
-    config.write_text(yaml.safe_dump(settings))
+    long = {"iterations": 20, "rounds": 400} if "rounds" in settings else {"iterations": 8}
+    config.write_text(yaml.safe_dump({**settings, **long}))
     command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--run"]
-    began = time.monotonic()
     subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
-    span, luck = time.monotonic() - began, random.Random(7)
+    luck, only_workers = random.Random(7), 0
     for _ in range(KILLS):
         process = subprocess.Popen(
             [*command, str(tmp_path / "cut")],
@@ -196,14 +231,17 @@ def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(luck.uniform(0.2, 0.6) * span)
+        wait_for_events(tmp_path / "cut", luck.randrange(5), process)
+        time.sleep(luck.uniform(0.0, 0.5))
         children = [int(c) for c in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-        if children and luck.random() < 0.3:
+        if children and luck.random() < 0.4:
             os.kill(luck.choice(children), signal.SIGKILL)
-            time.sleep(luck.uniform(0.0, 0.2) * span)
+            only_workers += 1
+            time.sleep(luck.uniform(0.0, 1.0))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        assert process.wait() == -signal.SIGKILL
+    assert only_workers > 0
     subprocess.run([*command, str(tmp_path / "cut")], check=True, capture_output=True)
     assert lasting(tmp_path / "cut") == lasting(tmp_path / "whole")
 
