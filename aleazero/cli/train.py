@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,9 +118,11 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
         def __init__(self) -> None:
             self.bar: Any = None
             self.open: Any = None
+            self.began, self.first = time.monotonic(), 0
 
         def phase(self, iteration: int, of: int, name: str) -> None:
             self.close()
+            self.first = self.first or iteration
             unit = {"learn": "rounds", "selfplay": "games", "fit": "steps", "gate": "pairs"}.get(name, "parts")
             self.open = progress_bar(f"{iteration}/{of} {name}", unit)
             self.bar = self.open.__enter__()
@@ -129,9 +132,15 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
 
         def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
             self.close()
-            console.print(
-                f"{iteration:>3}/{held.config.iterations} {name:<9} {in_words(name, results)}", highlight=False
-            )
+            words = in_words(name, results)
+            if name == "evaluate" and iteration < held.config.iterations:
+                words += f"; {self.left(iteration)}"
+            console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False)
+
+        def left(self, iteration: int) -> str:
+            """How long the iterations that are missing will take, by those that this process saw."""
+            each = (time.monotonic() - self.began) / (iteration + 1 - self.first)
+            return f"about {each * (held.config.iterations - iteration) / 60:.1f} minutes left"
 
         def close(self) -> None:
             if self.open is not None:
