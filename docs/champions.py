@@ -8,11 +8,12 @@ from pathlib import Path
 
 from aleazero.files import write_whole
 from aleazero.nets.planned import PlannedNet
-from aleazero.players.champions import FOLDER
+from aleazero.players.champions import FOLDER, champions
 from aleazero.players.net import read_any_net
 from aleazero.runs.directory import hash_of, read_manifest, read_own_config
 from aleazero.runs.summary import summary_of
 
+BEGIN, END = "<!-- table champions -->", "<!-- end -->"
 LARGEST = 3_000_000
 """Bytes of a network that may ship."""
 
@@ -42,7 +43,23 @@ def ship(run: Path) -> Path:
     return target
 
 
+def table() -> str:
+    """How strong they are, as a table of champions.md."""
+    rows = ["| champion | learnt | |", "|---|---|---|"]
+    for one in champions():
+        lines = "; ".join(f"{name} {text}" for name, text in one.figures["lines"].items())
+        learnt = f"seed {one.figures['seed']}, {one.figures['rounds']:,} rounds, {one.figures['minutes']} minutes"
+        rows.append(f"| {one.game} | {learnt} | {lines} |")
+    return "\n".join(rows)
+
+
+def write_table(page: Path) -> None:
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:] or ["runs/yatzy"]:
         shipped = ship(Path(name))
         sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {name}\n")
+    write_table(Path(__file__).with_suffix(".md"))

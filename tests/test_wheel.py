@@ -30,9 +30,10 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "aleazero/py.typed" in names
     assert all(name.startswith(("aleazero/", "aleazero-")) for name in names)
-    files = [path for end in ("py", "json", "css") for path in (ROOT / "aleazero").rglob(f"*.{end}")]
+    files = [path for end in ("py", "json", "css", "safetensors") for path in (ROOT / "aleazero").rglob(f"*.{end}")]
     shipped = {str(path.relative_to(ROOT)) for path in files}
     assert "aleazero/evaluation/sets/yatzy-small.json" in shipped
+    assert "aleazero/champions/yatzy_2.safetensors" in shipped
     assert shipped <= set(names)
 
 
@@ -50,6 +51,9 @@ def test_it_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
         "import aleazero; game = aleazero.load_game('dice_game'); "
         "print(aleazero.Search(game).run(game.state_from_text('14')).best_action, aleazero.__file__)"
     )
+    position = "open chance yatzy upper 50 / open chance yatzy upper 60 / player 0 dice 33366 rerolls 1"
+    said = run(tmp_path / "clean" / "bin" / "aleazero", "analyse", "yatzy", "--position", position, cwd=tmp_path)
+    assert "by the champion that ships" in said
     best, place = run(python, "-c", code, cwd=tmp_path).split()
     assert best == "0"
     assert Path(place).is_relative_to(tmp_path)

@@ -175,8 +175,8 @@ def play(
     with rules_of(game):
         the_game = read_game(game, param)
     searches = (sims, seconds, c, selection) != (None,) * 4 or (chance, evaluator, temperature) != SEARCHED
+    champion = champion_of(the_game) if engine is None and not searches else None
     if engine is None:
-        champion = None if searches else champion_of(the_game)
         engine = "search" if champion is None else champion.engine
     spec = parse_spec(engine, "--engine")
     if spec.kind == "net" and sims is not None:
@@ -207,6 +207,8 @@ def play(
             searcher = WordlessPlayer(the_game, engine, config)
         episode = Episode(state, seed)
         table = Table(episode, searcher, None if watch else player, make_console(), silent=json)
+        if champion is not None and not json:
+            table.console.print("the champion that ships plays (aleazero champions)", style="dim", soft_wrap=True)
         complete = table.play()
     if json:
         print_json({

@@ -57,6 +57,10 @@ def test_the_gates_error_rates_come_out_again() -> None:
     assert load_script("gates").table() in (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
 
 
+def test_the_champions_figures_are_those_that_ship() -> None:
+    assert load_script("champions").table() in (ROOT / "docs" / "champions.md").read_text(encoding="utf-8")
+
+
 def test_the_readmes_example_is_short() -> None:
     game = next(block for block in blocks(ROOT / "README.md") if block.text.startswith("# file:"))
     assert len(game.text.splitlines()) - 1 <= MOST_LINES

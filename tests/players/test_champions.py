@@ -1,0 +1,70 @@
+"""Networks that ship: each plays its game as well as its figures say."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+import aleazero
+from aleazero.errors import ConfigError
+from aleazero.evaluation.learnt import judge_learnt
+from aleazero.games.registry import ships
+from aleazero.players.champions import Champion, champion_of, champions
+from aleazero.players.make import make_player
+from aleazero.runs.directory import hash_of
+
+ALL = [pytest.param(one, id=one.game) for one in champions()]
+
+
+@pytest.fixture(scope="module")
+def yatzy():
+    return aleazero.load_game("yatzy")
+
+
+def game_of(one: Champion):
+    return aleazero.load_game(one.figures["game"], **one.figures["params"])
+
+
+@pytest.mark.parametrize("one", ALL)
+def test_the_file_is_the_runs_and_small(one):
+    assert hash_of(one.path) == one.figures["hash"]
+    assert one.path.stat().st_size <= 3_000_000
+    assert champion_of(game_of(one)) == one
+
+
+@pytest.mark.parametrize("one", ALL)
+def test_it_plays_by_both_texts_alike(one):
+    game = game_of(one)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+    assert make_player("net:champion", game).select(state, 1) == make_player(one.engine, game).select(state, 1)
+
+
+def test_two_player_yatzy_has_one(yatzy):
+    """Not as exact as its figures, which took 100,000 games: four standard errors of 2,000."""
+    found = champion_of(yatzy)
+    told = judge_learnt(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
+    assert told["mean"] == pytest.approx(found.figures["results"]["oracle"]["mean"], abs=4 * told["error"])
+    assert found.figures["results"]["oracle"]["low"] > 0.5
+    for name, least in (("random", 0.98), ("rollout", 0.6)):
+        assert found.figures["results"]["opponents"][name]["low"] >= least
+
+
+def test_none_where_parameters_differ_or_the_game_is_a_users_of_that_name(tmp_path, yatzy):
+    assert champion_of(aleazero.load_game("yatzy", players=3)) is None
+    source = sys.modules["aleazero.games.yatzy"].__file__
+    shutil.copy(source, tmp_path / "yatzy.py")
+    own = aleazero.load_game(str(tmp_path / "yatzy.py"))
+    assert own.name == yatzy.name
+    assert ships(yatzy)
+    assert not ships(own)
+    assert champion_of(own) is None
+
+
+@pytest.mark.parametrize("text", ["net:champion", "plan:horizon=turn,net=champion", "search:net=champion,sims=4"])
+def test_a_game_without_one_says_so(text):
+    with pytest.raises(ConfigError, match=r"no champion ships for pig\(target=20\), expected .*yatzy\(players=2\)"):
+        make_player(text, aleazero.load_game("pig", target=20))
