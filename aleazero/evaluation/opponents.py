@@ -14,6 +14,7 @@ from aleazero.oracles.solve import solve
 from aleazero.players.make import make_player
 
 ROLLOUT: Final = "search:sims=200,evaluator=rollout"
+NAMES: Final = ("random", "rollout", "oracle")
 WALKS: Final = 0x77616C6B73  # "walks": the games whose positions are a fixed set
 MOST_GAMES: Final = 200
 MOST_STATES: Final = 100_000

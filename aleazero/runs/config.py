@@ -7,15 +7,19 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, nearest
+from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.learnt import can_judge
+from aleazero.evaluation.opponents import NAMES
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
+from aleazero.players.spec import parse_spec
 from aleazero.search.config import Settings
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.config import TrainConfig
+from aleazero.training.learn import UNKNOWN
 from aleazero.training.recipe import make_config
 from aleazero.training.tuple_learning import TupleConfig
 
@@ -73,8 +77,10 @@ class RunConfig(Settings):
         "afterstate", description="afterstate: turns planned exactly; alphazero: self-play with a search."
     )
     seed: int = Field(0, ge=0, lt=2**63, description="Same seed and settings, same run to the bit.")
-    iterations: int = Field(6, ge=1, description="After each, a gate and an evaluation.")
-    rounds: int | None = Field(None, ge=1, description="Of the afterstate recipe, in all iterations together.")
+    iterations: int = Field(6, ge=1, lt=UNKNOWN, description="After each, a gate and an evaluation.")
+    rounds: int | None = Field(
+        None, ge=1, lt=UNKNOWN, description="Of the afterstate recipe, in all iterations together."
+    )
     minutes: float | None = Field(
         None, gt=0, description="Instead of rounds: about how long is learnt, gates and evaluations excluded."
     )
@@ -107,6 +113,16 @@ class RunConfig(Settings):
     def check(self) -> Game:
         """Refuse what does not go together; the game."""
         game = self.load_game()
+        if self.play:
+            parse_spec(f"net:PATH,{self.play}", "play")
+        self.gate.hypotheses(game)
+        if self.gate.seed_set is not None:
+            gate_seeds(self.gate, self.seed, 1)
+        for word in self.evaluate.against or ():
+            if word not in NAMES:
+                raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, NAMES)}")
+        if self.evaluate.final_pairs == 1:
+            raise ConfigError("evaluate.final_pairs is 1, expected at least 2, or 0 for none")
         if self.recipe == "alphazero":
             for name in ("rounds", "minutes", "afterstate"):
                 if getattr(self, name):

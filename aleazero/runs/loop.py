@@ -15,7 +15,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of
-from aleazero.runs.measure import measure, measure_champion
+from aleazero.runs.measure import measure, measure_champion, require_opponents
 from aleazero.runs.prune import prune
 from aleazero.runs.recipes import make_recipe
 from aleazero.runs.scalars import write_scalars
@@ -42,6 +42,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
     """Do all that is missing of a run."""
     if run.manifest.finished:
         return
+    require_opponents(run, game)
     run.events.add("resumed" if run.manifest.iterations else "started", iterations=run.config.iterations)
     try:
         with closing(make_recipe(run, game, workers)) as recipe:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.learnt import judge_learnt
-from aleazero.evaluation.opponents import fixed_opponents
+from aleazero.evaluation.opponents import NAMES, fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
@@ -24,6 +25,14 @@ LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations, the 
 ANCHOR: Final = "random"
 EACH, LAST = 0, 1
 """Which luck: that of each iteration, or of the champion at the end."""
+
+
+def require_opponents(run: RunDirectory, game: Game) -> None:
+    """Refuse an opponent that the game has not, before anything is learnt."""
+    known = fixed_opponents(game) if "oracle" in (run.config.evaluate.against or ()) else NAMES
+    for word in run.config.evaluate.against or ():
+        if word not in known:
+            raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, known)} in {game!r}")
 
 
 def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
@@ -58,7 +67,7 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
           regret: bool = False) -> StrengthReport:  # fmt: skip
     """Pairs of games against the fixed opponents."""
     config = run.config.evaluate
-    against = [name for name in (config.against or fixed_opponents(game))
+    against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
                if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
     return evaluate_player(
         player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK + luck, run.config.seed),

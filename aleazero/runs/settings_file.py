@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import yaml
 
 from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.evaluation.seed_sets import NAMED
 from aleazero.runs.config import RunConfig
 from aleazero.search.config import Settings
+
+MERGE: Final = "tag:yaml.org,2002:merge"
 
 
 class _Loader(yaml.SafeLoader):
@@ -21,6 +24,8 @@ class _Loader(yaml.SafeLoader):
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: list[Any] = []
     for where, _ in node.value:
+        if where.tag == MERGE:  # `<<: *anchor` may be there again, and what it brings may be overruled
+            continue
         key = loader.construct_object(where)
         if key in seen:
             raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=where.start_mark)
@@ -40,10 +45,17 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
     data = parse(text, str(path))
-    if isinstance(data.get("game"), str):
-        data["game"] = _beside(path, data["game"])
     for change in changes:
         apply_change(data, change)
+    if isinstance(data.get("game"), int):
+        data["game"] = str(data["game"])  # 2048 is a name
+    if isinstance(data.get("game"), str):
+        name, colon, inner = data["game"].partition(":")
+        if name.endswith(".py"):
+            data["game"] = f"{_beside(path, name)}{colon}{inner}"
+    gate = data.get("gate")
+    if isinstance(gate, dict) and isinstance(gate.get("seed_set"), str) and gate["seed_set"] not in NAMED:
+        gate["seed_set"] = _beside(path, gate["seed_set"])
     return make_config(data, str(path))
 
 
@@ -87,6 +99,8 @@ def parse(text: str, where: str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise ConfigError(f"{where}{line}: {getattr(error, 'problem', None) or error}; expected YAML") from None
+    except (ValueError, RecursionError) as error:  # a date or a number that cannot be
+        raise ConfigError(f"{where}: {error}; expected YAML") from None
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise ConfigError(f"{where} holds {type(data).__name__}, expected settings as `key: value`")
     return data
@@ -105,7 +119,7 @@ def apply_change(data: dict[str, Any], change: str) -> None:
         data = inner
     try:
         data[keys[-1]] = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         data[keys[-1]] = value
 
 
@@ -116,12 +130,9 @@ def as_yaml(config: RunConfig) -> str:
     return text
 
 
-def _beside(path: Path, game: str) -> str:
-    """A game's file is looked for beside the settings first, then from here; its path becomes absolute."""
-    name, colon, inner = game.partition(":")
-    if not name.endswith(".py"):
-        return game
+def _beside(path: Path, name: str) -> str:
+    """A file is looked for beside the settings first, then from here; its path becomes absolute."""
     for folder in (path.parent, Path.cwd()):
         if (folder / name).is_file():
-            return f"{(folder / name).resolve()}{colon}{inner}"
-    return game
+            return str((folder / name).resolve())
+    return name

@@ -31,6 +31,8 @@ class Settings(BaseModel):
         name = ".".join(str(part) for part in first["loc"] if "[" not in str(part)) or cls.__name__
         if first["type"] == "extra_forbidden":
             return f"{cls.__name__}: no setting {name!r}, {nearest(name, cls.model_fields)}"
+        if first["type"] == "missing":
+            return f"{cls.__name__}: {name} is not there, expected it"
         same = [other for other in error.errors() if other["loc"][:1] == first["loc"][:1]]
         expected = " or ".join(other["msg"].replace("Input should be ", "") for other in same)
         return f"{cls.__name__}: {name} is {first['input']!r}, expected {expected}"

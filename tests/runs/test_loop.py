@@ -246,6 +246,14 @@ def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
     assert lasting(tmp_path / "cut") == lasting(tmp_path / "whole")
 
 
+def test_an_opponent_that_the_game_has_not_is_refused_before_anything_is_learnt(tmp_path, monkeypatch):
+    monkeypatch.setattr("aleazero.evaluation.opponents.MOST_STATES", 10)
+    listener, evaluate = Quiet(), {**AFTERSTATE["evaluate"], "against": ["oracle"]}
+    with pytest.raises(ConfigError, match=r"evaluate.against has 'oracle', known: random, rollout"):
+        run(tmp_path, {**AFTERSTATE, "params": {"target": 11}, "evaluate": evaluate}, listener)
+    assert listener.told == []
+
+
 def test_a_run_in_use_is_refused(tmp_path):
     class Nosy(Quiet):
         def phase(self, iteration, of, name):

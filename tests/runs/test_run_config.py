@@ -44,7 +44,7 @@ def test_settings_are_changed_by_their_path(tmp_path):
         (PIG + "iterations: 21\n", r"rounds is 20, expected at least 21"),
         (PIG + "minutes: 1\n", r"rounds and minutes: got both, expected one"),
         ("game: pig\n", r"rounds and minutes: got neither, expected one"),
-        ("rounds: 3\n", r"game is .*, expected"),
+        ("rounds: 3\n", r"run.yaml: game is not there, expected it"),
         ("game: pigg\nrounds: 3\n", r"pigg"),
         (PIG + "params: {targets: 3}\n", r"targets"),
         (
@@ -61,6 +61,16 @@ def test_settings_are_changed_by_their_path(tmp_path):
         ("- a\n", r"holds list, expected settings"),
         ("", r"holds NoneType, expected settings"),
         ("a: [\n", r"line 2: .*expected YAML"),
+        ("game: pig\nrounds: " + "9" * 5000, r"expected YAML"),
+        ("game: pig\nrounds: 2026-13-45\n", r"month must be in 1..12; expected YAML"),
+        ("game: " + "[" * 3000 + "]" * 3000, r"recursion.*; expected YAML"),
+        (PIG.replace("20", "9" * 30), r"rounds is 9+, expected less than"),
+        (PIG + "play: sims=many\n", r"play 'net:PATH,sims=many': sims is 'many'"),
+        (PIG + "gate: {seed_set: tiny}\n", r"no seed set 'tiny'"),
+        (PIG + "gate: {seed_set: small, rule: fixed, pairs: 500}\n", r"has 100 seeds, expected 500"),
+        ("game: 2048\nrounds: 20\n", r"gate.gain1 is None, expected the points worth finding"),
+        (PIG + "evaluate: {against: [randon]}\n", r"evaluate.against has 'randon', did you mean random"),
+        (PIG + "evaluate: {final_pairs: 1}\n", r"evaluate.final_pairs is 1, expected at least 2"),
         ("game: pig\nrecipe: alphazero\nalphazero: {selfplay: {simulations_by_class: {rol: 3}}}\n", r"'rol'"),
     ],
 )
@@ -75,6 +85,7 @@ def test_what_is_wrong_is_said_by_its_path(tmp_path, text, said):
     [
         ("seed", "expected KEY=VALUE"),
         ("=3", "expected KEY=VALUE"),
+        ("params=" + "[" * 5000, r"params is '.*', expected a valid dictionary"),
         ("seed.x=3", "seed is 1, expected settings inside it"),
     ],
 )
@@ -103,6 +114,22 @@ def test_a_users_game_is_found_beside_the_file(tmp_path):
     config = read(tmp_path, "game: mine.py\nrounds: 20\n")
     assert config.game == str((tmp_path / "mine.py").resolve())
     assert config.load_game().name == "race"
+
+
+def test_a_game_and_seeds_of_the_command_line_are_found_from_anywhere(tmp_path, monkeypatch):
+    game = (Path(__file__).parents[2] / "examples" / "race.py").read_text(encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "mine.py").write_text(game, encoding="utf-8")
+    (tmp_path / "seeds.txt").write_text("1\n2\n")
+    monkeypatch.chdir(tmp_path / "here")
+    config = read(tmp_path, "game: x\nrounds: 20\ngate: {seed_set: seeds.txt}\n", "game=mine.py")
+    assert config.game == str((tmp_path / "here" / "mine.py").resolve())
+    assert config.gate.seed_set == str((tmp_path / "seeds.txt").resolve())
+
+
+def test_anchors_are_merged_and_overruled(tmp_path):
+    config = read(tmp_path, "params: &p {target: 30}\ngame: pig\nrounds: 20\nevaluate: {<<: {pairs: 3}, pairs: 4}\n")
+    assert (config.params, config.evaluate.pairs) == ({"target": 30}, 4)
 
 
 def test_every_setting_is_explained_in_the_schema():
