@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from aleazero.cli.failure import USER_ERROR, one_line
 from aleazero.cli.options import JsonFlag
-from aleazero.errors import RunError
+from aleazero.errors import AleaZeroError, RunError
 
 app = typer.Typer(help="List, show and compare runs.", no_args_is_help=True)
 FolderOption = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where runs lie.")]
@@ -17,16 +18,31 @@ RunArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a
 
 @app.command("list")
 def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> None:
-    """The runs in a folder."""
-    from aleazero.cli.show import make_console, print_json, quiet_table
+    """The runs in a folder; those that are damaged are told behind the others."""
+    from aleazero.cli.show import print_json
     from aleazero.runs.summary import find_runs, summary_of
 
-    found = [summary_of(path) for path in find_runs(folder)]
+    found, damaged = [], []
+    for path in find_runs(folder):
+        try:
+            found.append(summary_of(path))
+        except AleaZeroError as error:
+            damaged.append(one_line(error))
+    for said in damaged:
+        typer.echo(f"error: {said}", err=True)
     if json:
         print_json(found)
-        return
-    if not found:
+    elif found:
+        _show_list(found)
+    elif not damaged:
         raise RunError(f"{folder} holds no runs, expected some that `aleazero train` made, or --folder")
+    if damaged:
+        raise typer.Exit(USER_ERROR)
+
+
+def _show_list(found: list[dict[str, Any]]) -> None:
+    from aleazero.cli.show import make_console, quiet_table
+
     table = quiet_table(("run", "left"), ("game", "left"), ("recipe", "left"), ("iterations", "right"),
                         ("minutes", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
     for one in found:

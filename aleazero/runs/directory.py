@@ -24,17 +24,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
 from aleazero.runs.events import Events
-from aleazero.runs.settings_file import as_yaml, make_config, parse
+from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
 from aleazero.version import VERSION
 
 FORMAT: Final = 1
 """Version of the directory's files."""
 CONFIG, MANIFEST, EVENTS, LOCK = "config.yaml", "manifest.json", "events.ndjson", ".lock"
+STRICT: Final = ConfigDict(strict=True, extra="forbid")
 MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
 """Settings that may be others when a run goes on; iterations only more than before."""
 
@@ -43,10 +46,11 @@ MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
 class Iteration:
     """What an iteration came to."""
 
+    __pydantic_config__ = STRICT
     number: int
     done: list[str] = field(default_factory=list)
     """Phases that are over."""
-    results: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of each phase."""
     model: str | None = None
     """The hash of the network that came of it."""
@@ -58,6 +62,7 @@ class Iteration:
 class Manifest:
     """What was done in a run."""
 
+    __pydantic_config__ = STRICT
     format: int
     version: str
     """Of the code that began it."""
@@ -84,9 +89,12 @@ class Manifest:
     def from_json(cls, text: str) -> Manifest:
         """Read back what ``to_json`` wrote."""
         data = json.loads(text)
-        if data["format"] != FORMAT:
+        if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
             raise RunError(f"its format is {data['format']}, expected {FORMAT}")
-        return cls(**{**data, "iterations": [Iteration(**one) for one in data["iterations"]]})
+        found = TypeAdapter(cls).validate_json(text)
+        if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
+            raise ValueError("its iterations are not one behind the other")
+        return found
 
     def to_json(self) -> str:
         """As text, the same for equal runs."""
@@ -147,7 +155,7 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
         if (path / MANIFEST).exists():
             manifest, held = read_manifest(path), read_own_config(path)
             config = held if config is None else config
-            game = game or config.check()
+            game = game or check_config(config, str(path / CONFIG))
             _require_same(path, manifest, held, config, game)
             if config.iterations > len(manifest.iterations) and manifest.finished:
                 manifest.finished = False
@@ -174,15 +182,20 @@ def read_manifest(path: Path) -> Manifest:
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
     except OSError as error:
         raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
 
 
 def read_own_config(path: Path) -> RunConfig:
-    """The settings of a run."""
+    """The settings of a run; whether its game can be played is another question."""
     file = path / CONFIG
     try:
         text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise RunError(f"{file} is no text, expected YAML") from None
     except OSError as error:
         raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
     return make_config(parse(text, str(file)), str(file))
@@ -247,6 +260,8 @@ def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunCo
             raise RunError(f"{path} holds a run with {name} {had!r}, got {got!r}: expected the same, or another run")
     if settings_hash(config) != manifest.settings:
         name, before, after = _difference(held.model_dump(mode="json"), config.model_dump(mode="json"))
+        if not name:
+            raise RunError(f"{path / CONFIG} was changed by hand, expected the settings that the run began with")
         raise RunError(
             f"{path} holds a run with {name} {before!r}, got {after!r}: expected the same settings, or another run"
         )

@@ -18,6 +18,8 @@ from aleazero.errors import RunError
 
 PLACE: Final = ("event", "iteration", "phase", "round")
 """What tells an event of an iteration from another. Others, such as stops, each happened."""
+LATEST: Final = 253_402_300_800
+"""No clock shows more seconds: the year 10000."""
 
 
 class Events:
@@ -51,10 +53,11 @@ def read_events(path: Path) -> list[dict[str, Any]]:
         raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
     for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
         try:
-            event = json.loads(line)
-            place = tuple(event.get(name) for name in PLACE) if "iteration" in event else (number,)
-        except (ValueError, AttributeError, TypeError):
-            raise RunError(f"{path}, line {number} is damaged, expected an event as JSON") from None
+            event = _event(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            why = f"{path}, line {number} is damaged: {str(error)[:100]}"
+            raise RunError(f"{why}; expected an event as JSON, or without that line all others") from None
+        place = tuple(event.get(name) for name in PLACE) if "iteration" in event else (number,)
         found[place] = event
     return list(found.values())
 
@@ -68,6 +71,27 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _event(told: Any) -> dict[str, Any]:
+    """What was told, if it is an event: what everybody looks for must be there."""
+    if not isinstance(told, dict) or not isinstance(told.get("event"), str):
+        raise ValueError("an event has no name")
+    whole = [told.get("iteration", 0), told.get("round", 0)]
+    if any(type(one) is not int for one in whole):
+        raise ValueError(f"iteration and round are {whole}")
+    if not (_is_number(told.get("time")) and 0 <= told["time"] < LATEST):
+        raise ValueError(f"time is {told.get('time')!r}")
+    if told["event"] == "phase":
+        if not ("iteration" in told and isinstance(told.get("phase"), str) and isinstance(told.get("results"), dict)):
+            raise ValueError("a phase has no iteration, no name or no results")
+        if not _is_number(told.get("seconds")):
+            raise ValueError(f"seconds is {told.get('seconds')!r}")
+    return told
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _cut_half_line(path: Path) -> None:

@@ -11,6 +11,7 @@ import yaml
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.evaluation.seed_sets import NAMED
+from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
 from aleazero.search.config import Settings
 
@@ -56,17 +57,25 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     gate = data.get("gate")
     if isinstance(gate, dict) and isinstance(gate.get("seed_set"), str) and gate["seed_set"] not in NAMED:
         gate["seed_set"] = _beside(path, gate["seed_set"])
-    return make_config(data, str(path))
+    config = make_config(data, str(path))
+    check_config(config, str(path))
+    return config
 
 
 def make_config(data: dict[str, Any], where: str) -> RunConfig:
-    """The settings, if they are possible; errors begin with where they stand."""
+    """The settings, if each is possible; errors begin with where they stand."""
     try:
-        config = RunConfig(**data)
-        config.check()
+        return RunConfig(**data)
     except AleaZeroError as error:
         raise ConfigError(f"{where}: {by_path(str(error))}") from None
-    return config
+
+
+def check_config(config: RunConfig, where: str) -> Game:
+    """The game, if settings go together and with it."""
+    try:
+        return config.check()
+    except AleaZeroError as error:
+        raise ConfigError(f"{where}: {by_path(str(error))}") from None
 
 
 def by_path(message: str) -> str:

@@ -97,7 +97,7 @@ class RunFiles:
             raise RunError(str(error)) from None
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(f"{path / CONFIG} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-        self._events = [_event(told, path / EVENTS) for told in read_events(path / EVENTS)]
+        self._events = [_placed(told) for told in read_events(path / EVENTS)]
 
     def events(self, name: str) -> list[Told]:
         """Those of a name, by iteration and round."""
@@ -121,12 +121,7 @@ class RunFiles:
         )
 
 
-def _event(event: dict[str, Any], file: Path) -> Told:
-    """An event with its place; what reports sort by must be there."""
+def _placed(event: dict[str, Any]) -> Told:
+    """An event with its place."""
     place = [event[name] for name in PLACE if name in event]
-    wholes = [event[name] for name in ("iteration", "round") if name in event]
-    if not isinstance(event.get("event"), str) or not all(type(one) is int for one in wholes):
-        raise RunError(f"{file} has the event {str(place)[:60]}, expected a name, and whole numbers behind it")
-    if event["event"] == "phase" and not (wholes and isinstance(event.get("phase"), str)):
-        raise RunError(f"{file} has the event {str(place)[:60]}, expected an iteration and a phase")
     return Told(event, "events:" + "/".join(quote(str(one), safe="") for one in place))

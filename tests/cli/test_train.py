@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -83,6 +84,25 @@ def test_what_is_missing_is_said_in_a_line(words, said, tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert said in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_damaged_run_does_not_hide_the_others(finished, tmp_path):
+    shutil.copytree(finished[0], tmp_path / "good")
+    shutil.copytree(finished[0], tmp_path / "bad")
+    (tmp_path / "bad" / "events.ndjson").write_text("[]\n")
+    result = invoke("runs", "list", "--folder", tmp_path, "--json")
+    assert [Path(one["run"]).name for one in json.loads(result.stdout)] == ["good"]
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "line 1 is damaged" in result.stderr
+
+
+def test_a_run_is_shown_without_its_game(finished, tmp_path):
+    shutil.copytree(finished[0], tmp_path / "run")
+    for name in ("config.yaml", "manifest.json"):
+        text = (tmp_path / "run" / name).read_text()
+        (tmp_path / "run" / name).write_text(text.replace("game: pig", "game: gone.py").replace('"pig"', '"gone.py"'))
+    assert "finished" in invoke("runs", "show", tmp_path / "run").stdout
+    assert "no file 'gone.py'" in invoke("resume", tmp_path / "run").stderr
 
 
 def test_config_shows_checks_and_explains(config):

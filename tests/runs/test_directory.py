@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -81,13 +82,48 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"format": 9}', "[1]", '{"format": 1, "iterations": [3]}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "null", "[" * 100_000, '{"format": 9}', "[1]", '{"format": 1, "iterations": [3]}']
+)
 def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
     begin(tmp_path)
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 1") as caught:
         read_manifest(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": "many"},
+        {"params": [1]},
+        {"iterations": None},
+        {"iterations": [{"number": 2}]},
+        {"iterations": [{"number": 1, "results": None}]},
+        {"iterations": [{"number": 1, "results": {"evaluate": 5}}]},
+    ],
+)
+def test_a_manifest_of_other_things_is_damaged(tmp_path, change):
+    begin(tmp_path)
+    file = tmp_path / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(RunError, match=r"manifest.json is damaged: "):
+        read_manifest(tmp_path)
+
+
+def test_settings_that_were_changed_by_hand_are_refused(tmp_path):
+    begin(tmp_path)
+    file = tmp_path / "config.yaml"
+    file.write_text(file.read_text().replace("seed: 0", "seed: 1"))
+    with (
+        pytest.raises(RunError, match=r"config.yaml was changed by hand, expected the settings that the run began"),
+        open_directory(tmp_path, None),
+    ):
+        pass
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(RunError, match=r"config.yaml is no text"), open_directory(tmp_path, None):
+        pass
 
 
 def test_a_place_that_is_no_directory_is_refused(tmp_path):

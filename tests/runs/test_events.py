@@ -43,7 +43,30 @@ def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):
 
 def test_a_damaged_line_is_told_by_its_number(tmp_path):
     path = tmp_path / "e.ndjson"
-    path.write_text('{"event": "a"}\nnonsense\n{"event": "b"}\n')
+    path.write_text('{"event": "a", "time": 1}\nnonsense\n{"event": "b", "time": 1}\n')
     with pytest.raises(RunError, match="line 2 is damaged"):
         read_events(path)
     assert read_events(tmp_path / "none.ndjson") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[]",
+        b'"phase"',
+        b"{}",
+        b"\x00\xff",
+        b"[" * 100_000,
+        b'{"event": "stopped"}',
+        b'{"event": "stopped", "time": 1e300}',
+        b'{"event": "fit", "time": 1, "iteration": [1]}',
+        b'{"event": "phase", "time": 1, "iteration": 1}',
+        b'{"event": "phase", "time": 1, "iteration": 1, "phase": "gate", "seconds": 1, "results": [1]}',
+        b'{"event": "phase", "time": 1, "iteration": 1, "phase": "gate", "seconds": "1", "results": {}}',
+    ],
+)
+def test_what_is_no_event_is_damage(tmp_path, line):
+    path = tmp_path / "e.ndjson"
+    path.write_bytes(line + b"\n")
+    with pytest.raises(RunError, match="line 1 is damaged"):
+        read_events(path)

@@ -73,5 +73,5 @@ def test_of_an_event_told_twice_the_last_counts(tmp_path: Path) -> None:
 def test_an_event_that_cannot_be_placed_is_damage(tmp_path: Path, event: dict[str, object]) -> None:
     path = run_by_hand(tmp_path / "run")
     write_events(path, [*read_lines(path), {"time": 1.0, **event}])
-    with pytest.raises(RunError, match=r"events\.ndjson has the event"):
+    with pytest.raises(RunError, match=r"events\.ndjson, line \d+ is damaged: .*expected an event"):
         RunFiles(path)
