@@ -21,6 +21,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,6 +126,14 @@ class RunDirectory:
         """The network of an iteration."""
         return self.path / "models" / f"{iteration:04}.safetensors"
 
+    def network(self, iteration: int) -> Path:
+        """The network of an iteration that wrote one, if its file is still the same."""
+        path, wrote = self.model(iteration), self.manifest.iterations[iteration - 1].model
+        found = hash_of(path)
+        if wrote is not None and found != wrote:
+            raise RunError(f"{path} is another file than the run wrote: its hash is {found}, expected {wrote}")
+        return path
+
     def iteration(self, number: int) -> Iteration:
         """The entry of an iteration, which is begun if it was not."""
         if number == len(self.manifest.iterations) + 1:
@@ -149,6 +158,10 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
     """
     if config is None and not (path / MANIFEST).exists():
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made")
+    if "," in str(path):
+        raise RunError(f"{path} has a comma, expected none: players are written net:PATH,KEY=VALUE")
+    if path.is_dir() and not (path / MANIFEST).exists():
+        _require_empty(path)
     with _locked(path):
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
             left.unlink()
@@ -157,15 +170,9 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
             config = held if config is None else config
             game = game or check_config(config, str(path / CONFIG))
             _require_same(path, manifest, held, config, game)
-            if config.iterations > len(manifest.iterations) and manifest.finished:
-                manifest.finished = False
-                if config.rounds is None and manifest.rounds is not None:
-                    manifest.rounds = round(manifest.rounds * config.iterations / held.iterations)
-            if config.rounds is not None:
-                manifest.rounds = config.rounds
+            _plan_anew(manifest, held, config)
         else:
             assert config is not None
-            _require_empty(path)
             game = game or config.check()
             manifest = Manifest.of(config, game)
         write_text(path / CONFIG, as_yaml(config))
@@ -247,8 +254,10 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _require_empty(path: Path) -> None:
-    found = sorted(one.name for one in path.iterdir() if one.name != LOCK)
-    if found and MANIFEST not in found and set(found) - {CONFIG}:
+    """Of what a new run begins with, a process that was killed may have left something."""
+    ours = (LOCK, CONFIG, f".{CONFIG}.*.tmp", f".{MANIFEST}.*.tmp")
+    found = sorted(one.name for one in path.iterdir() if not any(fnmatch(one.name, name) for name in ours))
+    if found:
         raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
 
 
@@ -269,6 +278,36 @@ def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunCo
         raise ConfigError(
             f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}: so many are done"
         )
+
+
+def _plan_anew(manifest: Manifest, held: RunConfig, config: RunConfig) -> None:
+    """What is to be done by settings that changed: more iterations and rounds, or another look at the champion."""
+    done, wanted = len(manifest.iterations), config.iterations
+    before = done if manifest.finished else held.iterations  # settings may be there already, by a run that was killed
+    if config.rounds is not None:
+        manifest.rounds = config.rounds
+    elif manifest.rounds is not None:
+        share = wanted / before
+        if held.minutes is not None and config.minutes is not None and held.minutes != config.minutes:
+            share = config.minutes / held.minutes
+        manifest.rounds = max(wanted, round(manifest.rounds * share))
+    learnt = [one.results["learn"]["rounds"] for one in manifest.iterations if "learn" in one.done]
+    over = len(learnt)
+    if manifest.rounds is not None and 0 < over < wanted and manifest.rounds * (over + 1) <= learnt[-1] * wanted:
+        raise ConfigError(
+            f"rounds is {manifest.rounds}, expected more in {wanted} iterations, e.g. "
+            f"{-(-learnt[-1] * wanted // over)}: {learnt[-1]} are done in {over}"
+        )
+    if manifest.finished:
+        asked, last = _final(config), manifest.iterations[-1]
+        if any(asked) and ("final" not in last.done or asked != _final(held)):
+            last.done = [phase for phase in last.done if phase != "final"]
+            last.results.pop("final", None)
+        manifest.finished = wanted == done and ("final" in last.done or not any(asked))
+
+
+def _final(config: RunConfig) -> tuple[int, int]:
+    return config.evaluate.final_pairs, config.evaluate.final_games
 
 
 def _difference(had: Any, wanted: Any, name: str = "") -> tuple[str, Any, Any]:

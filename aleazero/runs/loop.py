@@ -77,7 +77,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 
 def player_of(run: RunDirectory, iteration: int) -> str:
     """The text of the player that an iteration's network is."""
-    return f"net:{run.model(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+    return f"net:{run.network(iteration)}" + (f",{run.config.play}" if run.config.play else "")
 
 
 def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:

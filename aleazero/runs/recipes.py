@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any, Final, Protocol
 
-from aleazero.errors import AleaZeroError, RunError
+from aleazero.errors import AleaZeroError, CheckpointError, RunError
 from aleazero.games.base import Game
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -66,6 +66,11 @@ class Afterstate:
         learner = self._learner
         learner.rounds = self.run.manifest.rounds or UNKNOWN
         saved, turns, began, compiled = time.monotonic(), 0, time.perf_counter(), False
+        if learner.rounds_done > (self._last_round(iteration) or UNKNOWN):
+            raise CheckpointError(
+                f"{self._state} is of round {learner.rounds_done}, expected at most {self._last_round(iteration)} in "
+                f"iteration {iteration}; without it the run starts anew"
+            )
         while (last := self._last_round(iteration)) is None or learner.rounds_done < last:
             started = time.perf_counter()
             try:
@@ -158,7 +163,7 @@ class Alphazero:
             spent = max(1e-9, time.perf_counter() - began)
             tell(done, of, f"{played / spent:,.1f} games/s, {evaluations / spent:,.0f} evaluations/s")
 
-        net = "dummy" if whose is None else str(self.run.model(whose))
+        net = "dummy" if whose is None else str(self.run.network(whose))
         play_games(self._workers, self._game, net, games, self.run.replay, self._config.selfplay,
                    spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
                    inference=self._config.inference, on_game=on_game)  # fmt: skip
@@ -180,7 +185,7 @@ class Alphazero:
 
         window = Window(self.run.replay, config.window)
         summary = fit(self._game, window, self.run.model(iteration), config,
-                      start=None if whose is None else self.run.model(whose), progress=progress)  # fmt: skip
+                      start=None if whose is None else self.run.network(whose), progress=progress)  # fmt: skip
         told = asdict(summary)
         self.run.events.add("fit", iteration=iteration, **told)
         return {"step": summary.step, "samples": summary.samples, "from": whose}

@@ -71,11 +71,10 @@ def state_of(files: RunFiles) -> str:
     """Whether the run is over; nothing is said where it is."""
     if files.manifest["finished"].value:
         return ""
-    stopped, resumed = files.events("stopped"), files.events("resumed")
-    latest = max((one["time"].number or 0.0 for one in resumed), default=0.0)
+    halts = files.events("stopped", "resumed")
     why = ""
-    if stopped and (stopped[-1]["time"].number or 0.0) >= latest and stopped[-1]["why"]:
-        why = f" It was stopped: {shown_text(stopped[-1]['why'])}."
+    if halts and halts[-1].value["event"] == "stopped" and halts[-1]["why"]:
+        why = f" It was stopped: {shown_text(halts[-1]['why'])}."
     done = f"{shown(iterations_done(files), 'exactly')} of {shown(files.config['iterations'], 'exactly')} iterations"
     return f"<strong>This run is not finished:</strong> {done} are done.{why} What follows is how it stands."
 
@@ -130,12 +129,13 @@ def _strength(files: RunFiles) -> str:
     champion = champion_of(files)
     if not champion:
         return "It has no champion yet."
-    networks = measured_networks(files)
+    networks, final = measured_networks(files), final_of(files)
     if not networks:
         return f"Its champion, network {shown(champion, 'exactly')}, was not measured."
     called, one = next(iter(networks.items()))
-    results = one["results"]
-    final = final_of(files) if called == "champion" else None
+    number, results = one["iteration"], one["results"]
+    if final is not None and called != "champion":
+        called, number, results = "champion", final["results"]["network"], final["results"]
     best = results if final is None else final["results"]  # of the most games
     shares = {
         **results["opponents"].parts(),
@@ -153,7 +153,7 @@ def _strength(files: RunFiles) -> str:
         told.append(f"scores {shown(best['score']['mean'], 'score')} on average")
     if results["regret"]:
         told.append(f"gives away {shown(results['regret']['mean'])} a decision against exact play")
-    return f"{who}, network {shown(one['iteration'], 'exactly')}, {'; it '.join(told) or 'was measured'}."
+    return f"{who}, network {shown(number, 'exactly')}, {'; it '.join(told) or 'was measured'}."
 
 
 def _listed(parts: Sequence[str]) -> str:

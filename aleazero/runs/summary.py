@@ -91,7 +91,9 @@ def _measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
     found = {one.number: one.results["evaluate"] for one in manifest.iterations if one.results.get("evaluate")}
     if not found:
         return None
-    number = manifest.champion if manifest.champion in found else max(found)
-    final = manifest.iterations[-1].results.get("final", {})
-    results = {**found[number], "ratings": found[max(found)].get("ratings", [])}
-    return number, {**results, **final} if final.get("network") == number else results  # final is of the most games
+    finals = [one.results["final"] for one in manifest.iterations if "final" in one.results]
+    final = finals[-1] if finals and finals[-1].get("network") == manifest.champion else {}  # of the most games
+    number = (
+        manifest.champion if manifest.champion is not None and (manifest.champion in found or final) else max(found)
+    )
+    return number, {**found.get(number, {}), "ratings": found[max(found)].get("ratings", []), **final}

@@ -99,9 +99,9 @@ class RunFiles:
             raise RunError(f"{path / CONFIG} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         self._events = [_placed(told) for told in read_events(path / EVENTS)]
 
-    def events(self, name: str) -> list[Told]:
-        """Those of a name, by iteration and round."""
-        found = [one for one in self._events if one.value["event"] == name]
+    def events(self, *names: str) -> list[Told]:
+        """Those of some names, by iteration and round; others in the order in which they were told."""
+        found = [one for one in self._events if one.value["event"] in names]
         return sorted(found, key=lambda one: (one.value.get("iteration", 0), one.value.get("round", 0)))
 
     def phases(self, name: str) -> dict[int, Told]:

@@ -141,6 +141,84 @@ def test_fewer_iterations_than_are_done_are_refused(tmp_path):
         begin(tmp_path, iterations=1)
 
 
+def test_files_of_others_are_left_alone(tmp_path):
+    theirs = [tmp_path / "letters.txt", tmp_path / "mail" / ".draft.tmp"]
+    theirs[1].parent.mkdir()
+    for file in theirs:
+        file.write_text("x")
+    with pytest.raises(RunError, match=r"holds letters.txt, expected a new directory"):
+        begin(tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == theirs
+
+
+def test_a_run_killed_at_its_first_word_can_begin(tmp_path):
+    (tmp_path / ".manifest.json.123.tmp").write_text("{")
+    (tmp_path / "config.yaml").write_text("game: pi")
+    begin(tmp_path)
+    assert not (tmp_path / ".manifest.json.123.tmp").exists()
+
+
+def test_a_directory_that_players_cannot_name_is_refused(tmp_path):
+    with pytest.raises(RunError, match="has a comma, expected none"):
+        begin(tmp_path / "a,b")
+    assert not (tmp_path / "a,b").exists()
+    begin(tmp_path / "läuft gut: 100 %")
+
+
+def done(path, rounds, of, finished=False):
+    """A run by minutes whose first iterations are over."""
+    settings = {"rounds": None, "minutes": 2.0, "iterations": of}
+    with open_directory(path, config(**settings)) as held:
+        held.manifest.rounds, held.manifest.finished = rounds, finished
+        for number in range(1, (of if finished else of - 1) + 1):
+            one = held.iteration(number)
+            one.done, one.results = ["learn", "gate", "evaluate"], {"learn": {"rounds": rounds * number // of}}
+        held.write_manifest()
+    return settings
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize(("change", "rounds"), [({"iterations": 8}, 160), ({"iterations": 8, "minutes": 6.0}, 240)])
+def test_more_iterations_are_more_rounds(tmp_path, finished, change, rounds):
+    settings = done(tmp_path, 80, 4, finished)
+    with open_directory(tmp_path, config(**{**settings, **change})) as held:
+        assert (held.manifest.rounds, held.manifest.finished) == (rounds, False)
+    with open_directory(tmp_path, None) as held:
+        assert held.manifest.rounds == rounds
+
+
+def test_an_extension_killed_between_its_files_is_not_forgotten(tmp_path):
+    settings = done(tmp_path, 80, 4, finished=True)
+    before = (tmp_path / "manifest.json").read_bytes()
+    begin(tmp_path, **{**settings, "iterations": 8})
+    (tmp_path / "manifest.json").write_bytes(before)
+    with open_directory(tmp_path, None) as held:
+        assert (held.manifest.rounds, held.manifest.finished) == (160, False)
+
+
+def test_iterations_that_would_learn_nothing_are_refused(tmp_path):
+    done(tmp_path, 80, 4, finished=True)
+    with pytest.raises(ConfigError, match=r"rounds is 80, expected more in 8 iterations, e.g. 160: 80 are done in 4"):
+        begin(tmp_path, rounds=80, iterations=8)
+    assert read_manifest(tmp_path).finished
+
+
+def test_another_look_at_the_champion_is_taken_when_asked_for(tmp_path):
+    settings = done(tmp_path, 80, 4, finished=True)
+    with open_directory(tmp_path, config(**settings, evaluate={"final_pairs": 10})) as held:
+        assert not held.manifest.finished
+        last = held.manifest.iterations[-1]
+        last.done.append("final")
+        last.results["final"], held.manifest.finished = {"network": 1}, True
+        held.write_manifest()
+    with open_directory(tmp_path, None) as held:
+        assert held.manifest.finished
+    with open_directory(tmp_path, config(**settings, evaluate={"final_pairs": 20})) as held:
+        assert (held.manifest.finished, held.manifest.iterations[-1].done[-1]) == (False, "evaluate")
+    with open_directory(tmp_path, None) as held:
+        assert not held.manifest.finished
+
+
 def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     begin(tmp_path)
     left = tmp_path / "models" / ".0001.safetensors.123.tmp"

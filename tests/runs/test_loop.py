@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import contextlib
 
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
-from aleazero.errors import ConfigError, RunError
+from aleazero.errors import CheckpointError, ConfigError, RunError
+from aleazero.runs.directory import read_manifest
 from aleazero.runs.events import read_events
 from aleazero.runs.summary import summary_of
 
@@ -141,6 +143,51 @@ def test_the_champion_is_measured_once_more_at_the_end(tmp_path):
 def test_what_cannot_be_measured_at_the_end_is_refused(tmp_path, settings):
     with pytest.raises(ConfigError, match=f"{next(iter(settings))} is"):
         run(tmp_path, {**AFTERSTATE, "evaluate": {**AFTERSTATE["evaluate"], **settings}})
+
+
+def cut(path, iterations, *phases):
+    """As if so many iterations had been begun, the last with these phases done."""
+    file = path / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest.update(finished=False, iterations=manifest["iterations"][:iterations])
+    last = manifest["iterations"][-1]
+    last["done"] = list(phases)
+    last["results"] = {name: last["results"][name] for name in phases}
+    last["champion"] = last["champion"] if "gate" in phases else None
+    file.write_text(json.dumps(manifest))
+
+
+def test_a_network_that_is_another_file_than_was_written_is_refused(tmp_path, whole):
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 3, "learn")
+    shutil.copy(tmp_path / "cut" / "models" / "0003.safetensors", tmp_path / "cut" / "models" / "0001.safetensors")
+    with pytest.raises(RunError, match=r"0001.safetensors is another file than the run wrote"):
+        run(tmp_path / "cut")
+    (tmp_path / "cut" / "models" / "0001.safetensors").unlink()
+    with pytest.raises(RunError, match=r"0001.safetensors cannot be read: No such file"):
+        run(tmp_path / "cut")
+
+
+def test_learning_that_is_further_than_its_iteration_is_refused(tmp_path, whole):
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 2)
+    with pytest.raises(CheckpointError, match=r"of round 12, expected at most 8 in iteration 2; without it"):
+        run(tmp_path / "cut")
+    (tmp_path / "cut" / "learning" / "state.safetensors").unlink()
+    run(tmp_path / "cut")
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
+
+
+def test_the_champion_is_measured_at_the_end_again_where_more_is_asked_for(tmp_path):
+    settings = {**AFTERSTATE, "iterations": 1, "rounds": 2}
+    run(tmp_path, settings)
+    listener = Quiet()
+    for pairs in (2, 4):
+        run(tmp_path, {**settings, "evaluate": {**settings["evaluate"], "final_pairs": pairs}}, listener)
+        final = read_manifest(tmp_path).iterations[-1].results["final"]
+        assert final["opponents"]["random"]["count"] == pairs
+    assert [word for word in listener.told if word[0] == "ended"] == [("ended", 1, "final")] * 2
+    assert summary_of(tmp_path)["results"]["opponents"]["random"]["count"] == 4
 
 
 def test_minutes_become_rounds_once_some_are_over(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py and page_trace.py
 
 from page_trace import Page, Truth, agrees, wrong
-from run_by_hand import read_lines, run_by_hand, write_events
+from run_by_hand import estimate, phase, read_lines, run_by_hand, write_events
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.runs import report
@@ -20,6 +21,7 @@ from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import COLOURS
 from aleazero.runs.report_numbers import written as shown_number
 from aleazero.runs.report_page import make_page
+from aleazero.runs.summary import summary_of
 from aleazero.runs.told import RunFiles, Told
 
 
@@ -185,8 +187,8 @@ def test_a_run_that_is_not_finished_says_so(tmp_path: Path) -> None:
     write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "KeyboardInterrupt"}])
     text = honest(path)
     assert "This run is not finished: 2 of 4 iterations are done. It was stopped: KeyboardInterrupt." in text
-    write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790000901.0, "iterations": 4}])
-    text = honest(path)
+    write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790000001.0, "iterations": 4}])
+    text = honest(path)  # a clock may have been put back
     assert "It was stopped" not in text
     assert "The run was resumed" in text
 
@@ -215,6 +217,21 @@ def test_networks_that_were_not_measured_are_named(tmp_path: Path) -> None:
     text = honest(run_by_hand(tmp_path / "run", iterations=5, every=2))
     assert "Networks that were not measured: 1, 3." in text
     assert "champion: network 4 newest: network 5" in text
+
+
+@pytest.mark.parametrize(("every", "who"), [(1, 2), (3, 2)])
+def test_the_champion_is_told_by_its_last_measurement(tmp_path: Path, every: int, who: int) -> None:
+    path = run_by_hand(tmp_path / "run", iterations=3, every=every)
+    found = {"network": 2, "opponents": {"random": estimate(0.7654, 0.0111, 5000)}}
+    write_events(path, [*read_lines(path), phase(3, "final", 33.3, found)])
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["iterations"][-1]["results"]["final"] = found
+    manifest["iterations"][-1]["done"].append("final")
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    words = honest(path)
+    assert f"Its champion, network {who}, wins 76.5% of its games against random play" in words
+    told = summary_of(path)
+    assert (told["measured"], told["results"]["opponents"]["random"]["count"]) == (who, 5000)
 
 
 def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
