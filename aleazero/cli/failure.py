@@ -24,6 +24,9 @@ class OneLineErrors(TyperGroup):
         except AleaZeroError as error:
             typer.echo(f"error: {one_line(error)}", err=True)
             raise typer.Exit(USER_ERROR) from None
+        except MemoryError as error:
+            typer.echo(f"error: not enough memory: {one_line(error)}", err=True)
+            raise typer.Exit(USER_ERROR) from None
 
 
 def one_line(error: BaseException | str) -> str:

@@ -79,6 +79,7 @@ def resume(
 
 
 def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
+    from aleazero.cli.failure import rules_of
     from aleazero.cli.show import make_console, print_json
     from aleazero.runs.directory import open_directory
     from aleazero.runs.loop import train as train_run
@@ -88,7 +89,7 @@ def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
     with open_directory(folder, config) as held:
         game = held.config.load_game()
         try:
-            with live_view(held) as listener:
+            with rules_of(held.config.game), live_view(held) as listener:
                 train_run(held, game, workers or cores(), listener)
         except KeyboardInterrupt:
             typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: aleazero resume {folder}", err=True)

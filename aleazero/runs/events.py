@@ -6,6 +6,7 @@ the last one counts. A line that a power cut left half written is cut off when t
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -28,15 +29,22 @@ class Events:
     def __init__(self, path: Path) -> None:
         self.path = path
         _cut_half_line(path)
+        read_events(path)  # damage shows now, not when an iteration is over
 
     def add(self, event: str, **told: Any) -> dict[str, Any]:
         """Write an event down, with the time of the clock, before anything else happens."""
         line = {"event": event, "time": round(time.time(), 3), **plain(told)}
+        data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
         try:
-            with self.path.open("ab") as file:
-                file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
-                file.flush()
-                os.fsync(file.fileno())
+            with self.path.open("ab", buffering=0) as file:
+                before = file.tell()
+                try:
+                    if file.write(data) != len(data):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    os.fsync(file.fileno())
+                except OSError:
+                    file.truncate(before)  # half a line would spoil the next one
+                    raise
         except OSError as error:
             raise RunError(f"{self.path} cannot be written: {error.strerror or error}") from None
         return line

@@ -6,12 +6,13 @@ between, it is done again and ends with the same files.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Final, Protocol
 
-from aleazero.errors import AleaZeroError
+from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of
@@ -67,8 +68,9 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     listener.ended(number, phase, results)
                 prune(run, number)
                 write_scalars(run.path)
-    except (AleaZeroError, KeyboardInterrupt) as error:
-        run.events.add("stopped", why=str(error) or type(error).__name__)
+    except (Exception, KeyboardInterrupt) as error:
+        with contextlib.suppress(RunError):  # a full disk is told by who met it first
+            run.events.add("stopped", why=str(error) or type(error).__name__)
         raise
     run.manifest.finished = True
     run.write_manifest()
@@ -105,8 +107,12 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
         iteration=number, workers=workers, source=run.config.game, replays=REPLAYS,
         names=(f"network {number}", f"network {champion}"), progress=lambda done, of: listener.progress(done, of, ""),
     )  # fmt: skip
-    report.write(run.path / "gates" / f"{number:04}.json")
-    report.games.write(run.path / "gates" / f"{number:04}_games.json")
+    folder = run.path / "gates"
+    try:
+        report.write(folder / f"{number:04}.json")
+        report.games.write(folder / f"{number:04}_games.json")
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from None
     iteration.champion = number if report.promoted else champion
     return {"champion": iteration.champion, "against": champion, "promoted": report.promoted,
             "decided": report.decided, "pairs": report.table.count,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError, RunError, nearest
 from aleazero.evaluation.learnt import judge_learnt
 from aleazero.evaluation.opponents import NAMES, fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
@@ -106,21 +105,31 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     """Elo of all networks so far and the fixed opponents, from all their pairs; random play is 0."""
     results = []
     for number in range(1, last + 1):
-        if told := _read(run.path / "evaluations" / f"{number:04}.json"):
-            results += [PairResult(f"network {number}", name, scores) for name, scores in told["pairs"].items()]
-            if table := told.get("oracle", {}).get("pair_table"):
-                results.append(PairResult(f"network {number}", "oracle", _scores(table)))
-        if told := _read(run.path / "gates" / f"{number:04}.json"):
-            scores = _scores(told["results"]["pair_table"])
-            results.append(PairResult(told["candidate"], told["champion"], scores))
+        for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
+            file = run.path / folder / f"{number:04}.json"
+            try:
+                results += pairs_in(json.loads(file.read_text(encoding="utf-8")), f"network {number}")
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise RunError(f"{file} is damaged: {str(error)[:100]}; without it ratings do without it") from None
     wanted = _connected(results)
     if len(wanted) == 1:
         return []
     return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], ANCHOR)]
 
 
-def _read(file: Path) -> Any:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+def _measured_pairs(evaluation: Any, network: str) -> list[PairResult]:
+    found = {name: [float(one) for one in scores] for name, scores in evaluation["pairs"].items()}
+    if "pair_table" in evaluation.get("oracle", {}):
+        found["oracle"] = _scores(evaluation["oracle"]["pair_table"])
+    return [PairResult(network, name, scores) for name, scores in found.items()]
+
+
+def _gated_pairs(report: Any, network: str) -> list[PairResult]:
+    return [PairResult(network, report["champion"], _scores(report["results"]["pair_table"]))]
 
 
 def _scores(table: Mapping[str, int]) -> list[float]:

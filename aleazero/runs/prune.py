@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
+from aleazero.errors import RunError
 from aleazero.replay.folder import shard_paths
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -18,18 +20,25 @@ def prune(run: RunDirectory, newest: int) -> None:
     champion = run.manifest.champion
     for number in range(1, newest + 1 - run.config.keep.models):
         if number != champion:
-            for path in run.path.glob(f"models/{number:04}.*"):
-                path.unlink()
+            _remove(run.path.glob(f"models/{number:04}.*"))
     for number in range(1, newest):  # what training goes on from
         if number != champion:
-            for path in run.path.glob(f"models/{number:04}.training.safetensors"):
-                path.unlink()
+            _remove(run.path.glob(f"models/{number:04}.training.safetensors"))
     if run.config.recipe == "alphazero" and run.replay.is_dir():
         kept = max(run.config.keep.samples, run.config.alphazero.train.window)
-        wanted = {shard.path for shard in Window(run.replay, kept).shards}
-        for path in shard_paths(run.replay)[0]:
-            if path not in wanted:
-                path.unlink()
+        wanted, paths = Window(run.replay, kept).shards, shard_paths(run.replay)[0]
+        if wanted:
+            _remove(
+                paths[: paths.index(wanted[0].path)]
+            )  # the oldest; what is damaged behind them is told, not removed
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise RunError(f"{path} cannot be removed: {error.strerror or error}") from None
 
 
 def disk_use(path: Path) -> dict[str, int]:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any, Final, Protocol
 
-from aleazero.errors import AleaZeroError, CheckpointError, RunError
+from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -184,6 +184,8 @@ class Alphazero:
             tell(done, of, ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items()))
 
         window = Window(self.run.replay, config.window)
+        for shard in window.broken:
+            raise ReplayError(f"{shard.path}: {shard.why}; without it, the fit has fewer samples than the run played")
         summary = fit(self._game, window, self.run.model(iteration), config,
                       start=None if whose is None else self.run.network(whose), progress=progress)  # fmt: skip
         told = asdict(summary)

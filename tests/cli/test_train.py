@@ -105,6 +105,29 @@ def test_a_run_is_shown_without_its_game(finished, tmp_path):
     assert "no file 'gone.py'" in invoke("resume", tmp_path / "run").stderr
 
 
+def test_rules_that_fail_are_blamed_in_a_line(tmp_path):
+    rules = (Path(__file__).parents[2] / "examples" / "coins.py").read_text(encoding="utf-8")
+    failing = rules.replace(
+        "        if self.flipping:\n", "        assert self.coins < 3\n        if self.flipping:\n", 1
+    )
+    assert failing != rules
+    seen = "    def observation_tensor(self, player):\n        return [float(self.coins), float(self.flipping)]\n"
+    (tmp_path / "mine.py").write_text(failing + "\n" + seen, encoding="utf-8")
+    settings = {**AFTERSTATE, "game": "mine.py:Coins", "params": {}}
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(settings))
+    result = invoke("train", tmp_path / "run.yaml", "--run", tmp_path / "run", "--workers", 1)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), result.stderr
+    assert "mine.py:Coins: the rules raised AssertionError" in result.stderr
+    assert '"event": "stopped"' in (tmp_path / "run" / "events.ndjson").read_text()
+
+
+def test_too_little_memory_is_a_line(tmp_path):
+    (tmp_path / "big.yaml").write_text(yaml.safe_dump({**AFTERSTATE, "afterstate": {"lanes": 10**14}}))
+    result = invoke("train", tmp_path / "big.yaml", "--run", tmp_path / "run", "--workers", 1)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "not enough memory" in result.stderr
+
+
 def test_config_shows_checks_and_explains(config):
     assert yaml.safe_load(invoke("config", "show", config).stdout)["gate"]["alpha"] == 0.05
     assert "right, pig(target=10) by recipe afterstate" in invoke("config", "check", config).stdout

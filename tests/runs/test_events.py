@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -29,6 +31,20 @@ def test_every_stop_counts(tmp_path):
     for _ in range(2):
         events.add("stopped", why="Ctrl-C")
     assert len(read_events(tmp_path / "e.ndjson")) == 2
+
+
+def test_a_line_that_could_not_be_written_leaves_nothing(tmp_path, monkeypatch):
+    events = Events(tmp_path / "e.ndjson")
+    events.add("fit", iteration=1)
+    before = events.path.read_bytes()
+
+    def full(number):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RunError, match="cannot be written: No space left"):
+        events.add("fit", iteration=2)
+    assert events.path.read_bytes() == before
 
 
 def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -21,7 +22,7 @@ import contextlib
 
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
-from aleazero.errors import CheckpointError, ConfigError, RunError
+from aleazero.errors import AleaZeroError, CheckpointError, ConfigError, ReplayError, RunError
 from aleazero.runs.directory import read_manifest
 from aleazero.runs.events import read_events
 from aleazero.runs.summary import summary_of
@@ -190,6 +191,50 @@ def test_the_champion_is_measured_at_the_end_again_where_more_is_asked_for(tmp_p
     assert summary_of(tmp_path)["results"]["opponents"]["random"]["count"] == 4
 
 
+@pytest.mark.parametrize(
+    "file",
+    ["events.ndjson", "models/.0002", "learning/.state", "gates/.0002.json", "gates/.0002_games", "evaluations/.0002",
+     ".scalars.csv", ".manifest.json"],
+)  # fmt: skip
+def test_a_full_disk_is_told_in_a_line_and_loses_nothing(tmp_path, whole, file, monkeypatch):
+    written = os.fsync
+
+    class FillsUp(Quiet):
+        def phase(self, iteration, of, name):
+            if iteration == 2:
+                monkeypatch.setattr(os, "fsync", full)
+
+    def full(number):
+        if file in os.readlink(f"/proc/self/fd/{number}"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(number)
+
+    with pytest.raises(AleaZeroError, match="cannot be written: No space left on device") as caught:
+        run(tmp_path / "cut", AFTERSTATE, FillsUp())
+    assert "\n" not in str(caught.value)
+    monkeypatch.setattr(os, "fsync", written)
+    run(tmp_path / "cut")
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
+
+
+def test_a_damaged_evaluation_is_told_before_ratings_use_it(tmp_path, whole):
+    for file in ("evaluations/0001.json", "gates/0002.json"):
+        shutil.copytree(whole[0], tmp_path / "cut", dirs_exist_ok=True)
+        cut(tmp_path / "cut", 3, "learn", "gate")
+        for text in ("", "{", "{}", '{"pairs": 5, "results": 3}'):
+            (tmp_path / "cut" / file).write_text(text)
+            with pytest.raises(RunError, match=f"{file} is damaged: .*; without it"):
+                run(tmp_path / "cut")
+
+
+def test_damaged_events_are_told_before_anything_is_done(tmp_path, whole):
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 2)
+    (tmp_path / "cut" / "events.ndjson").write_text("nonsense\n")
+    with pytest.raises(RunError, match="line 1 is damaged"):
+        run(tmp_path / "cut")
+
+
 def test_minutes_become_rounds_once_some_are_over(tmp_path):
     settings = {name: value for name, value in AFTERSTATE.items() if name != "rounds"}
     held = run(tmp_path, {**settings, "minutes": 0.01, "iterations": 2})
@@ -243,6 +288,17 @@ def test_self_play_and_fits_go_on_too(tmp_path, whole_alphazero, words):
         run(tmp_path / "cut", ALPHAZERO, StopsAfter(words))
     run(tmp_path / "cut", workers=2)
     assert lasting(tmp_path / "cut") == lasting(whole_alphazero)
+
+
+@pytest.mark.long
+def test_samples_that_were_damaged_are_told_and_kept(tmp_path, whole_alphazero):
+    shutil.copytree(whole_alphazero, tmp_path / "cut")
+    cut(tmp_path / "cut", 2, "selfplay")
+    shard = tmp_path / "cut" / "replay" / "shard_00001_00001.safetensors"
+    shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(ReplayError, match=r"shard_00001_00001.safetensors: .*; without it, the fit has fewer samples"):
+        run(tmp_path / "cut")
+    assert shard.exists()
 
 
 @pytest.mark.long
