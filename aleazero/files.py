@@ -19,6 +19,10 @@ def cache_root() -> Path:
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file from its parts so that it is either there whole or not at all; raises OSError where it cannot be."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null, a pipe: not to be put a file in its place
+        with path.open("wb") as file:
+            file.writelines(parts)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:

@@ -21,7 +21,7 @@ def watch(
         typer.Argument(metavar="FILE", help="Games, as `aleazero gate --replays` writes them.", show_default=False),
     ],
     game: Annotated[int, typer.Option("--game", metavar="N", help="Which game of the file, from 0.")] = 0,
-    delay: Annotated[float, typer.Option("--delay", metavar="T", help="Seconds between steps.", min=0)] = 0.0,
+    delay: Annotated[float, typer.Option("--delay", metavar="T", help="Seconds between steps.", min=0, max=60)] = 0.0,
     json: JsonFlag = False,
 ) -> None:
     """Show a played game step by step: who did what, the luck that came, and the board after it.

@@ -45,8 +45,8 @@ def run_gate(
     where their texts hold paths. The games of the first ``replays`` pairs are kept in ``report.games``.
     """
     config = config or GateConfig()
-    for number in (seed, iteration):
-        check_seed(number)
+    check_seed(seed)
+    check_seed(iteration, "iteration")
     seeds = gate_seeds(config, seed, iteration)
     config.hypotheses(game)  # refuse what does not go together before anybody plays
     pairs = open_pairs(

@@ -37,7 +37,7 @@ def load_seed_set(name: str) -> list[int]:
 def read_seeds(file: Path) -> list[int]:
     """The seeds of a file, none twice: a seed played twice would count for two."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
     except UnicodeDecodeError:

@@ -45,10 +45,10 @@ def unit(bits: int) -> float:
     return (bits >> 11) * (1.0 / 9007199254740992.0)
 
 
-def check_seed(seed: Any) -> None:
-    """Refuse what is no seed."""
+def check_seed(seed: Any, name: str = "seed") -> None:
+    """Refuse what is no seed; errors call it by name."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MASK:
-        raise ConfigError(f"seed is {seed!r}, expected 0 to 2^64 - 1")
+        raise ConfigError(f"{name} is {seed!r}, expected 0 to 2^64 - 1")
 
 
 def played_outcome(state: State, seed: int, count: int) -> int:

@@ -38,6 +38,7 @@ def test_a_kept_champion_is_no_failure(run):
     [
         (("gate", "random", "randam", *PIG), "did you mean random?"),
         (("gate", "random", "random", *PIG, "--score1", "0.4"), "score0 is 0.5, expected less than score1, 0.4"),
+        (("gate", "random", "random", *PIG, "--iteration", "-1"), "iteration is -1, expected 0 to"),
         (("gate", "random", "random", *PIG, "--rule", "elo"), "rule is 'elo'"),
         (("gate", "random", "random", *PIG, "--luck", "none"), "--luck is 'none'"),
         (("gate", "random", "random", *PIG, "--seed-set", "nowhere"), "no seed set 'nowhere'"),
@@ -92,3 +93,9 @@ def test_a_player_is_evaluated_against_all(run, run_json):
     text = run(*words, "--against", "random").stdout
     assert text.startswith("random at dice_game()")
     assert " optimal of " in text
+
+
+def test_nobody_waits_for_ever_between_steps(run):
+    result = run("watch", "games.json", "--delay", "inf")
+    assert result.exit_code == 2
+    assert "60" in result.stderr

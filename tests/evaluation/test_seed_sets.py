@@ -50,3 +50,8 @@ def test_fresh_seeds_are_of_a_seed_and_an_iteration():
     several = [fresh_seeds(1, 2, 50), fresh_seeds(1, 3, 50), fresh_seeds(2, 2, 50), load_seed_set("small")]
     assert len({seed for seeds in several for seed in seeds}) == 250
     assert hash_of([1, 2]) != hash_of([12]) != hash_of([2, 1])
+
+
+def test_a_file_as_windows_writes_it(tmp_path):
+    (tmp_path / "seeds.txt").write_bytes(b"\xef\xbb\xbf3\r\n\r\n4\r\n")
+    assert load_seed_set(str(tmp_path / "seeds.txt")) == [3, 4]
