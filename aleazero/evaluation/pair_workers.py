@@ -14,6 +14,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.evaluation.pairs import Contest, PlayedPair, play_chunk
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
+from aleazero.interrupts import deaf_children
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 
@@ -31,7 +32,8 @@ def play_chunks(contest: Contest, chunks: Sequence[Chunk], workers: int) -> Iter
         while left or waiting:
             try:
                 while left and len(waiting) <= workers:
-                    waiting.append((left[0], _pool(workers).submit(_play, contest, *left[0])))
+                    with deaf_children():  # the first chunks start processes
+                        waiting.append((left[0], _pool(workers).submit(_play, contest, *left[0])))
                     left.popleft()
                 played = waiting[0][1].result()
             except BrokenProcessPool:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import aleazero.errors
 from aleazero.errors import AleaZeroError, ConfigError, GameError
+from aleazero.interrupts import deaf_children
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord
 
@@ -74,7 +75,8 @@ class Workers:
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=work, args=(theirs,), daemon=True)
-        process.start()
+        with deaf_children():
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 
