@@ -11,7 +11,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,6 +70,12 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def interrupted(events: Iterable[Mapping[str, Any]], iteration: int, phase: str) -> float:
+    """Seconds that a phase took each time until it was stopped; nobody knows those until a kill."""
+    stops = [event["during"] for event in events if "during" in event]
+    return sum(float(one["seconds"]) for one in stops if (one.get("iteration"), one.get("phase")) == (iteration, phase))
+
+
 def plain(value: Any) -> Any:
     """As JSON has it: it knows no NaN."""
     if isinstance(value, Mapping):
@@ -90,11 +96,14 @@ def _event(told: Any) -> dict[str, Any]:
         raise ValueError(f"iteration and round are {whole}")
     if not (_is_number(told.get("time")) and 0 <= told["time"] < LATEST):
         raise ValueError(f"time is {told.get('time')!r}")
+    if "during" in told and not (isinstance(told["during"], dict) and _is_number(told["during"].get("seconds"))):
+        raise ValueError(f"during is {str(told['during'])[:40]}")
     if told["event"] == "phase":
         if not ("iteration" in told and isinstance(told.get("phase"), str) and isinstance(told.get("results"), dict)):
             raise ValueError("a phase has no iteration, no name or no results")
-        if not _is_number(told.get("seconds")):
-            raise ValueError(f"seconds is {told.get('seconds')!r}")
+        for name in ("seconds", "interrupted"):
+            if not _is_number(told.get(name, 0 if name == "interrupted" else None)):
+                raise ValueError(f"{name} is {told.get(name)!r}")
     return told
 
 

@@ -16,6 +16,7 @@ from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of
+from aleazero.runs.events import interrupted, read_events
 from aleazero.runs.measure import measure, measure_champion, require_opponents
 from aleazero.runs.prune import prune
 from aleazero.runs.recipes import make_recipe
@@ -45,15 +46,16 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
         return
     require_opponents(run, game)
     run.events.add("resumed" if run.manifest.iterations else "started", iterations=run.config.iterations)
+    during: dict[str, Any] = {}
+    began = time.monotonic()
     try:
         with closing(make_recipe(run, game, workers)) as recipe:
             for number in range(1, run.config.iterations + 1):
                 iteration = run.iteration(number)
-                for phase in (*recipe.phases, *_judging(run, number)):
-                    if phase in iteration.done:
-                        continue
+                todo = [one for one in (*recipe.phases, *_judging(run, number)) if one not in iteration.done]
+                for phase in todo:
                     listener.phase(number, run.config.iterations, phase)
-                    began = time.monotonic()
+                    during, began = {"iteration": number, "phase": phase}, time.monotonic()
                     if phase == GATE:
                         results = _gate(run, game, iteration, workers, listener)
                     elif phase == EVALUATE:
@@ -65,12 +67,15 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                         if phase == recipe.phases[-1]:
                             iteration.model = hash_of(run.model(number))
                     _done(run, iteration, phase, results, time.monotonic() - began)
+                    during = {}
                     listener.ended(number, phase, results)
-                prune(run, number)
-                write_scalars(run.path)
+                if todo or number == run.config.iterations:
+                    prune(run, number)
+                    write_scalars(run.path)
     except (Exception, KeyboardInterrupt) as error:
         with contextlib.suppress(RunError):  # a full disk is told by who met it first
-            run.events.add("stopped", why=str(error) or type(error).__name__)
+            told = {"during": {**during, "seconds": time.monotonic() - began}} if during else {}
+            run.events.add("stopped", why=str(error) or type(error).__name__, **told)
         raise
     run.manifest.finished = True
     run.write_manifest()
@@ -90,7 +95,9 @@ def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:
 
 
 def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
-    run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, results=results)
+    before = interrupted(read_events(run.events.path), iteration.number, phase)
+    told = {"interrupted": before} if before else {}
+    run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, **told, results=results)
     iteration.results[phase] = results
     iteration.done.append(phase)
     run.write_manifest()

@@ -49,6 +49,8 @@ class Panel:
     """Whether shares are shown from near, not from nothing to all."""
     x_name: str = "iteration"
     x_way: str = "exactly"
+    named: Told | None = None
+    """Where the end of its title stands, if the run's files have given it."""
 
     @property
     def drawable(self) -> bool:

@@ -15,7 +15,6 @@ PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange",
 VERDICTS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
 MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
 NETWORK: Final = re.compile(r"network [1-9][0-9]*")
-COLUMNS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 LOSSES: Final = {
     "policy_loss": "policy",
     "value_loss": "value",
@@ -42,7 +41,7 @@ def minutes_learnt(files: RunFiles) -> dict[int, Told]:
     spent: list[Told] = []
     for number in sorted({*files.phases(LEARN), *files.phases(FIT)}):
         spent += [
-            files.phases(name)[number]["seconds"] for name in (LEARN, SELFPLAY, FIT) if number in files.phases(name)
+            seconds_of(files.phases(name)[number]) for name in (LEARN, SELFPLAY, FIT) if number in files.phases(name)
         ]
         found[number] = ratio(told[number] if told.get(number) else total(spent), 60)
     return found
@@ -125,11 +124,11 @@ def losses(files: RunFiles) -> Chart:
     """How far the network is from what it is taught."""
     panels = []
     told = files.events("learning")
-    columns = max((len(one["losses"].rows()) for one in told), default=0)
-    for column in range(min(columns, len(COLUMNS))):
-        name = "loss" if columns == 1 else f"loss of the {COLUMNS[column]} output"
-        line = Line(name, MORE[column % len(MORE)], [Point(one["round"], one["losses"][column]) for one in told])
-        panels.append(Panel(name, "loss", [line], x_name="round", x_way="count"))
+    columns = [_columns(one["losses"]) for one in told]
+    for number, (name, named) in enumerate(_named(columns).items()):
+        points = [Point(one["round"], found[name]) for one, found in zip(told, columns, strict=True) if name in found]
+        line = Line(name, MORE[number % len(MORE)], points, named=named)
+        panels.append(Panel(f"loss: {name}", "loss", [line], x_name="round", x_way="count", named=named))
     fits = files.events("fit")
     for number, (key, name) in enumerate(LOSSES.items()):
         points = [Point(one["iteration"], one[key]) for one in fits if one[key].number != 0.0]  # 0: not learnt
@@ -186,10 +185,15 @@ def time_spent(files: RunFiles) -> Chart:
     """Minutes of each phase."""
     lines = []
     for name, colour in PHASES.items():
-        points = [Point(one["iteration"], ratio(one["seconds"], 60)) for one in files.phases(name).values()]
+        points = [Point(one["iteration"], ratio(seconds_of(one), 60)) for one in files.phases(name).values()]
         lines.append(Line(name, colour, points, "bars"))
     return Chart("time", "Where the time went", "Minutes of each iteration, by phase.",
                  [Panel("minutes", "minutes", _filled(lines))])  # fmt: skip
+
+
+def seconds_of(phase: Told) -> Told:
+    """Seconds of a phase, with those until it was stopped."""
+    return total([phase["interrupted"], phase["seconds"]])
 
 
 def opponents(files: RunFiles) -> list[str]:
@@ -212,6 +216,13 @@ def verdict(gate: Told) -> str:
 def _named(found: Iterable[dict[str, Told]]) -> dict[str, Told]:
     """All that has a name, in the order in which it first has."""
     return {name: told for parts in found for name, told in parts.items()}
+
+
+def _columns(losses: Told) -> dict[str, Told]:
+    """Losses by column; runs of before gave them numbers."""
+    if isinstance(losses.value, list):
+        return {str(number): one for number, one in enumerate(losses.rows())}
+    return losses.parts()
 
 
 def _filled(lines: list[Line]) -> list[Line]:

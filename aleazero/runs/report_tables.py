@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from aleazero.runs.report_charts import Chart, Line, Panel, Point
-from aleazero.runs.report_content import EVALUATE, FINAL, GATE, PHASES, newest_ratings, verdict
+from aleazero.runs.report_content import EVALUATE, FINAL, GATE, PHASES, newest_ratings, seconds_of, verdict
 from aleazero.runs.report_numbers import NOTHING, between, shown, shown_name, shown_text, with_interval
 from aleazero.runs.told import RunFiles, Told, ratio, total
 
@@ -93,7 +93,7 @@ def ratings_table(files: RunFiles) -> str:
 
 def time_table(files: RunFiles) -> str:
     """Minutes by phase, and their shares."""
-    spent = {name: [one["seconds"] for one in files.phases(name).values()] for name in PHASES}
+    spent = {name: [seconds_of(one) for one in files.phases(name).values()] for name in PHASES}
     everything = total([one for parts in spent.values() for one in parts])
     rows = []
     for name, parts in spent.items():
@@ -151,7 +151,10 @@ def _panel_table(chart: Chart, panel: Panel) -> str:
             row.append(NOTHING if told is None else shown(told, "minutes"))
         rows.append(row + [_point(points.get(line.name), panel.way) for line in panel.lines])
     rows += [[escape(name), shown(told, panel.way)] for name, told in panel.levels.items()]
-    return f"<h3>{escape(panel.title)}</h3>\n" + table(head, rows)
+    title = escape(panel.title)
+    if panel.named is not None:
+        title = f"{escape(panel.title.partition(':')[0])}: {shown_name(panel.named)}"
+    return f"<h3>{title}</h3>\n" + table(head, rows)
 
 
 def _heading(line: Line) -> str:

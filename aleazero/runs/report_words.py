@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from aleazero.runs.report_charts import Chart
-from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents
+from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents, seconds_of
 from aleazero.runs.report_numbers import shown, shown_text
 from aleazero.runs.report_tables import champion_of, final_of, measured_networks
 from aleazero.runs.told import RunFiles, Told, ratio, total
@@ -45,7 +45,7 @@ def summary(files: RunFiles) -> str:
     config, manifest = files.config, files.manifest
     done = iterations_done(files)
     recipe = str(manifest["recipe"].value)
-    spent = total([one["seconds"] for name in PHASES for one in files.phases(name).values()])
+    spent = total([seconds_of(one) for name in PHASES for one in files.phases(name).values()])
     learnt = list(minutes_learnt(files).values())
     took = f" and {shown(learnt[-1], 'minutes')} minutes of learning" if learnt else ""
     in_all = f" ({shown(ratio(spent, 60), 'minutes')} with everything)" if learnt else ""
@@ -114,7 +114,7 @@ def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
     elif "entropy" not in drawn:
         found.append("No fit is over yet: there is no calibration and no entropy.")
     if files.events("resumed"):
-        found.append("The run was resumed: a phase that was interrupted counts only the minutes since then.")
+        found.append("The run was resumed: what a phase took before it was killed, not stopped, is not in its minutes.")
     return found
 
 

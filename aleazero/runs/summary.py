@@ -33,7 +33,9 @@ def summary_of(path: Path) -> dict[str, Any]:
         "champion": manifest.champion,
         "measured": None if measured is None else measured[0],
         "results": results,
-        "seconds": sum(event["seconds"] for event in events if event["event"] == "phase"),
+        "seconds": sum(
+            event["seconds"] + event.get("interrupted", 0.0) for event in events if event["event"] == "phase"
+        ),
         "bytes": disk_use(path)["all"],
     }
     return {**data, "lines": in_lines(data)}

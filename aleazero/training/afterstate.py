@@ -277,7 +277,7 @@ class AfterstateLearner:
             number=self.rounds_done,
             turns=config.shards * config.lanes,
             games=games,
-            losses=losses,
+            losses={column.name: loss for column, loss in zip(self.outcome.columns, losses, strict=True)},
             learning_rate=rates["learning_rate"],
             mean_return=sum(sample.score for sample in samples) / games if games else None,
         )

@@ -49,8 +49,8 @@ class Round:
     turns: int
     games: int
     """That ended."""
-    losses: tuple[float, ...]
-    """By column, of the last step."""
+    losses: Mapping[str, float]
+    """By column, of the last step; none where tables learn."""
     learning_rate: float | None
     """None where steps adapt themselves."""
     mean_return: float | None

@@ -86,7 +86,7 @@ class TupleLearner:
             number=self.rounds_done,
             turns=self.config.lanes * self.config.moves,
             games=len(scores),
-            losses=(),
+            losses={},
             learning_rate=None,
             mean_return=float(scores.mean()) if len(scores) else None,
         )

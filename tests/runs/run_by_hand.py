@@ -53,7 +53,7 @@ def phase(number: int, name: str, seconds: float, results: dict[str, Any]) -> di
 def afterstate_events(number: int) -> list[dict[str, Any]]:
     rounds = [{"event": "learning", "time": NOON + 100 * number + step, "iteration": number,
                "round": 10 * number + step, "turns_per_second": 1234.5 * step, "seconds": 60.0 * number + step,
-               "losses": [0.67 / step, 0.0123 * step], "learning_rate": 0.004, "mean_return": None}
+               "losses": {"win": 0.67 / step, "win_2": 0.0123 * step}, "learning_rate": 0.004, "mean_return": None}
               for step in range(1, 4)]  # fmt: skip
     return [*rounds, phase(number, "learn", 61.7, {"rounds": 10 * number + 3})]
 

@@ -96,6 +96,35 @@ def test_what_a_stopped_run_told_twice_counts_once(tmp_path, whole):
     assert len(learnt) == len(set(learnt))
 
 
+def test_what_a_phase_took_until_it_was_stopped_counts(tmp_path, whole):
+    class StopsInTheGate(Quiet):
+        def progress(self, done, of, note):
+            if ("phase", 2, "gate") in self.told:
+                time.sleep(0.05)
+                raise KeyboardInterrupt
+
+        def phase(self, iteration, of, name):
+            self.told.append(("phase", iteration, name))
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "cut", AFTERSTATE, StopsInTheGate())
+    run(tmp_path / "cut")
+    events = read_events(tmp_path / "cut" / "events.ndjson")
+    stops = [event["during"] for event in events if event["event"] == "stopped"]
+    assert [(one["iteration"], one["phase"]) for one in stops] == [(2, "gate")] * 2
+    phases = {(one["iteration"], one["phase"]): one for one in events if one["event"] == "phase"}
+    assert [place for place, one in phases.items() if "interrupted" in one] == [(2, "gate")]
+    assert phases[2, "gate"]["interrupted"] == pytest.approx(sum(one["seconds"] for one in stops))
+    assert phases[2, "gate"]["interrupted"] >= 0.1
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
+
+
+def test_losses_are_told_by_name(whole):
+    learnt = [event for event in read_events(whole[0] / "events.ndjson") if event["event"] == "learning"]
+    assert {tuple(event["losses"]) for event in learnt} == {("win",)}
+
+
 def test_workers_change_nothing(tmp_path, whole):
     run(tmp_path / "two", AFTERSTATE, workers=2)
     assert lasting(tmp_path / "two") == lasting(whole[0])

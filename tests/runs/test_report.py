@@ -234,12 +234,30 @@ def test_the_champion_is_told_by_its_last_measurement(tmp_path: Path, every: int
     assert (told["measured"], told["results"]["opponents"]["random"]["count"]) == (who, 5000)
 
 
+def test_minutes_until_a_stop_are_counted(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run", iterations=1)
+    before = summary_of(path)["seconds"]
+    events = [{**one, "interrupted": 600.0} if one.get("phase") == "gate" else one for one in read_lines(path)]
+    write_events(path, events)
+    assert "gate 10.2 88.2%" in honest(path)
+    assert summary_of(path)["seconds"] == pytest.approx(before + 600)
+
+
+def test_losses_of_runs_of_before_have_numbers(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    assert "loss: win_2" in honest(path)
+    write_events(
+        path, [{**one, "losses": [0.5, 0.25]} if one["event"] == "learning" else one for one in read_lines(path)]
+    )
+    assert "loss: 1" in honest(path)
+
+
 def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     events = read_lines(path)
     for event in events:
         if event["event"] == "learning":
-            event["losses"] = [None, float("nan")]
+            event["losses"] = {"win": None, "win_2": float("nan")}
     write_events(path, events)
     nothing = {"count": 2, "mean": 0.5, "error": None, "low": None, "high": None}
     change(path, "evaluate", opponents={"random": nothing}, regret={**nothing, "mean": None, "by_kind": {}})
