@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -60,12 +62,21 @@ _pools: dict[int, ProcessPoolExecutor] = {}
 def _pool(workers: int) -> ProcessPoolExecutor:
     if workers not in _pools:
         context = multiprocessing.get_context("spawn")
-        _pools[workers] = ProcessPoolExecutor(workers, context, _leave_interrupts)
+        _pools[workers] = ProcessPoolExecutor(workers, context, _begin)
     return _pools[workers]
 
 
-def _leave_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, and end with it, which a pool's processes do not where it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 _contests: dict[str, tuple[Game, list[Player]]] = {}
