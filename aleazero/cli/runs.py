@@ -41,13 +41,15 @@ def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> No
 
 
 def _show_list(found: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
     from aleazero.cli.show import make_console, quiet_table
 
     table = quiet_table(("run", "left"), ("game", "left"), ("recipe", "left"), ("iterations", "right"),
                         ("minutes", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
     for one in found:
         done = f"{one['iterations']['done']}/{one['iterations']['of']}"
-        table.add_row(one["run"], one["game"], one["recipe"], done, f"{one['seconds'] / 60:.1f}",
+        table.add_row(Text(one["run"]), Text(one["game"]), one["recipe"], done, f"{one['seconds'] / 60:.1f}",
                       str(one["champion"] or "–"), f"{one['bytes'] / 1e6:.1f}")  # fmt: skip
     make_console().print(table)
 
@@ -55,6 +57,8 @@ def _show_list(found: list[dict[str, Any]]) -> None:
 @app.command()
 def show(run: RunArgument, json: JsonFlag = False) -> None:
     """How a run stands, and how strong its champion is."""
+    from rich.text import Text
+
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.runs.prune import disk_use
     from aleazero.runs.summary import summary_of
@@ -65,7 +69,7 @@ def show(run: RunArgument, json: JsonFlag = False) -> None:
         return
     table = facts_table()
     for name, text in data["lines"].items():
-        table.add_row(name, text)
+        table.add_row(name, Text(text))
     use = disk_use(run)
     parts = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in sorted(use.items(), key=lambda one: -one[1])[1:4])
     table.add_row("disk", f"{use['all'] / 1e6:.1f} MB ({parts})")
@@ -78,6 +82,8 @@ def compare(
     json: JsonFlag = False,
 ) -> None:
     """Runs side by side: what differs in their settings, and how strong they are."""
+    from rich.markup import escape
+
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.runs.compare import compare_runs
 
@@ -85,10 +91,10 @@ def compare(
     if json:
         print_json(data)
         return
-    table = quiet_table(("", "left"), *((name, "right") for name in data["runs"]))
+    table = quiet_table(("", "left"), *((escape(name), "right") for name in data["runs"]))
     for part in ("settings", "strength"):
         for name, values in data[part].items():
-            table.add_row(name, *values)
+            table.add_row(name, *map(escape, values))
     make_console().print(table)
 
 

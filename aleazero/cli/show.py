@@ -60,7 +60,7 @@ def facts_table() -> Table:
     """A table without lines: what, and what it is."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     return table
 
 

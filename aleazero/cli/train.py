@@ -183,10 +183,12 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
 
 def show_summary(data: Mapping[str, Any], console: Any) -> None:
     """The table at the end."""
+    from rich.text import Text
+
     from aleazero.cli.show import facts_table
 
     table = facts_table()
     for name, text in data["lines"].items():
-        table.add_row(name, text)
-    table.add_row("report", data["report"] or "none")
+        table.add_row(name, Text(text))
+    table.add_row("report", Text(data["report"] or "none"))
     console.print(table)

@@ -96,6 +96,18 @@ def test_a_damaged_run_does_not_hide_the_others(finished, tmp_path):
     assert "line 1 is damaged" in result.stderr
 
 
+def test_names_are_no_markup(finished, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    runs = [tmp_path / "[red]a[" / "b]", tmp_path / "[red]a[" / "c[bold]d"]
+    for path in runs:
+        shutil.copytree(finished[0], path)
+    for words in (("runs", "show", runs[0]), ("runs", "list", "--folder", runs[0].parent), ("runs", "compare", *runs),
+                  ("resume", runs[0])):  # fmt: skip
+        result = invoke(*words)
+        assert result.exit_code == 0, result.output
+        assert "[red]a[/b]" in result.stdout
+
+
 def test_a_run_is_shown_without_its_game(finished, tmp_path):
     shutil.copytree(finished[0], tmp_path / "run")
     for name in ("config.yaml", "manifest.json"):
