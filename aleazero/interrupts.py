@@ -1,7 +1,8 @@
-"""Processes that leave Ctrl-C to the one that started them, from their first moment on."""
+"""Processes that leave Ctrl-C to the one that started them, from their first moment on, and end when it says so."""
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,3 +18,9 @@ def deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_children() -> None:
+    """Kill all processes: nobody waits for what they have under way."""
+    for child in multiprocessing.active_children():
+        child.kill()

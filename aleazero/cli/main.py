@@ -91,17 +91,25 @@ def run() -> None:
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
+        sys.exit(_run())
+    finally:
+        if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
+            sys.modules["aleazero.interrupts"].end_children()
+
+
+def _run() -> int:
+    try:
         code = app(standalone_mode=False)
     except typer.Abort:
-        sys.exit(130)
+        return 130
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
             typer.echo(f"error: {one_line(said)}; `aleazero --help` shows what there is", err=True)
-        sys.exit(USER_ERROR)
-    sys.exit(code if isinstance(code, int) else 0)
+        return USER_ERROR
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":
