@@ -168,8 +168,9 @@ class Alphazero:
                    spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
                    inference=self._config.inference, on_game=on_game)  # fmt: skip
         spent = time.perf_counter() - began
-        self.run.events.add("selfplay", iteration=iteration, games=played, seconds=spent, evaluations=evaluations,
-                            decisions=decisions)  # fmt: skip
+        if played:  # else a run before had told of them
+            self.run.events.add("selfplay", iteration=iteration, games=played, seconds=spent, evaluations=evaluations,
+                                decisions=decisions)  # fmt: skip
         return {"games": games, "by": whose}
 
     def _fit(self, iteration: int, tell: Tell) -> dict[str, Any]:

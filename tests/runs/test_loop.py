@@ -331,6 +331,16 @@ def test_samples_that_were_damaged_are_told_and_kept(tmp_path, whole_alphazero):
 
 
 @pytest.mark.long
+def test_games_that_were_played_before_are_not_told_as_none(tmp_path, whole_alphazero):
+    shutil.copytree(whole_alphazero, tmp_path / "cut")
+    cut(tmp_path / "cut", 2)
+    run(tmp_path / "cut")
+    played = [event for event in read_events(tmp_path / "cut" / "events.ndjson") if event["event"] == "selfplay"]
+    assert [event["games"] for event in played] == [8, 6]
+    assert lasting(tmp_path / "cut") == lasting(whole_alphazero)
+
+
+@pytest.mark.long
 def test_the_fit_is_told(whole_alphazero):
     fits = [event for event in read_events(whole_alphazero / "events.ndjson") if event["event"] == "fit"]
     assert [fit["iteration"] for fit in fits] == [1, 2]
