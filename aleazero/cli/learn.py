@@ -159,7 +159,8 @@ def last_judged(folder: Path) -> dict[str, Any]:
     from aleazero.training.learn import read_events
 
     events = read_events(folder)
-    return {name: found for name, found in events[-1].items() if isinstance(found, dict)} if events else {}
+    last = events[-1] if events else {}
+    return {name: found for name, found in last.items() if isinstance(found, dict) and "mean" in found}
 
 
 def describe(judged: Mapping[str, Any]) -> dict[str, str]:
