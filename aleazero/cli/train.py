@@ -136,7 +136,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             words = in_words(name, results)
             if name == "evaluate" and iteration < held.config.iterations:
                 words += f"; {self.left(iteration)}"
-            console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False)
+            console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False, soft_wrap=True)
 
         def left(self, iteration: int) -> str:
             """How long the iterations that are missing will take, by those that this process saw."""
