@@ -58,6 +58,9 @@ class EvaluateConfig(Settings):
         0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."
     )
     final_games: int = Field(0, ge=0, description="Likewise, measured as with oracle_games.")
+    calibration_games: int = Field(
+        1000, ge=0, description="Of a network against itself, for how right its values are (recipe afterstate)."
+    )
     regret: bool = Field(True, description="Whether decisions are judged on the game's fixed set, where it has one.")
 
 

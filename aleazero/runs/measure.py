@@ -16,9 +16,12 @@ from aleazero.evaluation.yatzy_level import measure_level
 from aleazero.evaluation.yatzy_sets import load_set
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
+from aleazero.nets.between import Between
+from aleazero.nets.tuples import has_board
 from aleazero.players.make import make_player
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
+from aleazero.training.calibration import calibrate
 
 LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations, the same in every iteration
 ANCHOR: Final = "random"
@@ -45,6 +48,9 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
     results |= _native(run, game, iteration, config.oracle_games, EACH, workers)
+    if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
+        values = Between.load(run.network(iteration), game)
+        results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
     write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")

@@ -138,14 +138,16 @@ def losses(files: RunFiles) -> Chart:
 
 
 def calibration(files: RunFiles) -> Chart:
-    """What values the newest fit predicted, and what came."""
-    fits = files.events("fit")
-    rows = fits[-1]["calibration"].rows() if fits else []
+    """What values the newest network predicted, and what came."""
+    measured = [one["results"] for one in files.phases(EVALUATE).values() if one["results"]["calibration"]]
+    told = files.events("fit") or measured
+    rows = told[-1]["calibration"].rows() if told else []
     line = Line("tenths of the predictions", "blue", [Point(row[0], row[1]) for row in rows])
     return Chart(
         "calibration", "Calibration of values",
-        "Positions of the newest fit in ten groups, from the lowest predicted value to the highest: what was predicted "
-        "on average, and what came. On the dashed line predictions are right.",
+        "Positions of the newest fit, or of games of the newest network against itself, in ten groups, from the lowest "
+        "predicted value to the highest: what was predicted for the player to move, or for the first player, and what "
+        "came. On the dashed line predictions are right.",
         [Panel("what came", "plain", [line], equal=True, x_name="predicted value", x_way="plain")],
     )  # fmt: skip
 

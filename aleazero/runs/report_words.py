@@ -110,7 +110,9 @@ def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
     if "losses" not in drawn:
         found.append("No losses were told: tables learn without them, or nothing is learnt yet.")
     if files.manifest["recipe"].value == "afterstate":
-        found.append("The recipe afterstate has no policy: there is no entropy, and no calibration of values.")
+        found.append("The recipe afterstate has no policy: there is no entropy.")
+        if "calibration" not in drawn:
+            found.append("No calibration: no network was measured so, or tables value the boards.")
     elif "entropy" not in drawn:
         found.append("No fit is over yet: there is no calibration and no entropy.")
     if files.events("resumed"):

@@ -24,6 +24,7 @@ from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
 from aleazero.replay.sampler import Batch, Sampler
 from aleazero.replay.window import Rows, Window
+from aleazero.training.calibration import tenths
 from aleazero.training.config import TrainConfig
 from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
@@ -234,12 +235,7 @@ class Trainer:
             return []
         observations = window.take(["observations"], rows)["observations"]
         predicted = Net(self.weights(), self.about()).predict_batch(observations)[1][:, 0]
-        order = np.argsort(predicted, kind="stable")
-        return [
-            (float(predicted[part].mean()), float(targets[rows[part], 0].mean()), len(part))
-            for part in np.array_split(order, 10)
-            if len(part)
-        ]
+        return tenths(predicted, targets[rows, 0])
 
     # -- what is kept ------------------------------------------------------------------------------------------
 

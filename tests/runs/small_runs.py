@@ -15,7 +15,7 @@ AFTERSTATE = {
     "iterations": 3,
     "afterstate": {"lanes": 4, "shards": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}},
     "gate": {"pairs": 10},
-    "evaluate": {"pairs": 2, "against": ["random"], "regret": False},
+    "evaluate": {"pairs": 2, "against": ["random"], "regret": False, "calibration_games": 10},
 }
 ALPHAZERO = {
     "game": "pig",

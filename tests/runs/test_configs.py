@@ -12,7 +12,8 @@ from aleazero.cli.main import app
 from aleazero.runs.settings_file import read_config
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
-SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]', "evaluate.oracle_games=2"]
+SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]', "evaluate.oracle_games=2",
+         "evaluate.calibration_games=4"]  # fmt: skip
 AFTERSTATE = ["minutes=null", "rounds=2", "afterstate.lanes=2"]
 ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay.parallel=2", "play=sims=2",
              "alphazero.selfplay.simulations=2", "alphazero.train.steps=2", "alphazero.train.batch_size=8",
