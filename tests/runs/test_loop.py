@@ -361,7 +361,7 @@ def wait_for_events(path, more, process):
 def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
     """Main process and workers die together or one by one; whoever is left ends, and the run goes on."""
     config = tmp_path / "run.yaml"
-    long = {"iterations": 20, "rounds": 400} if "rounds" in settings else {"iterations": 8}
+    long = {"iterations": 30, "rounds": 600} if "rounds" in settings else {"iterations": 8}
     config.write_text(yaml.safe_dump({**settings, **long}))
     command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--run"]
     subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
@@ -374,7 +374,7 @@ def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
             start_new_session=True,
         )
         wait_for_events(tmp_path / "cut", luck.randrange(5), process)
-        time.sleep(luck.uniform(0.0, 0.5))
+        time.sleep(luck.uniform(0.0, 0.2))
         children = [int(c) for c in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
         if children and luck.random() < 0.4:
             os.kill(luck.choice(children), signal.SIGKILL)
