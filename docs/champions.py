@@ -34,7 +34,7 @@ def ship(run: Path) -> Path:
         "network": manifest.champion, "hash": hash_of(model), "horizon": "turn" if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
-        "lines": {name: text for name, text in found["lines"].items() if name not in ("run", "state", "champion")},
+        "lines": {name: text for name, text in found["lines"].items() if name not in ("run", "state", "champion", "Elo")},
     }  # fmt: skip
     target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
     target.parent.mkdir(exist_ok=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from aleazero.games.base import Game, State
+    from aleazero.players.spec import PlayerSpec
     from aleazero.search.config import SearchConfig
     from aleazero.search.plan import Plan
     from aleazero.search.result import SearchResult
@@ -201,6 +202,8 @@ def play(
             prepare(the_game, state)
             leaves = read_evaluator(evaluator, the_game, own.pop("prior_temperature", None))
             searcher = SearchPlayer(the_game, leaves, config, temperature)
+        elif spec.kind == "net" and (net := value_net(spec, the_game)) is not None:
+            searcher = PlanPlayer(the_game, net, config, net.horizon())
         elif spec.kind == "plan":
             searcher = PlanPlayer(the_game, read_evaluator(evaluator, the_game), config, own)
         else:
@@ -216,6 +219,15 @@ def play(
             "engine": engine, "simulations": config.num_simulations, "chance": chance, "evaluator": evaluator,
             "temperature": temperature, "steps": episode.record, "complete": complete, "returns": state.returns(),
         })  # fmt: skip
+
+
+def value_net(spec: PlayerSpec, game: Game) -> Any:
+    """The network of a player that plans over it, and so can tell what it thinks; None for other players."""
+    from aleazero.nets.planned import PlannedNet
+    from aleazero.players.net import read_any_net
+
+    net = read_any_net(spec.settings["path"], game) if set(spec.settings) == {"path"} else None
+    return net if isinstance(net, PlannedNet) else None
 
 
 class Table:

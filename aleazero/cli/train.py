@@ -124,7 +124,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
         def phase(self, iteration: int, of: int, name: str) -> None:
             self.close()
             self.first = self.first or iteration
-            unit = {"learn": "rounds", "selfplay": "games", "fit": "steps", "gate": "pairs"}.get(name, "parts")
+            unit = {"learn": "rounds", "selfplay": "games", "fit": "steps"}.get(name, "pairs")
             self.open = progress_bar(f"{iteration}/{of} {name}", unit)
             self.bar = self.open.__enter__()
 

@@ -1,14 +1,15 @@
 """Ratings of several players from pairs: Elo by maximum likelihood (Bradley and Terry), one player anchored.
 
 Draws count half. The spread of ratings is that of pairs, not of games: games with the same luck are one observation.
-Between any two players who met, half a pair is added that either won, so that nobody's rating is infinite.
+Between any two players who met, half a pair is added that either won, so that nobody's rating is infinite. Intervals
+are, where nothing bounds them: of a player who won every pair nobody knows how much better they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -43,13 +44,16 @@ class Rating:
     error: float
     """Standard error; 0 for the anchor."""
     low: float
+    """Minus infinity where the pairs set no bound."""
     high: float
+    """Likewise, infinity."""
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
-        told = {name: round(getattr(self, name), 1) + 0.0 for name in ("rating", "error", "low", "high")}
-        return {"name": self.name, **told, "pairs": self.pairs}
+        """As plain data, for JSON; None where there is no bound."""
+        told = {name: getattr(self, name) for name in ("rating", "error", "low", "high")}
+        finite = {name: round(number, 1) + 0.0 if isfinite(number) else None for name, number in told.items()}
+        return {"name": self.name, **finite, "pairs": self.pairs}
 
 
 def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: float = 0.0) -> list[Rating]:
@@ -71,9 +75,21 @@ def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: floa
     rated = [Rating(anchor, anchor_rating, 0.0, anchor_rating, anchor_rating, counts[anchor])]
     for column, number in enumerate(free):
         rating, error = anchor_rating + ELO * float(logits[column]), ELO * sqrt(float(spread[column, column]))
-        rated.append(Rating(names[number], rating, error, rating - reach * error, rating + reach * error,
-                            counts[names[number]]))  # fmt: skip
+        name = names[number]
+        low = rating - reach * error if anchor in _beaten(results, name) else -inf
+        high = rating + reach * error if name in _beaten(results, anchor) else inf
+        rated.append(Rating(name, rating, error, low, high, counts[name]))
     return sorted(rated, key=lambda one: (-one.rating, one.name))
+
+
+def _beaten(results: Sequence[PairResult], who: str) -> set[str]:
+    """Those a player took anything from, and those whom these did, and so on."""
+    took = {(r.first, r.second) for r in results if max(r.scores) > 0.0}
+    took |= {(r.second, r.first) for r in results if min(r.scores) < 1.0}
+    found = {who}
+    while more := {loser for winner, loser in took if winner in found} - found:
+        found |= more
+    return found
 
 
 def _fit(

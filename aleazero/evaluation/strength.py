@@ -82,6 +82,7 @@ def evaluate_player(
             if progress is not None:
                 progress(word, done, of)
 
+        tell(0, pairs)
         met[word] = known[word], play_pairs(
             game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=workers,
             threads=threads, source=source, progress=tell,

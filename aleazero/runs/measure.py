@@ -23,10 +23,11 @@ from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
 
-LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations, the same in every iteration
-ANCHOR: Final = "random"
-EACH, LAST = 0, 1
-"""Which luck: that of each iteration, or of the champion at the end."""
+LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations
+ANCHORS: Final = ("oracle", "random")
+"""Whose rating is 0: the first of them that was met. Where random play loses every game, it is no measure."""
+LAST: Final = 0
+"""Which luck: an iteration's own, by its number, and this one at the end. Pairs on the same luck would not be more."""
 
 
 def require_opponents(run: RunDirectory, game: Game) -> None:
@@ -40,14 +41,15 @@ def require_opponents(run: RunDirectory, game: Game) -> None:
 def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
-    strength = _meet(run, game, iteration, player, config.pairs, EACH, workers, tell, regret=config.regret)
+    strength = _meet(run, game, iteration, player, config.pairs, iteration, workers, tell, regret=config.regret)
     results = _opponents(strength)
     regret = strength.regret
+    tell(0, None, "regret, games against the oracle and against itself")
     if config.regret and game.name == "yatzy" and game.num_players == 2:
         regret = measure_level(make_player(player, game, threads=workers), game, load_set("standard"))
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    results |= _native(run, game, iteration, config.oracle_games, EACH, workers)
+    results |= _native(run, game, iteration, config.oracle_games, iteration, workers)
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
         values = Between.load(run.network(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
@@ -65,6 +67,7 @@ def measure_champion(run: RunDirectory, game: Game, player: str, workers: int, t
     results: dict[str, Any] = {"network": champion}
     if config.final_pairs:
         results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, workers, tell))
+    tell(0, None, "games against the oracle")
     return results | _native(run, game, champion, config.final_games, LAST, workers)
 
 
@@ -75,7 +78,7 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
     against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
                if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
     return evaluate_player(
-        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK + luck, run.config.seed),
+        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK, run.config.seed, luck),
         player_seed=run.config.seed, workers=workers, source=run.config.game, name=f"network {network}",
         progress=lambda name, done, of: tell(done, of, f"against {name}"),
     )  # fmt: skip
@@ -94,11 +97,12 @@ def _opponents(strength: StrengthReport) -> dict[str, Any]:
     return results
 
 
-def _native(run: RunDirectory, game: Game, network: int, games: int, seed: int, workers: int) -> dict[str, Any]:
+def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, workers: int) -> dict[str, Any]:
     """What can be measured in native code: thousands of games a second."""
     if run.config.recipe != "afterstate" or not games:
         return {}
-    found = judge_learnt(run.model(network), game, games=games, seed=seed, threads=workers)
+    seed = stream_key(LUCK, run.config.seed, luck)
+    found = judge_learnt(run.network(network), game, games=games, seed=seed, threads=workers)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}
 
@@ -108,7 +112,7 @@ def _by_kind(report: RegretReport) -> dict[str, Any]:
 
 
 def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
-    """Elo of all networks so far and the fixed opponents, from all their pairs; random play is 0."""
+    """Elo of all networks so far and the fixed opponents, from all their pairs; the oracle is 0, or random play."""
     results = []
     for number in range(1, last + 1):
         for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
@@ -121,10 +125,11 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
                 raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise RunError(f"{file} is damaged: {str(error)[:100]}; without it ratings do without it") from None
-    wanted = _connected(results)
-    if len(wanted) == 1:
+    anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)
+    if anchor is None:
         return []
-    return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], ANCHOR)]
+    wanted = _connected(results, anchor)
+    return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], anchor)]
 
 
 def _measured_pairs(evaluation: Any, network: str) -> list[PairResult]:
@@ -142,9 +147,9 @@ def _scores(table: Mapping[str, int]) -> list[float]:
     return [float(score) for score, count in table.items() for _ in range(count)]
 
 
-def _connected(results: list[PairResult]) -> set[str]:
+def _connected(results: list[PairResult], anchor: str) -> set[str]:
     """Whoever met the anchor, or somebody who did, and so on."""
-    found = {ANCHOR}
+    found = {anchor}
     while True:
         more = {name for one in results if {one.first, one.second} & found for name in (one.first, one.second)} - found
         if not more:

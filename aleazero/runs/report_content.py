@@ -91,15 +91,15 @@ def ratings(files: RunFiles) -> Chart:
     for one in newest_ratings(files):
         name = str(one["name"].value)
         number = int(name.removeprefix("network ")) if NETWORK.fullmatch(name) else 0
-        if number in gated:
+        if number in gated and one["low"] and one["high"]:
             points[number] = Point(gated[number]["iteration"], one["rating"], one["low"], one["high"])
-        elif not number:
+        elif not number and one["low"] and one["high"]:
             levels[name] = one["rating"]
     line = Line("networks", "blue", [points[number] for number in sorted(points)])
     return Chart(
         "ratings", "Ratings",
-        "Elo of the network of each iteration, from all pairs of games that were played; random play is zero. Bars are "
-        "intervals of 95 %.",
+        "Elo of the network of each iteration, from all pairs of games that were played; the oracle is zero, or, where "
+        "it was not met, random play. Bars are intervals of 95 %; who won or lost every game is not drawn.",
         [Panel("Elo", "elo", [line], levels, x_name="network")],
     )  # fmt: skip
 

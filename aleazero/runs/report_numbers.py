@@ -69,7 +69,9 @@ def shown_name(told: Told) -> str:
 def between(told: Told, way: str = "plain", joined: str = " to ") -> str:
     """The ends of an interval; nothing where there are none."""
     low, high = told["low"], told["high"]
-    return NOTHING if low.number is None or high.number is None else f"{shown(low, way)}{joined}{shown(high, way)}"
+    if low.number is None:
+        return NOTHING if high.number is None else f"{shown(high, way)} or less"
+    return f"{shown(low, way)} or more" if high.number is None else f"{shown(low, way)}{joined}{shown(high, way)}"
 
 
 def with_interval(told: Told, way: str = "plain") -> str:

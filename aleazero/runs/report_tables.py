@@ -51,7 +51,7 @@ def final_table(files: RunFiles, networks: dict[str, Told]) -> str:
     add("regret a decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
     add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
     add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
-    add("Elo <small>random play is zero</small>",
+    add("Elo <small>the oracle is zero, or random play</small>",
         [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
         + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip
     head = ["", *(f"{called}: network {shown(one['iteration'], 'exactly')}" for called, one in networks.items())]
@@ -86,8 +86,8 @@ def gate_table(files: RunFiles) -> str:
 
 def ratings_table(files: RunFiles) -> str:
     """All who were rated, the best first."""
-    rows = [[shown_text(one["name"]), shown(one["rating"], "elo"), between(one, "elo"), shown(one["pairs"], "count")]
-            for one in newest_ratings(files)]  # fmt: skip
+    rows = [[shown_text(one["name"]), shown(one["rating"], "elo") if _bounded(one) else NOTHING, between(one, "elo"),
+             shown(one["pairs"], "count")] for one in newest_ratings(files)]  # fmt: skip
     return table(("player", "Elo", "interval", "pairs"), rows, "compact") if rows else ""
 
 
@@ -188,7 +188,13 @@ def _points(told: Told) -> str:
     return f"{shown(told[0], 'score')} to {shown(told[1], 'score')}" if told else NOTHING
 
 
+def _bounded(rating: Told) -> bool:
+    return rating["low"].number is not None and rating["high"].number is not None
+
+
 def _elo(told: Told | None) -> str:
     if told is None:
         return NOTHING
+    if not _bounded(told):
+        return between(told, "elo")
     return f'{shown(told["rating"], "elo")} <small class="range">({between(told, "elo")})</small>'

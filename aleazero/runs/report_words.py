@@ -26,8 +26,7 @@ GLOSSARY: Final = {
     "favours nobody. Pairs are what all statistics count.",
     "interval of 95 %": "A range that holds the true number in nineteen of twenty such measurements.",
     "random": "A player who chooses by lot.",
-    "rollout": "A search that values positions by playing them out by lot, two hundred times a move; it has "
-    "learnt nothing.",
+    "rollout": "A search that values positions by playing them out, two hundred times a move; it has learnt nothing.",
     "oracle": "Exact play, computed and not learnt.",
     "regret": "What a decision gives away, in the game's own points (or wins), against the best one; known where exact "
     "values are.",
@@ -100,7 +99,7 @@ def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
             found.append("Regret was not asked for in the settings." if off
                          else "No regret: the game has no exact values to judge decisions by.")  # fmt: skip
         if not newest_ratings(files):
-            found.append("No ratings: random play, where they begin, was never met.")
+            found.append("No ratings: neither the oracle nor random play, where they begin, was met.")
         left_out = [one["iteration"] for number, one in files.phases(GATE).items() if number not in measured]
         if left_out:
             numbers = ", ".join(shown(one, "exactly") for one in left_out)
@@ -144,7 +143,7 @@ def _strength(files: RunFiles) -> str:
         **best["opponents"].parts(),
         **({"oracle": best["oracle"]} if best["oracle"] else {}),
     }
-    against = {"random": "random play", "rollout": "a search with random playouts", "oracle": "the oracle"}
+    against = {"random": "random play", "rollout": "a search of two hundred playouts", "oracle": "the oracle"}
     parts: list[str] = []
     for name, score in shares.items():
         of = "" if parts else "of its games "

@@ -53,8 +53,9 @@ def in_lines(data: Mapping[str, Any]) -> dict[str, str]:
         f"{data['bytes'] / 1e6:.1f} MB",
     }
     if data["champion"] is not None:
-        lines["champion"] = f"network {data['champion']}"
-    if data["measured"] != data["champion"]:
+        file = Path(data["run"]) / "models" / f"{data['champion']:04}.safetensors"
+        lines["champion"] = f"network {data['champion']}, {file}"
+    if data["measured"] not in (None, data["champion"]):
         lines["measured"] = f"network {data['measured']}"
     return {**lines, **strength_lines(data["results"], data["measured"])}
 
@@ -73,8 +74,18 @@ def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str,
             lines[words + unit] = f"{found['mean']:.4g} ± {found['error']:.2g}"
     for one in results.get("ratings", []):
         if one["name"] == f"network {network}":
-            lines["Elo"] = f"{one['rating']:+.0f} ({one['low']:+.0f} to {one['high']:+.0f}); random is 0"
+            zero = next(other["name"] for other in results["ratings"] if other["error"] == 0.0)
+            lines["Elo"] = f"{elo_text(one)}; {zero} is 0"
     return lines
+
+
+def elo_text(one: Mapping[str, Any]) -> str:
+    """A rating with its interval, or the bound that there is."""
+    if one["low"] is not None and one["high"] is not None:
+        return f"{one['rating']:+.0f} ({one['low']:+.0f} to {one['high']:+.0f})"
+    return "no bound" if one["low"] is one["high"] else (
+        f"at most {one['high']:+.0f}" if one["low"] is None else f"at least {one['low']:+.0f}"
+    )  # fmt: skip
 
 
 def share(found: Mapping[str, Any]) -> str:

@@ -52,6 +52,11 @@ def test_play_is_against_the_champion_and_has_hints():
     assert "behind" in said
 
 
+def test_a_value_network_has_hints_by_its_own_text_too():
+    said = invoke("play", "yatzy", "--engine", "net:champion", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
+    assert "behind" in said
+
+
 def test_play_with_simulations_is_against_the_search():
     told = json.loads(invoke("play", "yatzy", "--position", LATE, "--sims", 5, "--watch", "--json").stdout)
     assert told["engine"] == "search"

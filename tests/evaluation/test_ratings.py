@@ -52,7 +52,21 @@ def test_two_players_by_hand():
 def test_who_won_all_has_an_end():
     rated = rate_players([PairResult("a", "b", [1.0] * 20), PairResult("c", "a", [0.0] * 5)], "b")
     assert [one.name for one in rated] == ["a", "c", "b"] or [one.name for one in rated] == ["a", "b", "c"]
-    assert all(math.isfinite(one.low) and math.isfinite(one.high) for one in rated)
+    assert all(math.isfinite(one.rating) for one in rated)
+
+
+def test_what_no_pair_bounds_has_no_bound():
+    pairs = [("a", "b", [1.0] * 20), ("c", "a", [0.0] * 5), ("d", "b", [0.5, 1.0, 0.25]), ("e", "d", [0.0, 0.0])]
+    rated = {one.name: one for one in rate_players([PairResult(*pair) for pair in pairs], "b")}
+    bounded = {name: (math.isfinite(one.low), math.isfinite(one.high)) for name, one in rated.items()}
+    assert bounded == {
+        "a": (True, False),
+        "b": (True, True),
+        "c": (False, False),
+        "d": (True, True),
+        "e": (False, True),
+    }
+    assert rated["a"].to_dict()["high"] is None
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def evaluation(number: int, networks: int | None = None) -> dict[str, Any]:
         "score": estimate(203.57 + 3 * number, 4.21, 2000),
         "regret": {**estimate(0.3 / number, 0.0071, 101), "optimal": 0.8713, "tied": 3, "by_kind": kinds},
         "calibration": [[-0.93 + 0.19 * k, -0.91 + 0.17 * k + number / 1000, 77 + k] for k in range(10)],
-        "ratings": [{"name": name, "rating": rating, "error": 20.2, "low": rating - 40.4, "high": rating + 41.3,
-                     "pairs": 40 + place} for place, (name, rating) in enumerate(rated)],
+        "ratings": [{"name": name, "rating": rating, "error": 20.2 if rating else 0.0, "low": rating - 40.4,
+                     "high": rating + 41.3, "pairs": 40 + place} for place, (name, rating) in enumerate(rated)],
     }  # fmt: skip
 
 
