@@ -14,6 +14,7 @@ from aleazero.runs.directory import hash_of, read_manifest, read_own_config
 from aleazero.runs.summary import summary_of
 
 BEGIN, END = "<!-- table champions -->", "<!-- end -->"
+LEFT_OUT = ("run", "state", "champion", "Elo")
 LARGEST = 3_000_000
 """Bytes of a network that may ship."""
 
@@ -34,7 +35,7 @@ def ship(run: Path) -> Path:
         "network": manifest.champion, "hash": hash_of(model), "horizon": "turn" if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
-        "lines": {name: text for name, text in found["lines"].items() if name not in ("run", "state", "champion", "Elo")},
+        "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
     }  # fmt: skip
     target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
     target.parent.mkdir(exist_ok=True)
