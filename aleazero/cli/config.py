@@ -15,10 +15,10 @@ FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of 
 
 @app.command()
 def show(config: FileArgument, settings: SetOption = None) -> None:
-    """All settings of a run, defaults too."""
-    from aleazero.runs.settings_file import as_yaml, read_config
+    """All settings of a run, defaults and what suits the game too."""
+    from aleazero.runs.settings_file import in_full, read_config
 
-    typer.echo(as_yaml(read_config(config, settings or ())), nl=False)
+    typer.echo(in_full(read_config(config, settings or ())), nl=False)
 
 
 @app.command()

@@ -13,13 +13,16 @@ from aleazero.search.config import Settings
 class NetConfig(Settings):
     """A residual multilayer perceptron: an input layer, ``blocks`` of two layers each, and one layer of heads."""
 
-    width: int = Field(128, ge=1, le=8192)
-    blocks: int = Field(2, ge=0, le=64)
-    layer_norm: bool = True
-    afterstates: bool = True
-    """A head of its own for the value of chance nodes, so that the search may ask there."""
-    margin: bool = False
-    """A head for the final scores by seat: who won is a noisy teacher, by how much a better one."""
+    width: int = Field(128, ge=1, le=8192, description="Of every layer.")
+    blocks: int = Field(2, ge=0, le=64, description="Residual blocks of two layers each.")
+    layer_norm: bool = Field(True, description="Whether a block's input is normalised.")
+    afterstates: bool = Field(
+        True, description="A head of its own for the value of chance nodes, so that the search may ask there."
+    )
+    margin: bool = Field(
+        False,
+        description="A head for the final scores by seat: who won is a noisy teacher, by how much a better one.",
+    )
 
 
 class ValueScale(Settings):

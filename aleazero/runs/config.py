@@ -32,8 +32,10 @@ class AlphazeroConfig(Settings):
 
     games: int = Field(256, ge=1, description="Of self-play in an iteration.")
     first_games: int = Field(512, ge=1, description="In the first one, which knows nothing yet.")
-    selfplay: SelfplayConfig = Field(default_factory=SelfplayConfig)
-    train: TrainConfig = Field(default_factory=TrainConfig)
+    selfplay: SelfplayConfig = Field(default_factory=SelfplayConfig, description="How its games are played.")
+    train: TrainConfig = Field(
+        default_factory=TrainConfig, description="How a network is fitted; the seed is the run's."
+    )
     inference: Literal["onnxruntime", "torch"] = Field("onnxruntime", description="What computes networks in play.")
     actor: Literal["newest", "champion"] = Field("newest", description="Whose network plays against itself.")
     start: Literal["newest", "champion"] = Field("newest", description="Whose weights a fit goes on from.")
@@ -90,13 +92,15 @@ class RunConfig(Settings):
     afterstate: dict[str, Any] = Field(
         default_factory=dict, description="Settings of the afterstate recipe (`net` inside); left out: what suits."
     )
-    alphazero: AlphazeroConfig = Field(default_factory=AlphazeroConfig)
+    alphazero: AlphazeroConfig = Field(default_factory=AlphazeroConfig, description="Settings of that recipe.")
     play: str = Field(
         "", description="How a network plays in gates and evaluations, behind net:PATH, e.g. `sims=64,c=0.12`."
     )
-    gate: GateConfig = Field(default_factory=GateConfig)
-    evaluate: EvaluateConfig = Field(default_factory=EvaluateConfig)
-    keep: KeepConfig = Field(default_factory=KeepConfig)
+    gate: GateConfig = Field(default_factory=GateConfig, description="What it takes to become the champion.")
+    evaluate: EvaluateConfig = Field(
+        default_factory=EvaluateConfig, description="What each iteration, and the champion, is measured by."
+    )
+    keep: KeepConfig = Field(default_factory=KeepConfig, description="How much of it stays on disk.")
 
     def load_game(self) -> Game:
         """The game that is learnt."""
@@ -130,6 +134,10 @@ class RunConfig(Settings):
             for name in ("rounds", "minutes", "afterstate"):
                 if getattr(self, name):
                     raise ConfigError(f"{name} is {getattr(self, name)!r}, expected none with recipe alphazero")
+            if self.alphazero.train.seed:
+                raise ConfigError(
+                    f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top of the file"
+                )
             self.alphazero.selfplay.full_simulations(game)
             if self.evaluate.final_games:
                 games = self.evaluate.final_games
@@ -152,9 +160,14 @@ class RunConfig(Settings):
 def schema() -> dict[str, Any]:
     """The JSON schema of a file of settings."""
     found = RunConfig.model_json_schema()
-    recipe = AfterstateConfig.model_json_schema(ref_template="#/$defs/{model}")
-    found["$defs"].update(recipe.pop("$defs"))
-    for name in RUN_LEVEL:
-        del recipe["properties"][name]
-    found["properties"]["afterstate"] = {**recipe, "description": found["properties"]["afterstate"]["description"]}
+    recipes = []
+    for config in (AfterstateConfig, TupleConfig):
+        recipe = config.model_json_schema(ref_template="#/$defs/{model}")
+        found["$defs"].update(recipe.pop("$defs", {}))
+        for name in RUN_LEVEL:
+            del recipe["properties"][name]
+        recipes.append(recipe)
+    del found["$defs"]["TrainConfig"]["properties"]["seed"]
+    described = found["properties"]["afterstate"]["description"]
+    found["properties"]["afterstate"] = {"anyOf": recipes, "description": described}
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -12,7 +12,7 @@ import yaml
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.evaluation.seed_sets import NAMED
 from aleazero.games.base import Game
-from aleazero.runs.config import RunConfig
+from aleazero.runs.config import RUN_LEVEL, RunConfig
 from aleazero.search.config import Settings
 
 MERGE: Final = "tag:yaml.org,2002:merge"
@@ -35,6 +35,10 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+# 1e-3, which is a number everywhere but in YAML 1.1
 
 
 def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
@@ -127,14 +131,29 @@ def apply_change(data: dict[str, Any], change: str) -> None:
             raise ConfigError(f"--set is {change!r}, but {key} is {inner!r}, expected settings inside it")
         data = inner
     try:
-        data[keys[-1]] = json.loads(value)
-    except (ValueError, RecursionError):
+        data[keys[-1]] = yaml.load(value, _Loader) if value.strip() else value
+    except (yaml.YAMLError, ValueError, RecursionError):
         data[keys[-1]] = value
 
 
 def as_yaml(config: RunConfig) -> str:
     """All settings, defaults too, as a file that reads back to the same."""
-    found = config.model_dump(mode="json", exclude={"alphazero"} if config.recipe == "afterstate" else {"afterstate"})
+    return _as_text(_of_recipe(config))
+
+
+def in_full(config: RunConfig) -> str:
+    """The same, with what suits the game in place of what the recipe leaves to it."""
+    found = _of_recipe(config)
+    if config.recipe == "afterstate":
+        found["afterstate"] = config.learning(config.load_game()).model_dump(mode="json", exclude=set(RUN_LEVEL))
+    return _as_text(found)
+
+
+def _of_recipe(config: RunConfig) -> dict[str, Any]:
+    return config.model_dump(mode="json", exclude={"alphazero"} if config.recipe == "afterstate" else {"afterstate"})
+
+
+def _as_text(found: dict[str, Any]) -> str:
     text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
     return text
 

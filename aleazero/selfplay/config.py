@@ -21,9 +21,9 @@ class Temperature(Settings):
         description="constant: always start. step: start before `plies`, then end. linear: from start to end over "
         "`plies`. exponential: end + (start − end)·2^(−ply / plies).",
     )
-    start: float = Field(1.0, ge=0)
-    end: float = Field(0.0, ge=0)
-    plies: int = Field(30, ge=1)
+    start: float = Field(1.0, ge=0, description="At the first decision; 0 plays the most visited action.")
+    end: float = Field(0.0, ge=0, description="In the end; not used by `constant`.")
+    plies: int = Field(30, ge=1, description="Decisions from start to end; of `exponential`, to half of the way.")
 
     @classmethod
     def parse(cls, text: str) -> Temperature:
@@ -64,15 +64,15 @@ class SelfplayConfig(Settings):
         1.0, gt=0, le=1, description="Share of decisions with a full search; only those teach the policy."
     )
     fast_simulations: int = Field(16, ge=1, le=2**31 - 2, description="Of the other searches; they have no noise.")
-    temperature: Temperature = Field(default_factory=Temperature)
+    temperature: Temperature = Field(default_factory=Temperature, description="Of the executed move, by ply.")
     chance: ChanceConfig | None = Field(None, description="How the search treats chance, as in SearchConfig.")
     c: float = Field(1.5, ge=0, description="Weight of exploration.")
     noise_alpha: float = Field(0.3, description="Of the noise at the roots of full searches; 0 or less for none.")
-    noise_fraction: float = Field(0.25, ge=0, le=1)
+    noise_fraction: float = Field(0.25, ge=0, le=1, description="Share of the noise in the priors of those roots.")
     in_flight: int = Field(1, ge=1, le=4096, description="Leaves of one search that may wait for the network at once.")
     parallel: int = Field(256, ge=1, le=65536, description="Games that one worker has under way.")
     max_plies: int = Field(100_000, ge=1, description="Decisions of a game; one that goes on is an error.")
-    games_per_shard: int = Field(32, ge=1, le=65536)
+    games_per_shard: int = Field(32, ge=1, le=65536, description="Games in one file of samples.")
 
     @field_validator("chance", mode="before")
     @classmethod

@@ -37,7 +37,7 @@ class TupleConfig(Settings):
     moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
     horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
     td_lambda: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the luck.")
 
 
 class TupleLearner:

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from aleazero.errors import ConfigError
-from aleazero.runs.config import RunConfig, schema
-from aleazero.runs.settings_file import as_yaml, read_config
+from aleazero.runs.config import schema
+from aleazero.runs.settings_file import as_yaml, in_full, read_config
 
 PIG = "game: pig\nrounds: 20\n"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
@@ -31,6 +31,19 @@ def test_settings_are_changed_by_their_path(tmp_path):
     config = read(tmp_path, PIG, "seed=3", "params.target=30", "afterstate.net.hidden=[8]", "gate.pairs=12")
     assert (config.seed, config.params, config.gate.pairs) == (3, {"target": 30}, 12)
     assert config.learning(config.load_game()).net.hidden == (8,)
+
+
+def test_a_change_may_be_written_as_in_the_file(tmp_path):
+    changes = ("evaluate.against=[random, rollout]", "afterstate.learning_rate=2e-3", "play=sims=8,c=1")
+    config = read(tmp_path, PIG, "gate={pairs: 12, alpha: 1E-2}", *changes)
+    assert config.evaluate.against == ("random", "rollout")
+    assert (config.gate.pairs, config.gate.alpha, config.play) == (12, 0.01, "sims=8,c=1")
+    assert config.learning(config.load_game()).learning_rate == 0.002
+
+
+def test_a_power_of_ten_is_a_number(tmp_path):
+    config = read(tmp_path, PIG + "afterstate: {learning_rate: 1e-3}\n")
+    assert config.learning(config.load_game()).learning_rate == 0.001
 
 
 @pytest.mark.parametrize(
@@ -55,6 +68,10 @@ def test_settings_are_changed_by_their_path(tmp_path):
         (PIG + "afterstate: {net: {kind: big}}\n", r"afterstate.net.kind is 'big'"),
         (PIG + "afterstate: {net: 3}\n", r"afterstate.net is 3, expected settings of a network"),
         (PIG + "afterstate: {seed: 3}\n", r"afterstate.seed is 3, expected seed at the top"),
+        (
+            "game: pig\nrecipe: alphazero\nalphazero: {train: {seed: 3}}\n",
+            r"alphazero.train.seed is 3, expected seed at the top",
+        ),
         (PIG + "recipe: alphazero\n", r"rounds is 20, expected none with recipe alphazero"),
         (PIG + "alphazero: {games: 3}\n", r"alphazero has settings, expected none with recipe afterstate"),
         (PIG + "game: pig\n", r"line 3: 'game' is given twice"),
@@ -135,14 +152,27 @@ def test_anchors_are_merged_and_overruled(tmp_path):
 def test_every_setting_is_explained_in_the_schema():
     found = schema()
     json.dumps(found)
-    assert "learning_rate" in found["properties"]["afterstate"]["properties"]
-    assert "seed" not in found["properties"]["afterstate"]["properties"]
-    missing = [
-        name
-        for name, field in RunConfig.model_fields.items()
-        if field.description is None and name not in ("alphazero", "gate", "evaluate", "keep")
-    ]
-    assert missing == []
+    network, tables = found["properties"]["afterstate"]["anyOf"]
+    assert "learning_rate" in network["properties"]
+    assert "horizon" in tables["properties"]
+    groups = {"run": found, "network": network, "tables": tables, **found["$defs"]}
+    assert [
+        (group, name)
+        for group, held in groups.items()
+        for name, setting in held["properties"].items()
+        if not setting.get("description")
+    ] == []
+    assert not any("seed" in groups[name]["properties"] for name in ("network", "tables", "TrainConfig"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_shown_in_full_the_settings_mean_the_same(path, tmp_path):
+    config = read_config(path)
+    again = read(tmp_path, in_full(config))
+    assert again.model_dump(exclude={"afterstate"}) == config.model_dump(exclude={"afterstate"})
+    if config.recipe == "afterstate":
+        assert again.afterstate
+        assert again.learning(again.load_game()) == config.learning(config.load_game())
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
