@@ -22,6 +22,7 @@ from aleazero.cli.options import (
     SelectionOption,
 )
 from aleazero.errors import AleaZeroError, ConfigError, PositionError
+from aleazero.players.human import EXPECTED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 SIMULATIONS = 2000
 SEARCHED = ("closed", "rollout", 0.0)
 """How a search treats chance, values leaves and picks its move where nothing is said."""
-HELP = "type a move by name or id, ? for a hint, q to stop"
+HELP = f"{EXPECTED}; ? for a hint, q to stop"
 
 
 class Stopped(Exception):
@@ -310,7 +311,7 @@ class Table:
             self.console.print(Text(text, style), soft_wrap=True)
 
     def _ask(self) -> int:
-        """The human's move: by name or id, or an empty line for the only one."""
+        """The human's move as typed, or the only one at an empty line."""
         from aleazero.cli.show import print_result
         from aleazero.players.human import names_of, understood
 

@@ -12,7 +12,7 @@ from aleazero.players.player import Allowed, Thinker
 
 SHOWN: Final = 20
 """Names of actions in a question, at most."""
-EXPECTED: Final = "type a move by name or id"
+EXPECTED: Final = "type a move by name, by the name's last part, or by id"
 
 
 class HumanPlayer(Thinker):
@@ -44,8 +44,11 @@ def names_of(state: State, actions: Sequence[int]) -> str:
 
 
 def understood(state: State, word: str, allowed: Sequence[int] | None = None) -> int:
-    """The action of a name or id, equivalents of a legal one too; an error where it may not be played."""
-    typed = state.string_to_action(word)
+    """The action of a name, a name's last part or an id, equivalents too; an error where it may not be played.
+
+    Names go before ids: in Yatzy, 5 is keep-5 where that can be played, not the action of that number.
+    """
+    typed = state.string_to_action(_in_full(state, word.strip()))
     state.child(typed)  # raises where it is illegal
     action = state.canonical_action(typed)
     if allowed is not None and action not in allowed:
@@ -53,6 +56,12 @@ def understood(state: State, word: str, allowed: Sequence[int] | None = None) ->
             f"{state.game.name}: {state.action_to_string(action)} is not allowed, expected {names_of(state, allowed)}"
         )
     return action
+
+
+def _in_full(state: State, word: str) -> str:
+    names = [state.action_to_string(action) for action in state.legal_actions()]
+    meant = [name for name in names if name.casefold().endswith(f"-{word.casefold()}")]
+    return meant[0] if word and word not in names and len(meant) == 1 else word
 
 
 def _to_stderr(text: str) -> None:

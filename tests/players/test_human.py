@@ -30,7 +30,7 @@ def test_nonsense_is_asked_again():
     action, shown = ask(state, "", "fly", "0", "99", "-1", "3")
     assert action == 3
     assert shown.count("your move") == 6
-    for said in ("type a move by name or id", "no action 'fly'", "action 0 is illegal here", "action 99", "action -1"):
+    for said in ("type a move by name,", "no action 'fly'", "action 0 is illegal here", "action 99", "action -1"):
         assert said in shown
 
 
@@ -45,6 +45,14 @@ def test_equivalents_are_understood():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
     other = next(a for a in range(YATZY.num_actions) if state.canonical_action(a) not in (-1, a))
     assert understood(state, str(other)) == state.canonical_action(other)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("33", "keep-33"), ("366", "keep-366"), (" ALL", "keep-all"), ("6", "keep-6")]
+)
+def test_the_last_part_of_a_name_goes_before_an_id(typed, name):
+    state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
+    assert state.action_to_string(understood(state, typed)) == name
 
 
 def test_many_names_are_cut():
