@@ -81,6 +81,6 @@ def _show(report: CheckReport, result: SearchResult, compiled: bool) -> None:
 
 def _census(census: dict[str, int] | None) -> str:
     if census is None:
-        return ""
+        return ", those that the episodes met: there are too many for all"
     counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in census.items())
     return f"; there are {counts}"

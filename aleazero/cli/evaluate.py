@@ -50,7 +50,8 @@ def evaluate(
     """Measure a player: against random, a search of 200 playouts and the oracle's player, and by regret.
 
     All opponents meet the same dice, pair by pair with seats swapped. Regret is on fixed positions, where each action's
-    exact value is known. In Yatzy for several the oracle's player is the one who is best alone.
+    exact value is known. In Yatzy for several the oracle's player is the one who is best alone; for two, regret is in
+    points at positions where both cards are the same, as if one played alone.
 
     **Examples**
 
@@ -190,9 +191,15 @@ def _show_strength(data: dict[str, Any], console: Console) -> None:
     console.print(table)
     if data["regret"] is not None:
         regret = data["regret"]
+        level = (
+            " (points, where both cards are the same)"
+            if data["game"] == "yatzy" and data["params"].get("players") == 2
+            else ""
+        )
         facts = facts_table()
         facts.add_row(
-            "regret", f"{mean_text(regret, '.4f')} a decision, {regret['optimal']:.1%} optimal of {regret['count']:,}"
+            "regret",
+            f"{mean_text(regret, '.4f')} a decision, {regret['optimal']:.1%} optimal of {regret['count']:,}{level}",
         )
         console.print(facts)
 

@@ -92,10 +92,15 @@ def gate(
             raise ConfigError(f"{name} is {str(file)!r}, expected a file in a folder that exists")
     loaded = read_game(game, param)
     settings: dict[str, Any] = {"rule": rule, "unit": unit}
-    config = GateConfig(
-        **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
-        deterministic_chance=shares_luck(luck), seed_set=seeds,
-    )  # fmt: skip
+    shared = shares_luck(luck)
+    try:
+        config = GateConfig(
+            **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
+            deterministic_chance=shared, seed_set=seeds,
+        )  # fmt: skip
+        config.hypotheses(loaded)
+    except ConfigError as error:  # settings have the options' names
+        raise ConfigError(str(error).replace("GateConfig: ", "--")) from None
     with rules_of(game), progress_bar("playing", "pairs") as tell:
         report = run_gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,

@@ -12,7 +12,8 @@ from aleazero.evaluation.opponents import fixed_opponents, fixed_positions, orac
 from aleazero.evaluation.pair_table import PairTable
 from aleazero.evaluation.pairs import play_pairs
 from aleazero.evaluation.regret import RegretReport, measure_regret
-from aleazero.evaluation.yatzy_sets import classify
+from aleazero.evaluation.yatzy_level import measure_level
+from aleazero.evaluation.yatzy_sets import classify, load_set
 from aleazero.games.base import Game
 from aleazero.players.make import make_player
 
@@ -30,7 +31,7 @@ class StrengthReport:
     against: dict[str, tuple[str, PairTable]]
     """By opponent's name: its text, and the pairs."""
     regret: RegretReport | None
-    """On fixed positions; None where no exact values are known."""
+    """On fixed positions; None where no exact values are known. Yatzy for two: at level cards, as if alone."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON."""
@@ -70,11 +71,7 @@ def evaluate_player(
     for word in chosen:
         if word not in known:
             raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
-    judge, judged = oracle_of(game) if regret else None, None
-    if judge is not None:
-        chooser = make_player(player, game, threads=threads)
-        kinds = classify if game.name == "yatzy" else None
-        judged = measure_regret(chooser, fixed_positions(game), judge, seed=player_seed, classify=kinds)
+    judged = _judge(player, game, player_seed, threads) if regret else None
     met = {}
     for word in chosen:
 
@@ -88,3 +85,15 @@ def evaluate_player(
             threads=threads, source=source, progress=tell,
         )  # fmt: skip
     return StrengthReport(name or player, game, seed, met, judged)
+
+
+def _judge(player: str, game: Game, seed: int, threads: int) -> RegretReport | None:
+    """What decisions at fixed positions give away, where exact values are known, or nearly."""
+    if game.name == "yatzy" and game.num_players == 2:
+        return measure_level(make_player(player, game, threads=threads), game, load_set("standard"), seed=seed)
+    judge = oracle_of(game)
+    if judge is None:
+        return None
+    kinds = classify if game.name == "yatzy" else None
+    chooser = make_player(player, game, threads=threads)
+    return measure_regret(chooser, fixed_positions(game), judge, seed=seed, classify=kinds)

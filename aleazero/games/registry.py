@@ -58,6 +58,14 @@ def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     raise UnknownGameError(f"no game {name!r}, {nearest(name, game_names())}")
 
 
+def title_of(name: str) -> str:
+    """What people call a game that is loaded by this text: its name, without the way to the file."""
+    path, colon, wanted = name.rpartition(".py:")
+    if name.endswith(".py"):
+        return Path(name).stem
+    return (wanted or Path(path).stem) if colon else name
+
+
 def _make(source: Any, params: dict[str, Any]) -> Game:
     if isinstance(source, types.ModuleType):
         return KernelGame(source, params)

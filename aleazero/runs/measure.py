@@ -12,13 +12,10 @@ from aleazero.evaluation.opponents import NAMES, fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
-from aleazero.evaluation.yatzy_level import measure_level
-from aleazero.evaluation.yatzy_sets import load_set
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.nets.between import Between
 from aleazero.nets.tuples import has_board
-from aleazero.players.make import make_player
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
@@ -44,9 +41,7 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
     strength = _meet(run, game, iteration, player, config.pairs, iteration, workers, tell, regret=config.regret)
     results = _opponents(strength)
     regret = strength.regret
-    tell(0, None, "regret, games against the oracle and against itself")
-    if config.regret and game.name == "yatzy" and game.num_players == 2:
-        regret = measure_level(make_player(player, game, threads=workers), game, load_set("standard"))
+    tell(0, None, "games against the oracle and against itself")
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
     results |= _native(run, game, iteration, config.oracle_games, iteration, workers)

@@ -5,6 +5,7 @@ Each phase can be begun again after a kill: what it finds done it does not do ag
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
+from aleazero.replay.shard import shard_key, shard_name
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
 from aleazero.training.alphazero import fit, play_games
@@ -154,7 +156,7 @@ class Alphazero:
         if self._workers is None:
             self._workers = self._open.enter_context(Workers(self._count))
         whose = self._whose(self._config.actor, iteration)
-        games = self._config.games if iteration > 1 else self._config.first_games
+        games = self._games(iteration)
         began, evaluations, decisions, played = time.perf_counter(), 0, 0, 0
 
         def on_game(taken: Taken, done: int, of: int) -> None:
@@ -187,11 +189,25 @@ class Alphazero:
         window = Window(self.run.replay, config.window)
         for shard in window.broken:
             raise ReplayError(f"{shard.path}: {shard.why}; without it, the fit has fewer samples than the run played")
+        if len(window):  # else the fit says so
+            self._require_all_games(window, iteration)
         summary = fit(self._game, window, self.run.model(iteration), config,
                       start=None if whose is None else self.run.network(whose), progress=progress)  # fmt: skip
         told = asdict(summary)
         self.run.events.add("fit", iteration=iteration, **told)
         return {"step": summary.step, "samples": summary.samples, "from": whose}
+
+    def _games(self, iteration: int) -> int:
+        return self._config.games if iteration > 1 else self._config.first_games
+
+    def _require_all_games(self, window: Window, iteration: int) -> None:
+        """Refuse a window with a gap: from its oldest shard on, all that were written are there."""
+        oldest = shard_key(window.shards[0].path)
+        for number in range(oldest[0], iteration + 1):
+            for shard in range(math.ceil(self._games(number) / self._config.selfplay.games_per_shard)):
+                path = self.run.replay / shard_name(number, shard)
+                if (number, shard) >= oldest and not path.exists():
+                    raise ReplayError(f"{path} is gone, expected all that were played: the fit would not be the run's")
 
     def _whose(self, who: str, iteration: int) -> int | None:
         if iteration == 1:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Final
 from urllib.parse import unquote
 
+from aleazero.games.registry import title_of
 from aleazero.runs.told import Told
 
 NOTHING: Final = "–"
@@ -58,6 +59,14 @@ def shown(told: Told, way: str = "plain") -> str:
 def shown_text(told: Told) -> str:
     """A word or a sentence of the run's files as HTML, with its place."""
     return f'<span data-from="{escape(told.place)}" data-as="text">{escape(str(told.value))}</span>'
+
+
+def shown_game(told: Told) -> str:
+    """What people call a game, as HTML; the text that it is loaded by is its tooltip."""
+    text = str(told.value)
+    return (
+        f'<span data-from="{escape(told.place)}" data-as="game" title="{escape(text)}">{escape(title_of(text))}</span>'
+    )
 
 
 def shown_name(told: Told) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files as resources
 
+from aleazero.games.registry import title_of
 from aleazero.runs.report_charts import Chart
 from aleazero.runs.report_content import GATE
 from aleazero.runs.report_numbers import shown, shown_text
@@ -60,7 +61,7 @@ def make_page(run: RunFiles, charts: Sequence[Chart], drawings: dict[str, str]) 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(str(run.manifest["game"].value))}: report of the run {escape(_name(run))}</title>
+<title>{escape(title_of(str(run.manifest["game"].value)))}: report of the run {escape(_name(run))}</title>
 <style>
 {resources("aleazero.runs").joinpath("report.css").read_text(encoding="utf-8")}</style>
 </head>

@@ -8,7 +8,7 @@ from typing import Final
 
 from aleazero.runs.report_charts import Chart
 from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents, seconds_of
-from aleazero.runs.report_numbers import shown, shown_text
+from aleazero.runs.report_numbers import shown, shown_game, shown_text
 from aleazero.runs.report_tables import champion_of, final_of, measured_networks
 from aleazero.runs.told import RunFiles, Told, ratio, total
 
@@ -57,7 +57,7 @@ def summary(files: RunFiles) -> str:
 def game_in_words(files: RunFiles) -> str:
     """The game and its parameters."""
     params = [f"{escape(name)} {shown_text(one)}" for name, one in files.manifest["params"].parts().items()]
-    return shown_text(files.manifest["game"]) + (f" ({', '.join(params)})" if params else "")
+    return shown_game(files.manifest["game"]) + (f" ({', '.join(params)})" if params else "")
 
 
 def iterations_done(files: RunFiles) -> Told:

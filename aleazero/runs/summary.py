@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from aleazero.games.registry import title_of
 from aleazero.runs.directory import EVENTS, MANIFEST, Manifest, read_manifest, read_own_config
 from aleazero.runs.events import read_events
 from aleazero.runs.prune import disk_use
@@ -46,7 +47,8 @@ def in_lines(data: Mapping[str, Any]) -> dict[str, str]:
     done, of = data["iterations"]["done"], data["iterations"]["of"]
     state = "finished" if data["finished"] else "not finished"
     params = ", ".join(f"{name}={value}" for name, value in data["params"].items())
-    game = f"{data['game']} ({params})" if params else data["game"]
+    title = title_of(data["game"])
+    game = f"{title} ({params})" if params else title
     lines = {
         "run": f"{data['run']}: {game}, {data['recipe']}, seed {data['seed']}",
         "state": f"{state}, {done} of {of} iterations in {data['seconds'] / 60:.1f} minutes, "

@@ -38,6 +38,14 @@ def test_best_play_has_no_regret_and_is_not_beaten():
     assert (list(worse["against"]), worse["player"]) == (["random"], "by lot")
 
 
+def test_decisions_of_yatzy_for_two_are_judged_at_level_cards():
+    game = aleazero.load_game("yatzy", players=2)
+    best, worse = (evaluate_player(who, game, pairs=2, against=["random"]).regret for who in ("alone", "random"))
+    assert best.overall.regret.count == 1530
+    assert best.overall.regret.mean == 0.0
+    assert worse.overall.regret.mean > 1.0
+
+
 def test_who_is_unknown_is_refused():
     with pytest.raises(ConfigError, match="no opponent 'oracel' in pig"):
         evaluate_player("random", PIG, against=["oracel"])

@@ -7,7 +7,7 @@ import pytest
 import aleazero
 from aleazero.errors import ContractError, GameError, UnknownGameError
 from aleazero.games import pig, registry
-from aleazero.games.registry import game_names, load_game, register_game
+from aleazero.games.registry import game_names, load_game, register_game, title_of
 
 KERNEL_FILE = """
 from aleazero.games.base import GameInfo
@@ -150,3 +150,10 @@ def test_bad_files_say_what_is_wrong(folder, file, message):
 def test_unknown_parameters_are_answered_with_the_nearest():
     with pytest.raises(GameError, match="no parameter 'tagret', did you mean target"):
         load_game("pig", tagret=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("pig", "pig"), ("a/b/race.py", "race"), ("a/two.games/both.py:Once", "Once"), ("2048", "2048")]
+)
+def test_titles(name, title):
+    assert title_of(name) == title

@@ -106,6 +106,8 @@ def wrong(page: Page, truth: Truth) -> list[str]:
         elif way == "name":
             truth.at(place)
             same = text == unquote(place.rpartition("/")[2])
+        elif way == "game":
+            same = text == re.sub(r".*?([^/:]+?)(\.py)?$", r"\1", str(truth.at(place)))
         elif way == "text":
             same = text == str(truth.at(place))
         else:

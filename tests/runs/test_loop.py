@@ -331,6 +331,15 @@ def test_samples_that_were_damaged_are_told_and_kept(tmp_path, whole_alphazero):
 
 
 @pytest.mark.long
+def test_samples_that_are_gone_are_told(tmp_path, whole_alphazero):
+    shutil.copytree(whole_alphazero, tmp_path / "cut")
+    cut(tmp_path / "cut", 2, "selfplay")
+    (tmp_path / "cut" / "replay" / "shard_00001_00001.safetensors").unlink()
+    with pytest.raises(ReplayError, match=r"shard_00001_00001.safetensors is gone, expected all that were played"):
+        run(tmp_path / "cut")
+
+
+@pytest.mark.long
 def test_games_that_were_played_before_are_not_told_as_none(tmp_path, whole_alphazero):
     shutil.copytree(whole_alphazero, tmp_path / "cut")
     cut(tmp_path / "cut", 2)
