@@ -157,6 +157,8 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
 
 def in_words(phase: str, results: Mapping[str, Any]) -> str:
     """What a phase came to, in a line."""
+    from aleazero.cli.show_pairs import mean_text
+
     if phase == "learn":
         return f"{results['rounds']:,} rounds so far"
     if phase == "selfplay":
@@ -166,11 +168,10 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
     if phase == "gate":
         if not results["pairs"]:
             return "the first champion"
-        score = results["score"]
         verdict = "promoted" if results["promoted"] else "kept the champion"
-        return (
-            f"{verdict}: {score['mean']:.1%} ({score['low']:.1%} to {score['high']:.1%}) in {results['pairs']:,} pairs"
-        )
+        ahead = "gain" in results
+        scored = mean_text(results["gain"], "+,.4g") + " ahead" if ahead else mean_text(results["score"], ".1%")
+        return f"{verdict}: {scored} in {results['pairs']:,} pairs"
     parts = [f"champion: network {results['network']}"] if phase == "final" else []
     parts += [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
     if "oracle" in results:

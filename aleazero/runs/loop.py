@@ -121,9 +121,11 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
     except OSError as error:
         raise RunError(f"{folder} cannot be written: {error.strerror or error}") from None
     iteration.champion = number if report.promoted else champion
+    results = report.data["results"]
+    gain = {"gain": results["return_difference"]} if run.config.gate.unit_of(game) == "returns" else {}
     return {"champion": iteration.champion, "against": champion, "promoted": report.promoted,
-            "decided": report.decided, "pairs": report.table.count,
-            "score": report.data["results"]["score"], "error_rates": report.error_rates}  # fmt: skip
+            "decided": report.decided, "pairs": report.table.count, "score": results["score"], **gain,
+            "error_rates": report.error_rates}  # fmt: skip
 
 
 def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:

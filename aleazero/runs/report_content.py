@@ -105,19 +105,22 @@ def ratings(files: RunFiles) -> Chart:
 
 
 def gates(files: RunFiles) -> Chart:
-    """What each candidate scored against the champion, by verdict."""
+    """What each candidate scored against the champion, by verdict: games won, or points ahead where those decide."""
     points: dict[str, list[Point]] = {name: [] for name in VERDICTS}
+    in_points = False
     for one in files.phases(GATE).values():
-        score = one["results"]["score"]
+        gain = one["results"]["gain"]
+        in_points = in_points or bool(gain)
+        score = gain or one["results"]["score"]
         if score:
             points[verdict(one)].append(Point(one["iteration"], score["mean"], score["low"], score["high"]))
     lines = [Line(name, VERDICTS[name], found, "dots") for name, found in points.items() if found]
-    return Chart(
-        "gates", "Gates",
-        "Share of games that each iteration's network won against the champion so far. Bars are intervals of 95 %; at "
-        "the dashed line both are equal.",
-        [Panel("candidate against champion", "percent", lines, even=0.5, close=True)],
-    )  # fmt: skip
+    what = "How far ahead of the champion so far each iteration's network was, in the game's own points or returns."
+    panel = Panel("candidate ahead of champion", "plain", lines, even=0.0)
+    if not in_points:
+        what = "Share of games that each iteration's network won against the champion so far."
+        panel = Panel("candidate against champion", "percent", lines, even=0.5, close=True)
+    return Chart("gates", "Gates", f"{what} Bars are intervals of 95 %; at the dashed line both are equal.", [panel])
 
 
 def losses(files: RunFiles) -> Chart:

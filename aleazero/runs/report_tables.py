@@ -70,7 +70,7 @@ def regret_table(measured: Told) -> str:
 
 def gate_table(files: RunFiles) -> str:
     """Each gate, and its verdict."""
-    rows = []
+    rows, in_points = [], False
     for one in files.phases(GATE).values():
         results, word = one["results"], verdict(one)
         name = f"network {shown(one['iteration'], 'exactly')}"
@@ -79,9 +79,11 @@ def gate_table(files: RunFiles) -> str:
             continue
         champion = f"network {shown(results['against'], 'exactly')}"
         said = f'<span class="{word}">{VERDICTS[word]}</span>'
-        score = with_interval(results["score"], "percent")
+        in_points = in_points or bool(results["gain"])
+        score = with_interval(results["gain"]) if results["gain"] else with_interval(results["score"], "percent")
         rows.append([name, champion, shown(results["pairs"], "count"), score, said])
-    return table(("candidate", "champion", "pairs", "games won", "verdict"), rows, words=(1, 4)) if rows else ""
+    scored = "points ahead" if in_points else "games won"
+    return table(("candidate", "champion", "pairs", scored, "verdict"), rows, words=(1, 4)) if rows else ""
 
 
 def ratings_table(files: RunFiles) -> str:
