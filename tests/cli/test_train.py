@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for sma
 from small_runs import AFTERSTATE
 
 from aleazero.cli.main import app
+from aleazero.cli.train import in_words
 
 
 def invoke(*words):
@@ -157,3 +158,13 @@ def test_a_finished_run_is_extended(config, finished, tmp_path):
     assert invoke("train", config, "--run", path, "--workers", 1).exit_code == 0
     result = invoke("resume", path, "--set", "iterations=2", "--set", "rounds=8", "--workers", 1, "--json")
     assert json.loads(result.stdout)["iterations"] == {"done": 2, "of": 2}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({}, "promoted: 52.5% (51.0% to 54.0%) in 1,200 pairs"),
+     ({"gain": {"mean": 1.25, "low": -0.5, "high": 3.0}}, "promoted: +1.25 (-0.5 to +3) ahead in 1,200 pairs")],
+)  # fmt: skip
+def test_a_gate_is_told_in_what_decides(more, said):
+    score = {"mean": 0.525, "low": 0.51, "high": 0.54}
+    assert in_words("gate", {"promoted": True, "pairs": 1200, "score": score, **more}) == said

@@ -36,13 +36,14 @@ def evaluation(number: int, networks: int | None = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def gate(number: int) -> dict[str, Any]:
+def gate(number: int, in_points: bool = False) -> dict[str, Any]:
     if number == 1:
         return {"champion": 1, "promoted": True, "pairs": 0}
     promoted = number % 2 == 0
+    gain = {"gain": estimate(1.25 * (1 if promoted else -1), 0.511, 90 + number)} if in_points else {}
     return {"champion": number if promoted else number - 1, "against": number - 1 - (not promoted and number > 3),
             "promoted": promoted, "decided": number != 3, "pairs": 90 + number,
-            "score": estimate(0.5 + 0.0317 * (1 if promoted else -1), 0.0271, 90 + number),
+            "score": estimate(0.5 + 0.0317 * (1 if promoted else -1), 0.0271, 90 + number), **gain,
             "error_rates": {"in_words": WORDS}}  # fmt: skip
 
 
@@ -82,11 +83,12 @@ def run_by_hand(
     done: int | None = None,
     every: int = 1,
     final: bool = False,
+    in_points: bool = False,
     **config: Any,
 ) -> Path:
     """A run's directory; ``done`` of its iterations are over, and every so manieth was measured.
 
-    ``final``: the champion was measured at the end, too.
+    ``final``: the champion was measured at the end, too. ``in_points``: gates went by points.
     """
     done = iterations if done is None else done
     path.mkdir(parents=True)
@@ -95,7 +97,8 @@ def run_by_hand(
     for number in range(1, done + 1):
         learnt = afterstate_events(number) if recipe == "afterstate" else alphazero_events(number)
         measured = evaluation(number) if number % every == 0 or number == iterations else {}
-        events += [*learnt, phase(number, "gate", 12.5, gate(number)), phase(number, "evaluate", 20.25, measured)]
+        gated = gate(number, in_points)
+        events += [*learnt, phase(number, "gate", 12.5, gated), phase(number, "evaluate", 20.25, measured)]
         ended = [one for one in events if one["event"] == "phase" and one["iteration"] == number]
         history.append({"number": number, "done": [one["phase"] for one in ended],
                         "results": {one["phase"]: one["results"] for one in ended}, "model": f"36fc8c684548{number:04}",

@@ -206,6 +206,14 @@ def test_a_run_without_any_event(tmp_path: Path) -> None:
     assert "It has no champion yet." in words_of(page_of(path))
 
 
+def test_gates_that_go_by_points_are_told_in_points(tmp_path: Path) -> None:
+    text = honest(run_by_hand(tmp_path / "run", in_points=True))
+    assert "points ahead" in text
+    assert "games won verdict" not in text
+    assert "1.25 (" in text
+    assert "Share of games that each iteration's network won" not in text
+
+
 def test_one_iteration_has_no_gate(tmp_path: Path) -> None:
     text = honest(run_by_hand(tmp_path / "run", iterations=1))
     assert "No gate was played" in text
