@@ -34,17 +34,8 @@ from aleazero.search.plan_arrays import (
     make_graph,
     make_plan_scratch,
 )
-from aleazero.search.plan_loop import (
-    ASK,
-    BEGIN,
-    CYCLE,
-    EXPAND,
-    FILL_TABLE,
-    GROW,
-    PAUSED,
-    SOLVE,
-    make_plan_loop,
-)
+from aleazero.search.plan_expand import CYCLE, GROW, PAUSED
+from aleazero.search.plan_loop import ASK, BEGIN, EXPAND, FILL_TABLE, SOLVE, make_plan_loop
 from aleazero.search.plan_refusal import refusal
 from aleazero.search.streams import ROLLOUT
 from aleazero.search.tree import EXTERNAL, UNIFORM

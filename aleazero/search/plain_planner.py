@@ -21,7 +21,7 @@ from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
-from aleazero.search.plan_loop import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
+from aleazero.search.plan_expand import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
 from aleazero.search.streams import ROLLOUT
 

@@ -11,15 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, MANY, PROBABILITY_TOLERANCE, TERMINAL
+from aleazero.games.base import CHANCE, DECISION
 from aleazero.games.kernel import Kernels
-from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN
 from aleazero.search.plan_arrays import (
     ASKED,
-    DEPTH,
-    EDGES,
     EMPTY,
-    ENDED,
     EXPANDED,
     INNER,
     LEAVES,
@@ -32,8 +28,16 @@ from aleazero.search.plan_arrays import (
     borrow_graph,
     borrow_plan_scratch,
 )
+from aleazero.search.plan_expand import (
+    BAD_PLAYOUT,
+    BAD_PROBABILITIES,
+    NOBODY_TO_ASK,
+    SOLVED,
+    WAITING,
+    make_expansion,
+)
 from aleazero.search.playout import PLAYED, UNDRAWN, make_playouts
-from aleazero.search.streams import extend_key_bits, mix_bits
+from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import EXTERNAL, UNIFORM
 
 # What the loop is to do.
@@ -48,136 +52,15 @@ FILL_TABLE: Final = 3
 BEGIN: Final = 4
 """Enter the root, whose state stands in the scratch; a first EXPAND does so too."""
 
-# What it stopped for.
-SOLVED: Final = 0
-WAITING: Final = 1
-PAUSED: Final = 2
-GROW: Final = -1
-TOO_MANY_NODES: Final = -2
-MANY_OUTCOMES: Final = -3
-BAD_PROBABILITIES: Final = -4
-NO_ACTION: Final = -5
-CYCLE: Final = -6
-NOBODY_TO_ASK: Final = -7
-BAD_PLAYOUT: Final = -8
-
-_PRIME = np.uint64(0x9E3779B97F4A7C15)
-
 
 def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
     """The loop of one game: ``advance(graph, frontier, scratch, settings, kept, stage, until) -> status``."""
-    kind_of = kernels.kind
-    to_play = kernels.to_play
     legal = kernels.legal
-    apply = kernels.apply
-    outcomes = kernels.outcomes
-    apply_outcome = kernels.apply_outcome
     returns = kernels.returns
     viewer_of = kernels.viewer
     observe = kernels.observe
-    turn_of = kernels.turn or one_turn
+    begin, expand_all = make_expansion(kernels)
     value_by_playouts = make_playouts(kernels)
-
-    def layer_behind(node: Any, state: Any, kind: Any, settings: PlanSettings) -> Any:
-        """The layer of a state behind a node, by the rule of the horizon."""
-        layer = np.int64(node.layer)
-        if settings.counts == CHANCE_RUNS:
-            return layer + (1 if node.kind == DECISION and kind == CHANCE else 0)
-        if settings.counts == DECISIONS:
-            return layer + (1 if node.kind == DECISION else 0)
-        if settings.counts == TURN and layer == 0 and kind != TERMINAL:
-            return layer + (1 if turn_of(state) != settings.turn else 0)
-        return layer
-
-    def add(graph: Graph, state: Any, kind: Any, layer: Any, code: Any, place: Any, settings: PlanSettings) -> Any:
-        """A new node for a state at a free place of the table, or a status where there is no room."""
-        n = graph.counters[NODES]
-        if n >= settings.max_nodes:
-            return np.int64(TOO_MANY_NODES)
-        if n >= len(graph.nodes):
-            return np.int64(GROW)
-        graph.counters[NODES] = n + 1
-        graph.table[place] = n
-        for i in range(graph.states.shape[1]):
-            graph.states[n, i] = state[i]
-        node = graph.nodes[n]
-        node.code = code
-        node.first_edge = 0
-        node.num_edges = 0
-        node.waits = 0
-        node.depth = 0
-        node.layer = layer
-        node.kind = kind
-        node.mover = to_play(state) if kind == DECISION else -1
-        past = layer >= settings.limit or (
-            settings.counts == MOVER and kind == DECISION and node.mover != settings.mover
-        )
-        node.role = INNER
-        if kind == TERMINAL:
-            node.role = ENDED
-            returns(graph.states[n], graph.values[n])
-        elif past and (kind == DECISION or settings.afterstates):
-            node.role = ASKED
-            graph.counters[LEAVES] += 1
-        return n
-
-    def choices(graph: Graph, scratch: PlanScratch, kept: Any, start: Any, n: Any) -> Any:
-        """How many actions or outcomes a node has, their ids in the scratch; or a status."""
-        state = graph.states[n]
-        if graph.nodes[n].kind == CHANCE:
-            count = np.int64(outcomes(state, scratch.ids, scratch.probabilities))
-            if count == MANY:
-                return np.int64(MANY_OUTCOMES)
-            total = 0.0
-            for i in range(count):
-                total += scratch.probabilities[i]
-            if count < 1 or not abs(total - 1.0) <= PROBABILITY_TOLERANCE:
-                return np.int64(BAD_PROBABILITIES)
-            return count
-        count = np.int64(legal(state, scratch.actions))
-        if n - start < len(kept):
-            left = np.int64(0)
-            for i in range(count):
-                if kept[n - start, scratch.actions[i]]:
-                    scratch.actions[left] = scratch.actions[i]
-                    left += 1
-            count = left
-        return count if count > 0 else np.int64(NO_ACTION)
-
-    def expand(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, start: Any, n: Any) -> Any:
-        """Find what follows a node. Nothing is counted before all of it has room, so it can be done again."""
-        node = graph.nodes[n]
-        count = choices(graph, scratch, kept, start, n)
-        if count < 0:
-            return count
-        first = graph.counters[EDGES]
-        if first + count > len(graph.edges):
-            return np.int64(GROW)
-        walk = scratch.walk
-        for i in range(count):
-            for j in range(len(walk)):
-                walk[j] = graph.states[n, j]
-            label = scratch.ids[i] if node.kind == CHANCE else scratch.actions[i]
-            if node.kind == CHANCE:
-                apply_outcome(walk, label)
-            else:
-                apply(walk, label)
-            kind = np.int64(kind_of(walk))
-            layer = layer_behind(node, walk, kind, settings)
-            code = hash_state(walk, layer)
-            child = find(graph, walk, layer, code)
-            if child < 0:
-                child = add(graph, walk, kind, layer, code, ~child, settings)
-                if child < 0:
-                    return child
-            edge = graph.edges[first + i]
-            edge.probability = scratch.probabilities[i] if node.kind == CHANCE else 0.0
-            edge.label = label
-            edge.child = child
-        node.first_edge = first
-        node.num_edges = count
-        graph.counters[EDGES] = first + count
-        return np.int64(0)
 
     def evaluate_all(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> Any:
         """Value the frontier inside the loop."""
@@ -234,27 +117,14 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
             write_frontier(graph, frontier, scratch)
             return SOLVED
         if graph.counters[NODES] == 0:
-            root = np.int64(0)
-            code = hash_state(scratch.walk, root)
-            place = ~find(graph, scratch.walk, root, code)
-            add(graph, scratch.walk, np.int64(kind_of(scratch.walk)), root, code, place, settings)
+            begin(graph, scratch, settings)
         if stage == BEGIN:
             return SOLVED
         if stage == EXPAND:
-            counters = graph.counters
-            start = counters[EXPANDED]
-            while counters[EXPANDED] < counters[NODES]:
-                n = counters[EXPANDED]
-                if n >= until:
-                    return PAUSED
-                if graph.nodes[n].role == INNER:
-                    status = expand(graph, scratch, settings, kept, start, n)
-                    if status < 0:
-                        return int(status)
-                counters[EXPANDED] = n + 1
-            if not put_in_order(graph):
-                return CYCLE
-            if settings.evaluator == EXTERNAL and counters[LEAVES] > 0:
+            status = expand_all(graph, scratch, settings, kept, until)
+            if status != SOLVED:
+                return int(status)
+            if settings.evaluator == EXTERNAL and graph.counters[LEAVES] > 0:
                 return WAITING
             if settings.evaluator != EXTERNAL:
                 status = evaluate_all(graph, scratch, settings)
@@ -266,38 +136,6 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
     return advance
 
 
-def one_turn(state: Any) -> int:
-    """The turn of a game that does not count turns."""
-    return 0
-
-
-def hash_state(state: Any, layer: Any) -> Any:
-    """Sixty-four bits of a state at a layer."""
-    code = np.uint64(layer) + _PRIME
-    for i in range(len(state)):
-        code = (code ^ np.uint64(state[i])) * _PRIME
-    return mix_bits(code)
-
-
-def find(graph: Graph, state: Any, layer: Any, code: Any) -> Any:
-    """The node of a state at a layer; where there is none, the free place for it as ~place, which is negative."""
-    mask = len(graph.table) - 1
-    place = np.int64(code & np.uint64(mask))
-    while graph.table[place] != EMPTY:
-        n = np.int64(graph.table[place])
-        node = graph.nodes[n]
-        if node.code == code and node.layer == layer:
-            same = True
-            for i in range(len(state)):
-                if graph.states[n, i] != state[i]:
-                    same = False
-                    break
-            if same:
-                return n
-        place = (place + 1) & mask
-    return ~place
-
-
 def fill_table(graph: Graph) -> None:
     """Enter every node into a table that is empty."""
     mask = len(graph.table) - 1
@@ -306,32 +144,6 @@ def fill_table(graph: Graph) -> None:
         while graph.table[place] != EMPTY:
             place = (place + 1) & mask
         graph.table[place] = n
-
-
-def put_in_order(graph: Graph) -> bool:
-    """Order the nodes so that each stands behind all that lead to it; False where some lead back to themselves."""
-    nodes, edges, order = graph.nodes, graph.edges, graph.order
-    for e in range(graph.counters[EDGES]):
-        nodes[edges[e].child].waits += 1
-    if nodes[0].waits > 0:
-        return False
-    order[0] = 0
-    ordered = np.int64(1)
-    at = np.int64(0)
-    deepest = np.int64(0)
-    while at < ordered:
-        node = nodes[order[at]]
-        at += 1
-        deepest = max(deepest, np.int64(node.depth))
-        for e in range(node.first_edge, node.first_edge + node.num_edges):
-            child = nodes[edges[e].child]
-            child.depth = max(child.depth, node.depth + 1)
-            child.waits -= 1
-            if child.waits == 0:
-                order[ordered] = edges[e].child
-                ordered += 1
-    graph.counters[DEPTH] = deepest
-    return bool(ordered == graph.counters[NODES])
 
 
 def sweep(graph: Graph) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError
 from aleazero.games.base import State
-from aleazero.search.plan_loop import (
+from aleazero.search.plan_expand import (
     BAD_PLAYOUT,
     BAD_PROBABILITIES,
     CYCLE,
