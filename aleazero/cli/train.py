@@ -169,8 +169,10 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
         if not results["pairs"]:
             return "the first champion"
         verdict = "promoted" if results["promoted"] else "kept the champion"
-        ahead = "gain" in results
-        scored = mean_text(results["gain"], "+,.4g") + " ahead" if ahead else mean_text(results["score"], ".1%")
+        scored = mean_text(results["score"], ".1%")
+        if "gain" in results:
+            form = "+,.0f" if abs(results["gain"]["mean"]) >= 1000 else "+.3g"
+            scored = f"{mean_text(results['gain'], form)} ahead"
         return f"{verdict}: {scored} in {results['pairs']:,} pairs"
     parts = [f"champion: network {results['network']}"] if phase == "final" else []
     parts += [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
@@ -178,7 +180,8 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
         parts.append(f"oracle {results['oracle']['mean']:.2%}")
     for name in ("score", "regret", "regret_a_game"):
         if name in results:
-            parts.append(f"{name.replace('_', ' ')} {results[name]['mean']:.4g}")
+            mean = results[name]["mean"]
+            parts.append(f"{name.replace('_', ' ')} {f'{mean:,.0f}' if mean >= 1000 else f'{mean:.4g}'}")
     return ", ".join(parts)
 
 

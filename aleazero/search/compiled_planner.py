@@ -62,7 +62,7 @@ class CompiledGraph:
         assert isinstance(root, KernelState)
         self.game, self.horizon = root.game, horizon
         self._loop = plan_loop_of(root.game)
-        self._settings = _settings(horizon, evaluator, max_nodes, seed)
+        self._settings = plan_settings(horizon, evaluator, max_nodes, seed)
         info = root.game.info
         # Interpreted, numpy's small integers would overflow where compiled ones do not.
         dtype = np.dtype("int64" if numba.config.DISABLE_JIT else info.state_dtype)
@@ -244,7 +244,8 @@ def plan_loop_of(game: KernelGame) -> Any:
     return made
 
 
-def _settings(horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -> PlanSettings:
+def plan_settings(horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -> PlanSettings:
+    """What the loop reads of horizon and evaluator."""
     rollout = isinstance(evaluator, Rollout)
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return PlanSettings(

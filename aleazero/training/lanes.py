@@ -1,38 +1,20 @@
 """Turns of many games at once: where each can end, what is best on the way, and where it came to.
 
 A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with
-native code of its own; other games' turns are planned by the exact planner, graph by graph (of an object game, in plain
-Python). Both must agree: whoever writes one tests it against ``PlannedLanes``.
+native code of its own; turns of other kernel games are planned by a loop that is compiled over all lanes, those of
+object games in plain Python. All must agree with ``PlannedLanes``: whoever writes one tests it so.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from aleazero.errors import ConfigError, GameError
-from aleazero.games.base import CHANCE, Game, State
+from aleazero.errors import ConfigError
+from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.rows import Rows, state_of
-from aleazero.jit import compile_and_keep
-from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
-from aleazero.search.evaluator import ESTIMATE
-from aleazero.search.horizon import horizon_at
-from aleazero.search.plain_arrays import arrays_of
-from aleazero.search.plain_planner import PlainGraph
-from aleazero.search.plan_arrays import INNER, NODES, Graph
-
-Ints = NDArray[np.int64]
-Values = NDArray[np.float64]
-MOST_NODES: Final = 200_000
-"""Of one turn's graph; a game with more needs fewer plies."""
-
-
-Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
-"""Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
-(lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
+from aleazero.games.rows import Rows
+from aleazero.training.compiled_lanes import CompiledLanes
+from aleazero.training.planned_lanes import Ints, PlannedLanes, Played, Values
 
 
 class Lanes(Protocol):
@@ -59,136 +41,11 @@ class Lanes(Protocol):
 
 def lanes_of(game: Game, plies: int | None = None) -> Lanes:
     """The game's own lanes, or planned ones."""
-    if not isinstance(game, KernelGame) or game.kernels.turn_lanes is None:
+    if not isinstance(game, KernelGame):
         return PlannedLanes(game, plies)
+    if game.kernels.turn_lanes is None:
+        return CompiledLanes(game, plies)
     if plies is not None:
         raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
     own: Lanes = game.kernels.turn_lanes(game)
     return own
-
-
-class _Asked:
-    """Stands for an evaluator that values all that lies at the end of a turn."""
-
-    afterstates = ESTIMATE
-
-
-class PlannedLanes:
-    """Turns (or some plies) of any game whose chance can be listed, by the planner's graphs."""
-
-    draws = 2
-
-    def __init__(self, game: Game, plies: int | None = None) -> None:
-        self.game, self.plies = game, plies
-        self._room: tuple[int, int] | None = None
-        if isinstance(game, KernelGame):
-            plan_loop_of(game)  # before threads ask for it
-
-    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end; the graphs are kept for ``play``."""
-        leaves, starts, graphs = [], [0], []
-        for row in states:
-            arrays = self._graph(state_of(self.game, row))
-            ends = np.flatnonzero(arrays.nodes.view(np.ndarray)["role"][: arrays.counters[NODES]] != INNER)
-            leaves.append(arrays.states[ends])
-            starts.append(starts[-1] + len(ends))
-            graphs.append((arrays, ends))
-        rows = np.concatenate(leaves)
-        return rows if rows.dtype == object else rows.astype(np.int64), np.array(starts, np.int64), graphs
-
-    def _graph(self, root: State) -> Graph:
-        """The arrays of the graph of one turn."""
-        settings = (root, horizon_at(root, "turn", self.plies), _Asked(), MOST_NODES, 0)
-        compiled = isinstance(self.game, KernelGame)
-        graph = CompiledGraph(*settings, self._room) if compiled else PlainGraph(*settings)
-        try:
-            graph.grow(None, generation=False)
-        except GameError as error:
-            raise self._refusal(error, graph) from None
-        if isinstance(graph, PlainGraph):
-            return arrays_of(graph)
-        self._room = graph.room()
-        return graph.arrays
-
-    def _refusal(self, error: GameError, graph: CompiledGraph | PlainGraph) -> GameError:
-        """The planner's error, in words of learning where a setting helps."""
-        nodes, found = graph.counts()["nodes"], graph.found()
-        if nodes >= MOST_NODES:
-            fewer = "plies=1" if self.plies is None else "fewer plies"
-            said = f"a turn has more than {MOST_NODES} states, expected {fewer}, or recipe alphazero"
-            return GameError(f"{self.game.name}: {said}")
-        if isinstance(graph, CompiledGraph) and found and not graph.state(nodes - found).outcomes_listed():
-            return GameError(f"{self.game.name}: chance has outcomes too many to list, expected recipe alphazero")
-        return error
-
-    def play(
-        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
-    ) -> Played:
-        """Plan each turn and play it."""
-        lanes = len(states)
-        movers, expected, others = np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried.shape[1]))
-        chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
-        for lane, (arrays, ends) in enumerate(known):
-            first, last = int(starts[lane]), int(starts[lane + 1])
-            offered = np.concatenate((worth[first:last], carried[first:last]), axis=1)
-            nodes = int(arrays.counters[NODES])
-            values = np.empty((nodes, offered.shape[1]))
-            values[ends] = offered
-            mass = np.zeros(nodes)
-            random = bool(draws[lane, 1] < explore)
-            mover, free = _expect(arrays.nodes, arrays.edges, arrays.order, random, values, mass)
-            chosen[lane] = first + _pick(mass[ends], draws[lane, 0])
-            strayed[lane] = random and free
-            movers[lane], expected[lane], others[lane] = mover, values[0, mover], values[0, worth.shape[1] :]
-        return movers, expected, others, chosen, strayed
-
-
-@compile_and_keep(nogil=True, error_model="numpy")
-def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass: Any) -> tuple[int, bool]:
-    """Expectations of all columns under the best play, and the chances to come to each node (by random actions).
-
-    Who is the first to decide, and whether anybody has a choice.
-    """
-    count, columns = values.shape
-    best = np.zeros(count, np.int64)
-    mover, free = 0, False
-    for back in range(1, count + 1):
-        n = order[count - back]
-        node = nodes[n]
-        if node.role != INNER:
-            continue
-        first, end = node.first_edge, node.first_edge + node.num_edges
-        if node.kind == CHANCE:
-            for column in range(columns):
-                mean = 0.0
-                for e in range(first, end):
-                    mean += edges[e].probability * values[edges[e].child, column]
-                values[n, column] = mean
-        else:
-            mover = node.mover
-            free = free or node.num_edges > 1
-            best[n] = edges[first].child
-            for e in range(first + 1, end):
-                if values[edges[e].child, node.mover] > values[best[n], node.mover]:
-                    best[n] = edges[e].child
-            for column in range(columns):
-                values[n, column] = values[best[n], column]
-    mass[0] = 1.0
-    for at in range(count):
-        n = order[at]
-        node = nodes[n]
-        if node.role != INNER:
-            continue
-        if node.kind != CHANCE and not random:
-            mass[best[n]] += mass[n]
-            continue
-        for e in range(node.first_edge, node.first_edge + node.num_edges):
-            share = edges[e].probability if node.kind == CHANCE else 1.0 / node.num_edges
-            mass[edges[e].child] += share * mass[n]
-    return mover, free
-
-
-def _pick(shares: Values, u: float) -> int:
-    """The place that a number in [0, 1) stands for."""
-    heap = np.cumsum(shares)
-    return int(min(np.searchsorted(heap, u * heap[-1], side="right"), len(shares) - 1))

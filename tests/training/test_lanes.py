@@ -14,8 +14,10 @@ from aleazero import ESTIMATE, Planner
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import DECISION, MANY
 from aleazero.games.kernel import KernelGame
-from aleazero.training import lanes as lanes_module
-from aleazero.training.lanes import PlannedLanes, _expect, lanes_of
+from aleazero.training import planned_lanes
+from aleazero.training.compiled_lanes import CompiledLanes
+from aleazero.training.lanes import lanes_of
+from aleazero.training.planned_lanes import PlannedLanes, _expect
 
 PRIME = 2**31 - 1
 
@@ -65,9 +67,13 @@ def case(request):
     return game, plies, states, np.array([state.vector for state in states])
 
 
-def test_expectations_are_the_planners(case):
+KINDS = pytest.mark.parametrize("planned", [PlannedLanes, CompiledLanes])
+
+
+@KINDS
+def test_expectations_are_the_planners(case, planned):
     game, plies, states, vectors = case
-    lanes = PlannedLanes(game, plies)
+    lanes = planned(game, plies)
     leaves, starts, known = lanes.spread(vectors)
     assert leaves.dtype == np.int64
     assert len(starts) == len(vectors) + 1
@@ -84,6 +90,47 @@ def test_expectations_are_the_planners(case):
         assert starts[lane] <= chosen[lane] < starts[lane + 1]
         assert movers[lane] == state.current_player() or state.kind() != DECISION
     assert not strayed.any()
+
+
+def turns(game, plies, rounds, lanes):
+    """Rounds of random play: the states of all lanes, what all leaves are worth, and the numbers drawn."""
+    first = game.new_initial_state().vector.astype(np.int64)
+    states, luck = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
+    twin = PlannedLanes(game, plies)
+    for _ in range(rounds):
+        leaves, starts, known = twin.spread(states)
+        worth = np.round(luck.random((len(leaves), game.num_players)), 2)  # some are equal
+        told = worth, luck.random((len(leaves), 3)), luck.random((lanes, 2))
+        yield states, (leaves, starts), told, twin.play(states, starts, known, *told, 0.3)
+        states = leaves[twin.play(states, starts, known, *told, 1.0)[3]]
+        states[[game.state_from_vector(one).is_terminal() for one in states]] = first
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "plies"),
+    [("pig", {"target": 30}, None), ("pig", {"target": 15}, 2), ("dice_game", {}, None), ("tic_tac_toe", {}, 3)],
+)
+def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
+    game = aleazero.load_game(name, **params)
+    compiled = CompiledLanes(game, plies)
+    for states, (leaves, starts), (worth, carried, draws), played in turns(game, plies, rounds=25, lanes=9):
+        ours, begins, known = compiled.spread(states)
+        assert (ours.dtype, ours.tobytes(), begins.tobytes()) == (leaves.dtype, leaves.tobytes(), starts.tobytes())
+        again = compiled.play(states, begins, known, worth, carried, draws, 0.3)
+        assert [(one.dtype, one.tobytes()) for one in again] == [(one.dtype, one.tobytes()) for one in played]
+
+
+def test_room_is_made_where_it_is_needed():
+    """From next to none: for nodes, edges and the table, in the midst of the lanes."""
+    game = aleazero.load_game("pig", target=30)
+    compiled = CompiledLanes(game)
+    for room in ((1, 1, 1), (1, 500, 1), (500, 1, 1), (16, 3, 9)):
+        for states, (leaves, starts), _, _ in turns(game, None, rounds=4, lanes=6):
+            compiled._room, compiled._nodes, compiled._edges = room
+            ours, begins, known = compiled.spread(states)
+            np.testing.assert_array_equal(ours, leaves)
+            np.testing.assert_array_equal(begins, starts)
+            assert len(known.graph.table) >= 2 * np.diff(known.spans[:, 1]).max()
 
 
 def slow_masses(game, leaves, worth, root, random):
@@ -131,10 +178,11 @@ def test_masses_are_those_of_the_whole_tree(random):
     np.testing.assert_allclose(mass[ends], slow_masses(game, leaves, worth, root, random), rtol=0, atol=1e-12)
 
 
-def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did():
+@KINDS
+def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
     """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
     game = aleazero.load_game("pig", target=20)
-    root, lanes, count = game.state_from_text("6-9").vector, PlannedLanes(game), 4000
+    root, lanes, count = game.state_from_text("6-9").vector, planned(game), 4000
     leaves, starts, known = lanes.spread(root[None])
     worth = worth_of(game, leaves)
     draws = np.random.default_rng(3).random((count, 1, 2))
@@ -151,28 +199,30 @@ def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did():
     assert (chosen[strayed] != greedy[strayed]).mean() > 0.2
 
 
-def test_without_a_choice_nothing_strays():
+@KINDS
+def test_without_a_choice_nothing_strays(planned):
     game = aleazero.load_game("dice_game")
     pig = aleazero.load_game("pig", target=20)
-    lanes, forced = PlannedLanes(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
+    lanes, forced = planned(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
     leaves, starts, known = lanes.spread(forced)
     worth = worth_of(pig, leaves)
     assert not lanes.play(forced, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
-    lanes, free = PlannedLanes(game), game.state_from_text("3").vector[None]
+    lanes, free = planned(game), game.state_from_text("3").vector[None]
     leaves, starts, known = lanes.spread(free)
     worth = worth_of(game, leaves)
     assert lanes.play(free, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
 
 
-def test_a_turn_too_large_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(lanes_module, "MOST_NODES", 20)
+@KINDS
+def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
+    monkeypatch.setattr(planned_lanes, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
     with pytest.raises(GameError, match="pig: a turn has more than 20 states, expected plies=1, or recipe alphazero"):
-        PlannedLanes(game).spread(first)
+        planned(game).spread(first)
     with pytest.raises(GameError, match="expected fewer plies"):
-        PlannedLanes(game, 9).spread(first)
-    assert len(PlannedLanes(game, 1).spread(first)[0]) == 1
+        planned(game, 9).spread(first)
+    assert len(planned(game, 1).spread(first)[0]) == 1
 
 
 def many_outcomes(state, ids, probabilities):
@@ -183,7 +233,8 @@ def describe_many():
     return replace(tree_game.describe(), name="unlisted", constants={}, lists_outcomes=False)
 
 
-def test_chance_that_cannot_be_listed_says_what_to_do():
+@KINDS
+def test_chance_that_cannot_be_listed_says_what_to_do(planned):
     module = types.ModuleType("unlisted")
     for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
         setattr(module, word, getattr(tree_game, word))
@@ -191,7 +242,12 @@ def test_chance_that_cannot_be_listed_says_what_to_do():
     root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
     game = KernelGame(module, {})
     with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected recipe alphazero"):
-        PlannedLanes(game).spread(tree_game.encode(root)[None])
+        planned(game).spread(tree_game.encode(root)[None])
+
+
+def test_who_plays_which_turns():
+    assert isinstance(lanes_of(aleazero.load_game("pig")), CompiledLanes)
+    assert isinstance(lanes_of(aleazero.from_openspiel("pig")), PlannedLanes)
 
 
 def test_a_game_with_turns_of_its_own_takes_no_plies():

@@ -1,0 +1,215 @@
+"""Turns of a kernel game, planned in one compiled loop over all lanes: the bits of ``PlannedLanes``, sooner.
+
+The graphs of all lanes lie side by side in one set of arrays, so that a round has two native calls in place of some
+hundred of Python for each lane, and threads do not wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import GameError
+from aleazero.games.kernel import KernelGame, Kernels
+from aleazero.games.rows import Rows
+from aleazero.search.borrow import borrow
+from aleazero.search.compile import compile_loop
+from aleazero.search.compiled_planner import plan_settings
+from aleazero.search.horizon import NO_LIMIT, horizon_at
+from aleazero.search.plan_arrays import (
+    EDGES,
+    EMPTY,
+    INNER,
+    NODES,
+    NUM_COUNTERS,
+    Graph,
+    PlanScratch,
+    PlanSettings,
+    borrow_graph,
+    borrow_plan_scratch,
+    make_graph,
+    make_plan_scratch,
+    table_size,
+)
+from aleazero.search.plan_expand import GROW, SOLVED, make_expansion, one_turn
+from aleazero.training import planned_lanes
+from aleazero.training.planned_lanes import Asked, Ints, PlannedLanes, Played, Values, play_lanes
+
+LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
+"""Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
+
+
+class Turns(NamedTuple):
+    """The graphs of all lanes, side by side."""
+
+    graph: Graph
+    spans: Any  # (lanes + 1, NUM_PLACES) int64: where each lane begins; nodes and edges count from there
+    ends: Any  # (n,) int64: the leaves, as places among the nodes of all lanes
+
+
+def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
+    """The loop of one game: ``spread(rows, graph, spans, ends, scratch, settings, kept, at, room) -> status``."""
+    begin, expand_all = make_expansion(kernels)
+    viewer_of = kernels.viewer
+    turn_of = kernels.turn or one_turn
+
+    def spread(
+        rows_: Any,
+        graph_: Graph,
+        spans_: Any,
+        ends_: Any,
+        scratch_: PlanScratch,
+        settings: PlanSettings,
+        kept_: Any,
+        at_: Any,
+        room: int,
+    ) -> int:
+        """Plan the turns of lanes from ``at`` on; a status, and where it stopped in ``at``."""
+        graph, scratch = borrow_graph(graph_), borrow_plan_scratch(scratch_)
+        rows, spans, ends, kept, at = borrow(rows_), borrow(spans_), borrow(ends_), borrow(kept_), borrow(at_)
+        while at[LANE] < len(rows):
+            first, edge, leaf = at[NODE], at[EDGE], at[LEAF]
+            last = min(first + room, len(graph.nodes))
+            lane = Graph(
+                graph.nodes[first:last],
+                graph.edges[edge:],
+                graph.states[first:last],
+                graph.values[first:last],
+                graph.order[first:last],
+                graph.table,
+                graph.counters,
+            )
+            for place in range(len(lane.table)):
+                lane.table[place] = EMPTY
+            for counter in range(NUM_COUNTERS):
+                lane.counters[counter] = 0
+            for i in range(rows.shape[1]):
+                scratch.walk[i] = rows[at[LANE], i]
+            own = PlanSettings(
+                settings.counts,
+                settings.limit,
+                int(viewer_of(scratch.walk)),
+                int(turn_of(scratch.walk)),
+                settings.afterstates,
+                settings.evaluator,
+                settings.max_nodes,
+                settings.playouts,
+                settings.max_steps,
+                settings.rollout_key,
+            )
+            if len(lane.nodes) == 0:
+                return GROW
+            begin(lane, scratch, own)
+            status = expand_all(lane, scratch, own, kept, np.int64(NO_LIMIT))
+            if status != SOLVED:
+                return int(status)
+            for n in range(lane.counters[NODES]):
+                if lane.nodes[n].role != INNER:
+                    ends[leaf] = first + n
+                    leaf += 1
+            at[LANE] += 1
+            at[NODE], at[EDGE], at[LEAF] = first + lane.counters[NODES], edge + lane.counters[EDGES], leaf
+            for i in range(NUM_PLACES):
+                spans[at[LANE], i] = at[i]
+        return SOLVED
+
+    return spread
+
+
+class CompiledLanes:
+    """Turns (or some plies) of a kernel game whose chance can be listed."""
+
+    draws = 2
+
+    def __init__(self, game: KernelGame, plies: int | None = None) -> None:
+        self.game, self.plies = game, plies
+        info = game.info
+        self._loop = lane_loop_of(game)
+        self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop puts in each lane's own turn
+        # Interpreted, numpy's small integers would overflow where compiled ones do not.
+        self._dtype = np.dtype("int64" if numba.config.DISABLE_JIT else info.state_dtype)
+        self._more = info.num_actions + info.max_outcomes
+        self._room, self._nodes, self._edges = 64, 64, 64 + self._more
+        """Nodes of the largest lane so far; nodes and edges of a lane on average: room to begin with."""
+
+    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
+        """Where turns from these states can end; the graphs are kept for ``play``."""
+        info, lanes = self.game.info, len(states)
+        settings = plan_settings(self._horizon, Asked(), planned_lanes.MOST_NODES, 0)
+        scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
+        room, rows = self._room, np.ascontiguousarray(states, np.int64)
+        graph = self._graph(lanes * self._nodes + room, lanes * self._edges + self._more, room)
+        ends = np.empty(len(graph.nodes), np.int64)
+        spans, at = np.zeros((lanes + 1, NUM_PLACES), np.int64), np.zeros(NUM_PLACES, np.int64)
+        kept = np.zeros((0, info.num_actions), np.bool_)
+        while True:
+            with np.errstate(over="ignore"):
+                status = self._loop(rows, graph, spans, ends, scratch, settings, kept, at, room)
+            if status == SOLVED:
+                break
+            if status != GROW:
+                self._refuse(rows[at[LANE]])
+            room = 2 * room if graph.counters[NODES] >= room else room
+            graph = self._larger(graph, at, room)
+            ends = np.concatenate((ends[: at[LEAF]], np.empty(len(graph.nodes) - at[LEAF], np.int64)))
+        self._remember(spans, room)
+        ends = ends[: at[LEAF]]
+        leaves: NDArray[np.int64] = graph.states[ends].astype(np.int64)
+        return leaves, spans[:, LEAF].copy(), Turns(graph, spans, ends)
+
+    def play(
+        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+    ) -> Played:
+        """Plan each turn and play it."""
+        lanes = len(states)
+        movers, expected, others = np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried.shape[1]))
+        chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+        graph = known.graph
+        play_lanes(
+            graph.nodes, graph.edges, graph.order, known.spans[:, NODE].copy(), known.spans[:, EDGE].copy(), starts,
+            known.ends, worth, carried, draws, explore, movers, expected, others, chosen, strayed,
+        )  # fmt: skip
+        return movers, expected, others, chosen, strayed
+
+    def _graph(self, nodes: int, edges: int, room: int) -> Graph:
+        info = self.game.info
+        made = make_graph(nodes, edges, info.state_size, self._dtype, info.num_players)
+        return made._replace(table=np.empty(table_size(room), np.int32))
+
+    def _larger(self, graph: Graph, at: Ints, room: int) -> Graph:
+        """The same with more room; what the lane that stopped had is forgotten."""
+        nodes, edges = int(at[NODE]), int(at[EDGE])
+        made = self._graph(2 * len(graph.nodes) + room, 2 * len(graph.edges) + self._more, room)
+        for old, new in zip(graph[:5], made[:5], strict=True):
+            used = edges if old is graph.edges else nodes
+            new[:used] = old[:used]
+        return made
+
+    def _remember(self, spans: Ints, room: int) -> None:
+        """Room for the next round, by this one; threads may overwrite each other's, which costs only time."""
+        lanes = len(spans) - 1
+        nodes, edges = int(spans[-1, NODE]), int(spans[-1, EDGE])
+        self._nodes = max(self._nodes, -(-5 * nodes // (4 * lanes)))
+        self._edges = max(self._edges, -(-5 * edges // (4 * lanes)))
+        self._room = max(self._room, room)
+
+    def _refuse(self, row: Any) -> None:
+        """Say what is wrong with a turn, in the planner's words."""
+        PlannedLanes(self.game, self.plies).spread(row[None])
+        raise AssertionError("the planner found nothing wrong with a turn that was refused")
+
+
+def lane_loop_of(game: KernelGame) -> Any:
+    """A game's compiled loop over lanes, made once a game."""
+    made = getattr(game, "_lane_loop", None)
+    if made is None:
+        try:
+            made = compile_loop(make_lane_loop(game.kernels), f"{game.name}_lanes")
+        except GameError as error:
+            raise type(error)(f"{game.name}: {error}") from error
+        game._lane_loop = made  # type: ignore[attr-defined]
+    return made
