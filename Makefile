@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long lint bench champions clean
@@ -41,8 +42,8 @@ bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Y
 	$(BIN)/aleazero bench e2e --json e2e.json
 
 champions: setup  ## Train the players that ship again (an hour), and put them into the package
-	$(BIN)/aleazero train configs/yatzy.yaml --run runs/yatzy
-	$(BIN)/python docs/champions.py runs/yatzy
+	$(BIN)/aleazero train configs/yatzy.yaml --run runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew
+	$(BIN)/python docs/champions.py runs/champions/yatzy-$(COMMIT)
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

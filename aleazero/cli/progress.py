@@ -45,6 +45,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[..., None]]:
         def tell(done: int, of: int | None, note: str = "") -> None:
             speed = rate.at(done, time.monotonic())
             words = [f"{speed:,.0f} {unit}/s" if speed >= 10 else f"{speed:.2g} {unit}/s" if speed else "", note]
-            bars.update(task, completed=done, total=of, rate=", ".join(word for word in words if word))
+            bars.tasks[0].total = of  # None too, which `update` would take for "as before"
+            bars.update(task, completed=done, rate=", ".join(word for word in words if word))
 
         yield tell

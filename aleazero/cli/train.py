@@ -120,6 +120,8 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             self.bar: Any = None
             self.open: Any = None
             self.began, self.first = time.monotonic(), 0
+            measured = [one.results["evaluate"] for one in held.manifest.iterations if one.results.get("evaluate")]
+            self.strength = strength_in_words(measured[-1]) if measured else ""
 
         def phase(self, iteration: int, of: int, name: str) -> None:
             self.close()
@@ -129,19 +131,22 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             self.bar = self.open.__enter__()
 
         def progress(self, done: int, of: int | None, note: str) -> None:
-            self.bar(done, of, note)
+            self.bar(done, of, ", ".join(word for word in (note, self.strength and f"so far {self.strength}") if word))
 
         def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
             self.close()
             words = in_words(name, results)
-            if name == "evaluate" and iteration < held.config.iterations:
-                words += f"; {self.left(iteration)}"
+            if name == "evaluate":
+                self.strength = strength_in_words(results) or self.strength
+                words += f"; {self.left(iteration)}" if iteration < held.config.iterations else ""
             console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False, soft_wrap=True)
 
         def left(self, iteration: int) -> str:
             """How long the iterations that are missing will take, by those that this process saw."""
             each = (time.monotonic() - self.began) / (iteration + 1 - self.first)
-            return f"about {each * (held.config.iterations - iteration) / 60:.1f} minutes left"
+            evaluate = held.config.evaluate
+            then = ", then the champion is measured" if evaluate.final_pairs or evaluate.final_games else ""
+            return f"about {each * (held.config.iterations - iteration) / 60:.1f} minutes left{then}"
 
         def close(self) -> None:
             if self.open is not None:
@@ -174,8 +179,13 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
             form = "+,.0f" if abs(results["gain"]["mean"]) >= 1000 else "+.3g"
             scored = f"{mean_text(results['gain'], form)} ahead"
         return f"{verdict}: {scored} in {results['pairs']:,} pairs"
-    parts = [f"champion: network {results['network']}"] if phase == "final" else []
-    parts += [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
+    said = strength_in_words(results) or "not measured"
+    return f"champion: network {results['network']}, {said}" if phase == "final" else said
+
+
+def strength_in_words(results: Mapping[str, Any]) -> str:
+    """What was measured, in a line."""
+    parts = [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
     if "oracle" in results:
         parts.append(f"oracle {results['oracle']['mean']:.2%}")
     for name in ("score", "regret", "regret_a_game"):

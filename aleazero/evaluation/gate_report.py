@@ -17,7 +17,7 @@ from aleazero.evaluation.seed_sets import hash_of
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class GateReport:
         games: GameFile,
     ) -> GateReport:
         """The report on pairs that were played, of at most so many."""
-        table = PairTable.of(played)
+        table = PairTable.of(played, game)
         rates = error_rates(table, config, game, most)
         test = config.hypotheses(game)
         settings = config.model_dump()
@@ -91,14 +91,19 @@ def error_rates(table: PairTable, config: GateConfig, game: Game, most: int) -> 
     """What a gate's rule does wrong, and how often: what is sure, and what pairs like these make likely."""
     test, wins = config.hypotheses(game), config.unit_of(game) == "wins"
     values, equal = (table.scores, 0.5) if wins else (table.gains, 0.0)
-    no_better, better = (rates_at(values, mean, config, test, most) for mean in (equal, test.high))
+    at = {mean: rates_at(values, mean, config, test, most) for mean in (test.low, equal, test.high)}
     sure = "at most" if config.rule == "sprt" and test.bounds is not None else "about"
-    share = f"{sure} {config.alpha:.1%}" if equal <= test.low else f"about {no_better['promoted']:.1%}"
-    missed = better["kept"] + better["undecided"]
-    what = "score" if wins else "gain"
-    words = (
-        f"an equal candidate passes {share} of gates; one with a {what} of {test.high:g} is turned down in {missed:.1%}"
-    )
-    if better["undecided"] > 0:
-        words += f" ({better['undecided']:.1%} undecided after {most:,} pairs, which keeps the champion)"
-    return {"alpha": config.alpha, "beta": config.beta, "equal": no_better, "better": better, "in_words": words}
+    words = [f"{_called(test.low, equal, wins)} passes {sure} {config.alpha:.1%} of gates"]
+    if test.low < equal < test.high:
+        words.append(f"an equal one passes about {at[equal]['promoted']:.1%}")
+    missed, undecided = at[test.high]["kept"] + at[test.high]["undecided"], at[test.high]["undecided"]
+    words.append(f"{_called(test.high, equal, wins)} is turned down in {missed:.1%}")
+    if undecided > 0:
+        words[-1] += f" ({undecided:.1%} undecided after {most:,} pairs, which keeps the champion)"
+    return {"alpha": config.alpha, "beta": config.beta, "no_better": at[test.low], "equal": at[equal],
+            "better": at[test.high], "in_words": "; ".join(words)}  # fmt: skip
+
+
+def _called(mean: float, equal: float, wins: bool) -> str:
+    """A candidate of this true score or gain, in words."""
+    return "an equal candidate" if mean == equal else f"one with a {'score' if wins else 'gain'} of {mean:g}"

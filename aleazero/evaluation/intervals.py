@@ -3,7 +3,9 @@ chose when to stop.
 
 Scores lie between two bounds, so the interval is Wilson's, with Student's t and as many trials as the pairs' own spread
 stands for. A plain interval covers 57 % where it says 95 % (20 pairs, a true score of 0.98); this one was chosen by
-simulation (docs/gates.md).
+simulation (docs/gates.md). Differences of returns lie between bounds so far apart that they tell nothing: their
+interval reaches as far as Student's or Wilson's over what was seen, whichever is further. Where all are alike, bounds
+are all that is known. What is both rarer than one in the pairs and large is not covered.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ AIM: Final = 100
 """Pairs at which the interval that holds at any time is narrowest, roughly."""
 SCORES: Final = (0.0, 1.0)
 """Bounds of a pair's score."""
+ALIKE: Final = 1e-9
+"""Numbers that differ by less are the same."""
 DIGITS: Final = 6
 """What is told of a number; what lies behind is rounding."""
 
@@ -54,6 +58,24 @@ class PairMean:
         low, high = interval(count, mean, spread, bounds, level, any_time)
         return cls(count, mean, spread / sqrt(count), low, high)
 
+    @classmethod
+    def of_differences(
+        cls, pairs: Sequence[float] | NDArray[Any], widest: float | None, *, any_time: bool = False
+    ) -> PairMean:
+        """The mean of differences, none of them further from 0 than ``widest`` (None: no such bound is known)."""
+        array = np.asarray(pairs, np.float64)
+        count, mean = len(array), float(array.mean())
+        spread = float(array.std(ddof=1)) if count > 1 else 0.0
+        if spread > ALIKE * max(1.0, abs(mean)):
+            seen = float(array.min()), float(array.max())
+            each = [interval(count, mean, spread, bounds, LEVEL, any_time) for bounds in (None, seen)]
+            low, high = min(one[0] for one in each), max(one[1] for one in each)  # type: ignore[type-var]
+        elif widest is None:
+            low, high = None, None
+        else:
+            low, high = interval(count, mean, 0.0, (-widest, widest), LEVEL, any_time)
+        return cls(count, mean, spread / sqrt(count), low, high)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, for JSON."""
         told = {"mean": self.mean, "error": self.error, "low": self.low, "high": self.high}
@@ -72,7 +94,7 @@ def interval(
         return mean - z * spread / sqrt(count), mean + z * spread / sqrt(count)
     low, width = bounds[0], bounds[1] - bounds[0]
     share, ratio = (mean - low) / width, spread / width
-    if ratio < 1e-9:  # all alike: what was never seen is rarer than this
+    if ratio < ALIKE:  # all alike: what was never seen is rarer than this
         unseen = 1.0 - (outside / 2) ** (1.0 / count)
         ends = share - unseen * share, share + unseen * (1.0 - share)
     else:

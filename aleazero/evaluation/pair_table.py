@@ -18,6 +18,7 @@ from aleazero.evaluation.intervals import PairMean
 
 if TYPE_CHECKING:
     from aleazero.evaluation.pairs import PlayedPair, SeatedGame
+    from aleazero.games.base import Game
 
 Values = NDArray[np.float64]
 
@@ -38,10 +39,12 @@ class PairTable:
     draws: int
     losses: int
     games: int
+    widest: float | None = None
+    """The largest difference of returns that the game allows, where it says."""
 
     @classmethod
-    def of(cls, pairs: Sequence[PlayedPair]) -> PairTable:
-        """What some pairs came to."""
+    def of(cls, pairs: Sequence[PlayedPair], game: Game | None = None) -> PairTable:
+        """What some pairs of a game came to."""
         if not pairs:
             raise ConfigError("got no pairs, expected at least one")
         rows = [compared(pair) for pair in pairs]
@@ -58,6 +61,7 @@ class PairTable:
             results[0],
             results[-1],
             sum(len(pair.games) for pair in pairs),
+            None if game is None or game.info.utility is None else float(np.ptp(game.info.utility)),
         )
 
     @property
@@ -82,11 +86,13 @@ class PairTable:
 
     def gain(self, *, any_time: bool = False) -> PairMean:
         """The mean difference of returns."""
-        return PairMean.of(self.gains, None, any_time=any_time)
+        return PairMean.of_differences(self.gains, self.widest, any_time=any_time)
 
     def margin(self, *, any_time: bool = False) -> PairMean | None:
         """The mean difference of points, where the game counts them."""
-        return None if self.points is None else PairMean.of(self.points[0] - self.points[1], None, any_time=any_time)
+        if self.points is None:
+            return None
+        return PairMean.of_differences(self.points[0] - self.points[1], None, any_time=any_time)
 
     def to_dict(self, *, any_time: bool = False) -> dict[str, Any]:
         """As plain data, for JSON; ``any_time`` where the pairs themselves said when to stop."""

@@ -97,7 +97,7 @@ def play_pairs(
         played.append(pair)
         if progress is not None:
             progress(len(played), len(seeds))
-    return PairTable.of(played)
+    return PairTable.of(played, game)
 
 
 def open_pairs(

@@ -15,7 +15,7 @@ from aleazero.evaluation.opponents import NAMES
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
-from aleazero.search.config import Settings
+from aleazero.search.config import SearchConfig, Settings
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.config import TrainConfig
@@ -120,14 +120,16 @@ class RunConfig(Settings):
     def check(self) -> Game:
         """Refuse what does not go together; the game."""
         game = self.load_game()
-        if self.play:
-            parse_spec(f"net:PATH,{self.play}", "play")
+        self._check_play()
         self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
             gate_seeds(self.gate, self.seed, 1)
-        for word in self.evaluate.against or ():
+        against = self.evaluate.against
+        for word in against or ():
             if word not in NAMES:
                 raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, NAMES)}")
+        if against is not None and len(set(against)) != len(against):
+            raise ConfigError(f"evaluate.against is {list(against)}, expected each opponent once")
         if self.evaluate.final_pairs == 1:
             raise ConfigError("evaluate.final_pairs is 1, expected at least 2, or 0 for none")
         if self.recipe == "alphazero":
@@ -155,6 +157,23 @@ class RunConfig(Settings):
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
         return game
+
+    def _check_play(self) -> None:
+        """Refuse settings of play that the recipe's networks do not have, before one is learnt."""
+        given = dict(parse_spec(f"net:PATH,{self.play}", "play").settings) if self.play else {}
+        searches = given.get("sims", 0 if self.recipe == "afterstate" else 1)
+        inference = given.get("inference")
+        if inference is not None and self.recipe == "afterstate":
+            raise ConfigError(f"play: inference is {inference!r}, expected none: a value network computes itself")
+        if inference not in (None, "onnxruntime", "torch"):
+            raise ConfigError(f"play: inference is {inference!r}, expected onnxruntime or torch")
+        if self.recipe == "alphazero" and "prior_temperature" in given:
+            raise ConfigError("play has prior_temperature, expected none: networks of recipe alphazero have priors")
+        for name in ("chance", "c", "prior_temperature"):
+            if name in given and not searches:
+                raise ConfigError(f"play has {name}, which is of a search, expected sims=N beside it")
+        if searches:
+            SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
 
 
 def schema() -> dict[str, Any]:

@@ -67,7 +67,8 @@ class Afterstate:
             self._seconds = read_state(self._state, self._learner) or 0.0
         learner = self._learner
         learner.rounds = self.run.manifest.rounds or UNKNOWN
-        saved, turns, began, compiled = time.monotonic(), 0, time.perf_counter(), False
+        saved, began, compiled = time.monotonic(), time.perf_counter(), False
+        turns = games = evaluations = 0
         if learner.rounds_done > (self._last_round(iteration) or UNKNOWN):
             raise CheckpointError(
                 f"{self._state} is of round {learner.rounds_done}, expected at most {self._last_round(iteration)} in "
@@ -81,15 +82,22 @@ class Afterstate:
                 raise type(error)(f"{error}; {self._last_good()}") from None
             if compiled:
                 self._seconds += time.perf_counter() - started
-                turns += told.turns
+                turns, games, evaluations = (
+                    turns + told.turns,
+                    games + told.games,
+                    evaluations + (told.evaluations or 0),
+                )
             else:
                 compiled, began = True, time.perf_counter()
             self._measure(learner)
-            rate = turns / max(1e-9, time.perf_counter() - began)
+            spent = max(1e-9, time.perf_counter() - began)
+            rate = turns / spent
+            words = {"turns": turns, "games": games, "evaluations": evaluations}
             self._announce(told, iteration, rate)
             first = self._first_round(iteration)
             last = self._last_round(iteration)
-            tell(learner.rounds_done - first, None if last is None else last - first, f"{rate:,.0f} turns/s")
+            note = ", ".join(f"{count / spent:,.0f} {name}/s" for name, count in words.items() if count)
+            tell(learner.rounds_done - first, None if last is None else last - first, note)
             if time.monotonic() - saved >= SAVED_EVERY:
                 write_state(self._state, learner, self._seconds)
                 saved = time.monotonic()

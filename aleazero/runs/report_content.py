@@ -116,10 +116,12 @@ def gates(files: RunFiles) -> Chart:
             points[verdict(one)].append(Point(one["iteration"], score["mean"], score["low"], score["high"]))
     lines = [Line(name, VERDICTS[name], found, "dots") for name, found in points.items() if found]
     what = "How far ahead of the champion so far each iteration's network was, in the game's own points or returns."
-    panel = Panel("candidate ahead of champion", "plain", lines, even=0.0)
+    edge = files.config["gate"]["gain0" if in_points else "score0"]
+    asked = {} if edge.number in (None, 0.0 if in_points else 0.5) else {"must be above": edge}
+    panel = Panel("candidate ahead of champion", "plain", lines, asked, even=0.0)
     if not in_points:
         what = "Share of games that each iteration's network won against the champion so far."
-        panel = Panel("candidate against champion", "percent", lines, even=0.5, close=True)
+        panel = Panel("candidate against champion", "percent", lines, asked, even=0.5, close=True)
     return Chart("gates", "Gates", f"{what} Bars are intervals of 95 %; at the dashed line both are equal.", [panel])
 
 

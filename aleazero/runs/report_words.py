@@ -18,10 +18,11 @@ RECIPES: Final = {
 }
 GLOSSARY: Final = {
     "network": "What is learnt. Each iteration ends with one, named by its number.",
-    "champion": "The network that no later one has been proven better than. Only a gate makes another.",
+    "champion": "The network that the gates have chosen: to follow it, a later one must pass a gate against it.",
     "minutes of learning": "What learning itself took, without gates and evaluations, and in the recipe afterstate "
     "without compiling.",
-    "gate": "A test of the newest network against the champion. It says how often it errs.",
+    "gate": "A test of the newest network against the champion. What it asks is a setting: whether the newest is "
+    "better, or only not worse by so much. It says how often it errs.",
     "pair": "Two games on the same luck with seats swapped (alone: one game each on the same luck), so that luck "
     "favours nobody. Pairs are what all statistics count.",
     "interval of 95 %": "A range that holds the true number in nineteen of twenty such measurements.",

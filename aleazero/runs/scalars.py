@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from aleazero.errors import RunError
 from aleazero.runs.directory import EVENTS, write_text
 from aleazero.runs.events import read_events
 
@@ -55,14 +56,17 @@ def write_board(path: Path) -> Path | None:
         from tensorboard.summary import Writer
     except ImportError:
         return None
-    folder = path / BOARD
-    for old in folder.glob("events.out.*"):
-        old.unlink()
-    writer = Writer(str(folder))
-    for one in scalars_of(read_events(path / EVENTS)):
-        step = one.iteration if one.round is None else one.round
-        writer.add_scalar(one.name, one.value, step, wall_time=one.time)
-    writer.close()
+    folder, found = path / BOARD, scalars_of(read_events(path / EVENTS))
+    try:
+        for old in folder.glob("events.out.*"):
+            old.unlink()
+        writer = Writer(str(folder))
+        for one in found:
+            step = one.iteration if one.round is None else one.round
+            writer.add_scalar(one.name, one.value, step, wall_time=one.time)
+        writer.close()
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
     return folder
 
 

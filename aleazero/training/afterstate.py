@@ -110,6 +110,7 @@ class Shard:
             self.trails.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
             sample = self.trails.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
+        sample.leaves = len(leaves)
         self.states, self.features, self.phases = leaves[chosen], ends.features[chosen], ends.phases[chosen]
         self.viewers, self.base = ends.viewers[chosen], ends.returns[chosen]
         self.states[over], self.features[over], self.phases[over] = of.first_state, first.features[0], first.phases[0]
@@ -137,14 +138,15 @@ class Shard:
 
 @dataclass
 class Sample:
-    """Features and phases of states between turns, and their targets; games that ended, and the sum of player 0's
-    returns."""
+    """Features and phases of states between turns, and their targets; games that ended, the sum of player 0's returns,
+    and the states where turns could end."""
 
     features: Floats
     phases: NDArray[np.int64]
     targets: Floats
     games: int = 0
     score: float = 0.0
+    leaves: int = 0
 
 
 def _of_means(columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -280,6 +282,7 @@ class AfterstateLearner:
             losses={column.name: loss for column, loss in zip(self.outcome.columns, losses, strict=True)},
             learning_rate=rates["learning_rate"],
             mean_return=sum(sample.score for sample in samples) / games if games else None,
+            evaluations=sum(sample.leaves for sample in samples),
         )
 
     def _keep(self, samples: Sequence[Sample]) -> None:

@@ -55,6 +55,8 @@ class Round:
     """None where steps adapt themselves."""
     mean_return: float | None
     """What player 0 got on average in the games that ended; None where none did."""
+    evaluations: int | None = None
+    """States that were valued; None where that is not counted."""
 
 
 class Learner(Protocol):

@@ -60,7 +60,20 @@ def test_verdicts_and_what_they_rest_on():
 
 def test_an_edge_below_even_is_told_as_it_is():
     report = run_gate(PIG, "greedy", "random", GateConfig(pairs=40, score0=0.45))
-    assert "passes at most" not in report.error_rates["in_words"]
+    words = report.error_rates["in_words"]
+    assert words.startswith("one with a score of 0.45 passes at most 5.0% of gates; an equal one passes about ")
+    assert "; one with a score of 0.55 is turned down in" in words
+
+
+def test_a_gate_that_asks_who_is_not_worse_says_so():
+    report = run_gate(PIG, "greedy", "greedy", GateConfig(pairs=400, score0=0.45, score1=0.5))
+    assert report.promoted
+    rates = report.error_rates
+    assert rates["in_words"].startswith("one with a score of 0.45 passes at most 5.0% of gates; an equal candidate is")
+    assert rates["no_better"]["mean"] == 0.45
+    assert rates["no_better"]["promoted"] <= 0.065  # three standard errors of 2,000 simulated gates
+    assert rates["equal"] == rates["better"]
+    assert rates["better"]["promoted"] >= 0.9
 
 
 def test_alone_differences_of_scores_decide():

@@ -66,3 +66,40 @@ def test_by_hand():
     assert (wide.low, wide.high) == pytest.approx((4 - 12.7062, 4 + 12.7062), rel=1e-4)
     assert PairMean.of([3.0], None).to_dict() == {"count": 1, "mean": 3.0, "error": 0.0, "low": None, "high": None}
     assert any_time_quantile(100, 0.05) > 2.5 > 1.96
+
+
+def rarely(shares, count, seed=1):
+    """Differences that are nearly always 0: ``shares`` of the others."""
+    values = np.array([0.0, *shares])
+    chances = np.array([1.0 - sum(shares.values()), *shares.values()])
+    return np.random.default_rng(seed).choice(values, (REPEATS, count), p=chances), float(values @ chances)
+
+
+@pytest.mark.parametrize("any_time", [False, True])
+@pytest.mark.parametrize("count", [20, 50, 200])
+@pytest.mark.parametrize("shares", [{20.0: 0.02}, {20.0: 0.02, -20.0: 0.02}], ids=str)
+def test_differences_that_are_rare_are_covered_too(shares, count, any_time):
+    pairs, mean = rarely(shares, count)
+    found = [PairMean.of_differences(row, 374.0, any_time=any_time) for row in pairs]
+    assert np.mean([one.low <= mean <= one.high for one in found]) >= 0.95 - BAND
+
+
+def test_the_usual_one_covers_a_third_of_them():
+    pairs, mean = rarely({20.0: 0.02}, 20)
+    assert plain_coverage(pairs, mean) < 0.4
+
+
+def test_differences_that_are_not_rare_have_students_interval():
+    pairs = np.random.default_rng(2).normal(1.5, 20.0, (REPEATS, 150))
+    found = [PairMean.of_differences(row, 374.0) for row in pairs]
+    assert np.mean([one.low <= 1.5 <= one.high for one in found]) == pytest.approx(0.95, abs=BAND)
+    wide = PairMean.of_differences([3.0, 5.0], None)
+    assert (wide.low, wide.high) == pytest.approx((4 - 12.7062, 4 + 12.7062), rel=1e-4)
+
+
+def test_of_differences_all_alike_only_bounds_are_known():
+    unseen = 1 - 0.025**0.1
+    alike = PairMean.of_differences([0.0] * 10, 374.0)
+    assert (alike.low, alike.high) == pytest.approx((-374 * unseen, 374 * unseen))
+    assert PairMean.of_differences([2.5] * 10, None).low is None
+    assert PairMean.of_differences([2.5], None).high is None
