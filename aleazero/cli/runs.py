@@ -44,13 +44,15 @@ def _show_list(found: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from aleazero.cli.show import make_console, quiet_table
+    from aleazero.games.registry import title_of
 
     table = quiet_table(("run", "left"), ("game", "left"), ("recipe", "left"), ("iterations", "right"),
                         ("minutes", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
     for one in found:
         done = f"{one['iterations']['done']}/{one['iterations']['of']}"
-        table.add_row(Text(one["run"]), Text(one["game"]), one["recipe"], done, f"{one['seconds'] / 60:.1f}",
-                      str(one["champion"] or "–"), f"{one['bytes'] / 1e6:.1f}")  # fmt: skip
+        run, game = Text(one["run"], overflow="fold"), Text(title_of(one["game"]))
+        table.add_row(run, game, one["recipe"], done, f"{one['seconds'] / 60:.1f}", str(one["champion"] or "–"),
+                      f"{one['bytes'] / 1e6:.1f}")  # fmt: skip
     make_console().print(table)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aleazero.errors import ConfigError
+from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
 from aleazero.games.registry import ships
 
@@ -44,10 +44,20 @@ class Champion:
 
 def champions(folder: Path = FOLDER) -> list[Champion]:
     """All that ship, by name."""
-    return [
-        Champion(file.with_suffix(".safetensors"), json.loads(file.read_text(encoding="utf-8")))
-        for file in sorted(folder.glob("*.json"))
-    ]
+    return [Champion(file.with_suffix(".safetensors"), _figures(file)) for file in sorted(folder.glob("*.json"))]
+
+
+def _figures(file: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        size = file.with_suffix(".safetensors").stat().st_size
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{file.name} of the package is damaged: {error}; install it again") from None
+    missing = {"game", "params", "horizon"} - found.keys() if isinstance(found, dict) else {"everything"}
+    if missing or not size:
+        what = ", ".join(sorted(missing)) or "its network"
+        raise CheckpointError(f"{file.name} of the package is damaged: {what} is missing; install it again")
+    return found  # type: ignore[no-any-return]
 
 
 def champion_of(game: Game) -> Champion | None:

@@ -123,7 +123,10 @@ class RunConfig(Settings):
         self._check_play()
         self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
-            gate_seeds(self.gate, self.seed, 1)
+            try:
+                gate_seeds(self.gate, self.seed, 1)
+            except ConfigError as error:
+                raise ConfigError(f"gate.seed_set: {error}") from None
         against = self.evaluate.against
         for word in against or ():
             if word not in NAMES:

@@ -20,7 +20,7 @@ from aleazero.runs.events import interrupted, read_events
 from aleazero.runs.measure import measure, measure_champion, require_opponents
 from aleazero.runs.prune import prune
 from aleazero.runs.recipes import make_recipe
-from aleazero.runs.scalars import write_scalars
+from aleazero.runs.scalars import write_board, write_scalars
 
 GATE, EVALUATE, FINAL = "gate", "evaluate", "final"
 REPLAYS: Final = 2
@@ -72,6 +72,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                 if todo or number == run.config.iterations:
                     prune(run, number)
                     write_scalars(run.path)
+                    write_board(run.path)
     except (Exception, KeyboardInterrupt) as error:
         with contextlib.suppress(RunError):  # a full disk is told by who met it first
             told = {"during": {**during, "seconds": time.monotonic() - began}} if during else {}

@@ -96,10 +96,10 @@ class ChanceConfig(Settings):
         return self.pick == "stratified" or self.backup == "expectation" or self.exact_up_to > 0
 
     @classmethod
-    def preset(cls, name: str) -> ChanceConfig:
-        """Settings by name: sampling, stratified, progressive, full or open."""
+    def preset(cls, name: str, what: str = "chance") -> ChanceConfig:
+        """Settings by name: sampling, stratified, progressive, full or open; ``what`` is what errors call it."""
         if name not in PRESETS:
-            raise ConfigError(f"no way {name!r} to treat chance, {nearest(name, PRESETS)}")
+            raise ConfigError(f"{what} is {name!r}, {nearest(name, PRESETS)}")
         return cls(**PRESETS[name])
 
 
@@ -155,7 +155,7 @@ class SearchConfig(Settings):
     @field_validator("chance", mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        return ChanceConfig.preset(value) if isinstance(value, str) else value
+        return ChanceConfig.preset(value, "SearchConfig: chance") if isinstance(value, str) else value
 
 
 def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:

@@ -108,7 +108,7 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
         (("selfplay", *PIG, "--out", "x", "--net", "nowhere"), "no network at 'nowhere'"),
         (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark"), "--sims-by-class has 'mark', expected CLASS=N"),
         (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark=3"), "known: decision"),
-        (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "no way 'luck' to treat chance"),
+        (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "chance is 'luck', known: "),
         (("selfplay", *PIG, "--out", "x", "--full-share", "0"), "full_share is 0.0"),
         (("selfplay", *PIG, "--out", "x", "--temperature", "warm"), "temperature is 'warm', expected a number, or"),
         (("selfplay", *PIG, "--out", "x", "--temperature", "-1"), "start is -1.0, expected"),
@@ -136,7 +136,7 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
         (("match", "random", "randam", *PIG), "did you mean random?"),
         (("match", "random", "net:nowhere", *PIG), "no network at 'nowhere'"),
         (("analyse", "pig", "--evaluator", "net:"), "expected net:PATH"),
-        (("bench", "e2e", "--chance", "luck"), "no way 'luck'"),
+        (("bench", "e2e", "--chance", "luck"), "chance is 'luck'"),
     ],
 )
 def test_bad_words_are_one_line(run, words, said, tmp_path, monkeypatch) -> None:

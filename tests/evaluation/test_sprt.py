@@ -9,6 +9,7 @@ import pytest
 from pair_distributions import PAIRS, draw
 
 from aleazero.evaluation.intervals import SCORES
+from aleazero.evaluation.rules import passes
 from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide, wealth
 
 GATES = 2000
@@ -38,6 +39,17 @@ def test_it_errs_as_often_as_stated_and_needs_fewer_pairs(name):
     # few pairs tell that no test is in its element.
     fixed = (2 * 1.6449) ** 2 * max(float(equal.var()), float(better.var())) / 0.05**2
     assert max(pairs, more_pairs) < fixed * (3 if name == "nearly always split" else 1)
+
+
+@pytest.mark.parametrize("name", [name for name in PAIRS if name != "nearly always split"])
+def test_the_rule_of_a_fixed_number_needs_more_pairs_to_err_as_seldom(name):
+    """With as many pairs as the sequential test takes on average, the t test turns down more of the better ones."""
+    equal, better = draw(name, 0.5, GATES, 800), draw(name, 0.55, GATES, 800, seed=1)
+    _, _, _, pairs = shares(equal)
+    found, _, _, more_pairs = shares(better)
+    mean = int(max(pairs, more_pairs))
+    assert float(passes(better[:, :mean], TEST).mean()) < found - 0.02
+    assert float(passes(equal[:, :mean], TEST).mean()) <= 0.05 + BAND
 
 
 def likelihood_shares(pairs, least=16):

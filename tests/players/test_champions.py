@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import aleazero
-from aleazero.errors import ConfigError
+from aleazero.errors import CheckpointError, ConfigError
 from aleazero.evaluation.learnt import judge_learnt
 from aleazero.games.registry import ships
 from aleazero.players.champions import Champion, champion_of, champions
@@ -68,3 +68,18 @@ def test_none_where_parameters_differ_or_the_game_is_a_users_of_that_name(tmp_pa
 def test_a_game_without_one_says_so(text):
     with pytest.raises(ConfigError, match=r"no champion ships for pig\(target=20\), expected .*yatzy\(players=2\)"):
         make_player(text, aleazero.load_game("pig", target=20))
+
+
+@pytest.mark.parametrize(
+    ("figures", "network", "said"),
+    [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"), ("{}", b"x", "game, horizon, params is missing"),
+     ('{"game": "pig", "params": {}, "horizon": null}', b"", "its network is missing"),
+     ('{"game": "pig", "params": {}, "horizon": null}', None, "No such file")],
+)  # fmt: skip
+def test_one_that_is_damaged_is_told(tmp_path, figures, network, said):
+    (tmp_path / "pig.json").write_text(figures, encoding="utf-8")
+    if network is not None:
+        (tmp_path / "pig.safetensors").write_bytes(network)
+    with pytest.raises(CheckpointError, match=said) as caught:
+        champions(tmp_path)
+    assert "install it again" in str(caught.value)

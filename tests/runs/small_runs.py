@@ -64,5 +64,5 @@ def lasting(path: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name not in apart and not {"learning", "images"} & set(file.parts)
+        if file.is_file() and file.name not in apart and not {"learning", "images", "tensorboard"} & set(file.parts)
     }

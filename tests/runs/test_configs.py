@@ -25,6 +25,12 @@ SLOW = ("yatzy", "yatzy_alphazero")
 MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in SLOW else []) for path in CONFIGS]
 
 
+def test_the_docs_show_the_file_as_it_is():
+    page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text(encoding="utf-8")
+    file = next(path for path in CONFIGS if path.stem == "pig").read_text(encoding="utf-8")
+    assert f"```yaml\n{file.partition(chr(10))[2]}```" in page
+
+
 @pytest.mark.parametrize("path", MARKED)
 def test_a_config_runs_shrunk(path, tmp_path):
     config = read_config(path)

@@ -20,11 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for small_runs.py
 
 import contextlib
 
+from page_trace import Page, Truth, wrong
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError, ReplayError, RunError
 from aleazero.runs.directory import read_manifest
 from aleazero.runs.events import read_events
+from aleazero.runs.report import write_report
 from aleazero.runs.summary import summary_of
 
 KILLS = 20
@@ -63,6 +65,13 @@ def whole(tmp_path_factory):
     listener = Quiet()
     run(path, AFTERSTATE, listener)
     return path, listener.told
+
+
+def test_every_number_on_the_page_of_a_real_run_is_the_runs(whole, tmp_path):
+    path, _ = whole
+    page = write_report(path, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert wrong(Page(page), Truth(path)) == []
+    assert len(Page(page).traced) > 50
 
 
 def test_an_iteration_learns_then_gates_then_evaluates(whole):

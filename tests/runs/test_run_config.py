@@ -93,7 +93,11 @@ def test_a_power_of_ten_is_a_number(tmp_path):
         ("game: pig\nrecipe: alphazero\nplay: prior_temperature=1\n", r"play has prior_temperature, expected none"),
         ("game: pig\nrecipe: alphazero\nplay: 'sims=0,c=1'\n", r"play has c, which is of a search"),
         (PIG + "evaluate: {against: [random, random]}\n", r"expected each opponent once"),
-        (PIG + "gate: {seed_set: tiny}\n", r"no seed set 'tiny'"),
+        (PIG + "gate: {seed_set: tiny}\n", r"gate.seed_set: no seed set 'tiny'"),
+        (
+            "game: pig\nrecipe: alphazero\nalphazero: {selfplay: {chance: nope}}\n",
+            r"run.yaml: alphazero.selfplay.chance is 'nope'",
+        ),
         (PIG + "gate: {seed_set: small, rule: fixed, pairs: 500}\n", r"has 100 seeds, expected 500"),
         ("game: 2048\nrounds: 20\n", r"gate.gain1 is None, expected the points worth finding"),
         (PIG + "evaluate: {against: [randon]}\n", r"evaluate.against has 'randon', did you mean random"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def test_tensorboard_reads_them(path):
     told = {one.step: one.tensor_proto.float_val[0] for one in found}
     assert told == pytest.approx(scores_of(path))
     assert len(found) == len(told)
+
+
+def test_what_stands_in_its_way_is_told(path):
+    shutil.rmtree(path / "tensorboard", ignore_errors=True)
+    (path / "tensorboard").write_text("")
+    try:
+        result = CliRunner().invoke(app, ["runs", "board", str(path)])
+    finally:
+        (path / "tensorboard").unlink()
+    assert result.exit_code == 2
+    assert "tensorboard cannot be written" in result.output
 
 
 def test_without_tensorboard_the_verb_says_what_to_do(path, monkeypatch):
