@@ -63,8 +63,9 @@ class Group:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
-        return {**self.regret.to_dict(), "optimal": self.optimal, "tied": self.tied}
+        """As plain data, for JSON; no decision can give away less than nothing."""
+        told = self.regret.to_dict()
+        return {**told, "low": max(0.0, told["low"]), "optimal": self.optimal, "tied": self.tied}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import aleazero
-from aleazero.evaluation.regret import measure_regret
+from aleazero.evaluation.regret import Group, Judged, measure_regret
 from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
 from aleazero.oracles.judge import YatzyJudge, judge_of
 from aleazero.players.make import make_player
@@ -141,3 +141,10 @@ def test_no_positions_and_illegal_actions_are_refused(states, judge):
 
     with pytest.raises(aleazero.PositionError, match="the player selected 46"):
         measure_regret(Cheat(), states[:1], judge)
+
+
+def test_no_interval_of_regret_goes_below_nothing():
+    decisions = [Judged("", "", "", "", (), regret) for regret in (0.0, 0.0, 0.0, 0.0, 1.0)]
+    group = Group.of(decisions)
+    assert group.regret.low < 0.0
+    assert group.to_dict()["low"] == 0.0
