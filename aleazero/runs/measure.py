@@ -80,7 +80,8 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
 
 
 def _oracle_is_native(run: RunDirectory, game: Game) -> bool:
-    return run.config.recipe == "afterstate" and game.name == "yatzy" and run.config.evaluate.oracle_games > 0
+    several = game.name == "yatzy" and game.num_players > 1  # alone, native games tell regret, and pairs who wins
+    return run.config.recipe == "afterstate" and several and run.config.evaluate.oracle_games > 0
 
 
 def _opponents(strength: StrengthReport) -> dict[str, Any]:
