@@ -182,10 +182,18 @@ def throughput(files: RunFiles) -> Chart:
         ("fit: samples a second", PHASES[FIT], [(one, one["samples_per_second"]) for one in fits]),
         ("gate: pairs of games a second", PHASES[GATE],
          [(one, ratio(one["results"]["pairs"], one["seconds"])) for one in gated]),
+        ("evaluate: pairs of games a second", PHASES[EVALUATE],
+         [(one, ratio(_met(one), one["seconds"])) for one in files.phases(EVALUATE).values() if _met(one)]),
     )  # fmt: skip
     panels = [Panel(title, "plain", [Line(title, colour, [Point(one["iteration"], rate) for one, rate in found])])
               for title, colour, found in rates]  # fmt: skip
     return Chart("throughput", "Throughput", "Work a second, by phase.", panels)
+
+
+def _met(evaluated: Told) -> Told:
+    """Pairs against all opponents of an evaluation."""
+    results = evaluated["results"]
+    return total([one["count"] for one in (*results["opponents"].parts().values(), results["oracle"])])
 
 
 def time_spent(files: RunFiles) -> Chart:
