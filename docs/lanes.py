@@ -1,0 +1,56 @@
+"""How fast turns are learnt: planned graph by graph, and by one compiled loop over all lanes, on one thread and on two.
+
+    .venv/bin/python docs/lanes.py
+
+Whole rounds of learning, the same ones to the bit, in turns of a second each. The machine's noise hits all alike.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import aleazero
+from aleazero.training.afterstate import AfterstateLearner
+from aleazero.training.planned_lanes import PlannedLanes
+from aleazero.training.recipe import make_config
+
+GAMES = ("pig", "dice_game", "examples/race.py", "examples/shut_the_box.py")
+SECONDS, TIMES = 1.0, 5
+
+
+def learner_of(name: str, threads: int, planned: bool) -> AfterstateLearner:
+    game = aleazero.load_game(name)
+    learner = AfterstateLearner(game, make_config(game, {}, {}), threads)
+    if planned:
+        learner.lanes = PlannedLanes(game)
+    for _ in range(3):  # compiles
+        learner.round()
+    return learner
+
+
+def rate(learner: AfterstateLearner) -> float:
+    """Turns a second, over about a second."""
+    began, turns = time.perf_counter(), 0
+    while time.perf_counter() < began + SECONDS:
+        turns += learner.round().turns
+    return turns / (time.perf_counter() - began)
+
+
+def main() -> None:
+    head = ("game", "graph by graph", "two threads", "one loop", "two threads", "ratio, two threads")
+    sys.stdout.write(f"| {' | '.join(head)} |\n|---{'|---:' * 5}|\n")
+    for name in GAMES:
+        learners = [learner_of(name, threads, planned) for planned in (True, False) for threads in (1, 2)]
+        rates = [[rate(learner) for learner in learners] for _ in range(TIMES)]
+        medians = [statistics.median(column) for column in zip(*rates, strict=True)]
+        ratio = statistics.median(row[3] / row[1] for row in rates)
+        cells = [name, *(f"{median:,.0f}" for median in medians), f"{ratio:.1f}"]
+        sys.stdout.write(f"| {' | '.join(cells)} |\n")
+        for learner in learners:
+            learner.close()
+
+
+if __name__ == "__main__":
+    main()
