@@ -10,7 +10,9 @@
     evaluations/      what was measured beside it
     scalars.csv, report.html, images/
 
-One process at a time works there and writes the manifest, always whole.
+One process at a time works there and writes the manifest, always whole. Settings that change are written to config.yaml
+first; the manifest has the plan that it follows. Where that is another one, killed between the two files, the run is
+planned anew when it is opened.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from aleazero.runs.events import Events
 from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
 from aleazero.version import VERSION
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the directory's files."""
+READABLE: Final = (1, FORMAT)
+"""Formats that can be looked at; a run goes on in its own only."""
 CONFIG, MANIFEST, EVENTS, LOCK = "config.yaml", "manifest.json", "events.ndjson", ".lock"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
 MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
@@ -60,6 +64,28 @@ class Iteration:
 
 
 @dataclass
+class Plan:
+    """Settings that may change and that the rest of a run was planned by; where they are others, it is planned anew."""
+
+    __pydantic_config__ = STRICT
+    iterations: int
+    minutes: float | None
+    final_pairs: int
+    final_games: int
+
+    @classmethod
+    def of(cls, config: RunConfig) -> Plan:
+        """What settings ask for."""
+        evaluate = config.evaluate
+        return cls(config.iterations, config.minutes, evaluate.final_pairs, evaluate.final_games)
+
+    @property
+    def final(self) -> tuple[int, int]:
+        """How the champion is measured when all is over."""
+        return self.final_pairs, self.final_games
+
+
+@dataclass
 class Manifest:
     """What was done in a run."""
 
@@ -77,6 +103,8 @@ class Manifest:
     """A hash of the settings that may not change."""
     rounds: int | None = None
     """Of the afterstate recipe in all; None while that is measured."""
+    plan: Plan | None = None
+    """None in format 1 only."""
     finished: bool = False
     iterations: list[Iteration] = field(default_factory=list)
 
@@ -84,13 +112,13 @@ class Manifest:
     def of(cls, config: RunConfig, game: Game) -> Manifest:
         """Of a run that has not begun."""
         return cls(FORMAT, VERSION, config.game, config.params, rules_of(config.game, game), config.recipe,
-                   config.seed, settings_hash(config), config.rounds)  # fmt: skip
+                   config.seed, settings_hash(config), config.rounds, Plan.of(config))  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Read back what ``to_json`` wrote."""
         data = json.loads(text)
-        if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
+        if isinstance(data, dict) and data.get("format", FORMAT) not in READABLE:
             raise RunError(f"its format is {data['format']}, expected {FORMAT}")
         found = TypeAdapter(cls).validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
@@ -166,11 +194,13 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
             left.unlink()
         if (path / MANIFEST).exists():
-            manifest, held = read_manifest(path), read_own_config(path)
+            manifest = read_manifest(path)
+            _require_this_version(path, manifest)
+            held = read_own_config(path)
             config = held if config is None else config
             game = game or check_config(config, str(path / CONFIG))
             _require_same(path, manifest, held, config, game)
-            _plan_anew(manifest, held, config)
+            _plan_anew(manifest, config)
         else:
             assert config is not None
             game = game or config.check()
@@ -189,6 +219,8 @@ def read_manifest(path: Path) -> Manifest:
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
     except OSError as error:
         raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+    except RunError as error:
+        raise RunError(f"{file}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise RunError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -261,6 +293,20 @@ def _require_empty(path: Path) -> None:
         raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
 
 
+def _require_this_version(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on where other code began: it may learn otherwise. Looking at a run does not ask."""
+    if manifest.version != VERSION:
+        raise RunError(
+            f"{path} holds a run of AleaZero {manifest.version}, got {VERSION}: expected the same; "
+            f"install aleazero=={manifest.version} to go on, or start another run"
+        )
+    if manifest.format != FORMAT:
+        raise RunError(
+            f"{path} holds a run of format {manifest.format}, expected {FORMAT}: "
+            f"go on with the code that began it, or start another run"
+        )
+
+
 def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunConfig, game: Game) -> None:
     rules = rules_of(config.game, game)
     for name, had, got in (("game", manifest.game, config.game), ("params", manifest.params, config.params),
@@ -280,16 +326,17 @@ def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunCo
         )
 
 
-def _plan_anew(manifest: Manifest, held: RunConfig, config: RunConfig) -> None:
+def _plan_anew(manifest: Manifest, config: RunConfig) -> None:
     """What is to be done by settings that changed: more iterations and rounds, or another look at the champion."""
-    done, wanted = len(manifest.iterations), config.iterations
-    before = done if manifest.finished else held.iterations  # settings may be there already, by a run that was killed
+    had, plan = manifest.plan, Plan.of(config)
+    assert had is not None
+    done, wanted = len(manifest.iterations), plan.iterations
     if config.rounds is not None:
         manifest.rounds = config.rounds
     elif manifest.rounds is not None:
-        share = wanted / before
-        if held.minutes is not None and config.minutes is not None and held.minutes != config.minutes:
-            share = config.minutes / held.minutes
+        share = wanted / had.iterations
+        if had.minutes is not None and plan.minutes is not None and had.minutes != plan.minutes:
+            share = plan.minutes / had.minutes
         manifest.rounds = max(wanted, round(manifest.rounds * share))
     learnt = [one.results["learn"]["rounds"] for one in manifest.iterations if "learn" in one.done]
     over = len(learnt)
@@ -299,15 +346,12 @@ def _plan_anew(manifest: Manifest, held: RunConfig, config: RunConfig) -> None:
             f"{-(-learnt[-1] * wanted // over)}: {learnt[-1]} are done in {over}"
         )
     if manifest.finished:
-        asked, last = _final(config), manifest.iterations[-1]
-        if any(asked) and ("final" not in last.done or asked != _final(held)):
+        last = manifest.iterations[-1]
+        if any(plan.final) and ("final" not in last.done or plan.final != had.final):
             last.done = [phase for phase in last.done if phase != "final"]
             last.results.pop("final", None)
-        manifest.finished = wanted == done and ("final" in last.done or not any(asked))
-
-
-def _final(config: RunConfig) -> tuple[int, int]:
-    return config.evaluate.final_pairs, config.evaluate.final_games
+        manifest.finished = wanted == done and ("final" in last.done or not any(plan.final))
+    manifest.plan = plan
 
 
 def _difference(had: Any, wanted: Any, name: str = "") -> tuple[str, Any, Any]:

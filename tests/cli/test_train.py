@@ -118,6 +118,21 @@ def test_a_run_is_shown_without_its_game(finished, tmp_path):
     assert "no file 'gone.py'" in invoke("resume", tmp_path / "run").stderr
 
 
+def test_a_run_of_another_version_is_shown_but_not_gone_on_with(config, finished, tmp_path):
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for run in runs:
+        shutil.copytree(finished[0], run)
+        manifest = json.loads((run / "manifest.json").read_text())
+        (run / "manifest.json").write_text(json.dumps({**manifest, "version": "0.0.7"}))
+    for words in (("runs", "show", runs[0]), ("runs", "list", "--folder", tmp_path), ("runs", "compare", *runs),
+                  ("report", runs[0])):  # fmt: skip
+        assert invoke(*words).exit_code == 0
+    for words in (("resume", runs[0]), ("train", config, "--run", runs[0])):
+        result = invoke(*words)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert "holds a run of AleaZero 0.0.7" in result.stderr
+
+
 def test_rules_that_fail_are_blamed_in_a_line(tmp_path):
     rules = (Path(__file__).parents[2] / "examples" / "coins.py").read_text(encoding="utf-8")
     failing = rules.replace(

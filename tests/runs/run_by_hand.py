@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from aleazero.runs.directory import FORMAT
 from aleazero.version import VERSION
 
 WORDS = "an equal candidate passes at most 5.0% of gates; one with a score of 0.55 is turned down in 12.5%"
@@ -111,9 +112,11 @@ def run_by_hand(
         history[-1]["results"]["final"] = found
     if done == iterations:
         events.append({"event": "finished", "time": NOON + 999, "champion": history[-1]["champion"]})
-    manifest = {"format": 1, "version": VERSION, "game": "pig", "params": {"target": 30}, "rules": "1",
+    manifest = {"format": FORMAT, "version": VERSION, "game": "pig", "params": {"target": 30}, "rules": "1",
                 "recipe": recipe, "seed": 2**62 + 1, "settings": "108cccd76cc32315",
                 "rounds": 43 if recipe == "afterstate" else None, "finished": done == iterations,
+                "plan": {"iterations": iterations, "minutes": 2.5 if recipe == "afterstate" else None,
+                         "final_pairs": 0, "final_games": 0},
                 "iterations": history}  # fmt: skip
     settings = {"game": "pig", "params": {"target": 30}, "recipe": recipe, "seed": 2**62 + 1, "iterations": iterations,
                 "minutes": 2.5 if recipe == "afterstate" else None, "play": "", "gate": {"pairs": 100},

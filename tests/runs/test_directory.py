@@ -13,8 +13,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for small_runs.py
 from small_runs import AFTERSTATE
 
 from aleazero.errors import ConfigError, RunError
+from aleazero.runs import directory
 from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory, read_manifest
+from aleazero.runs.summary import summary_of
 
 RACE = Path(__file__).parents[2] / "examples" / "race.py"
 
@@ -88,7 +90,7 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
 def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
     begin(tmp_path)
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 1") as caught:
+    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 2") as caught:
         read_manifest(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -187,13 +189,69 @@ def test_more_iterations_are_more_rounds(tmp_path, finished, change, rounds):
         assert held.manifest.rounds == rounds
 
 
-def test_an_extension_killed_between_its_files_is_not_forgotten(tmp_path):
-    settings = done(tmp_path, 80, 4, finished=True)
-    before = (tmp_path / "manifest.json").read_bytes()
-    begin(tmp_path, **{**settings, "iterations": 8})
-    (tmp_path / "manifest.json").write_bytes(before)
-    with open_directory(tmp_path, None) as held:
-        assert (held.manifest.rounds, held.manifest.finished) == (160, False)
+class Killed(Exception):
+    pass
+
+
+def killed_at(name, monkeypatch):
+    """Ends the process' work before it writes this file."""
+    written = directory.write_text
+
+    def write(path, text):
+        if path.name == name:
+            raise Killed
+        written(path, text)
+
+    monkeypatch.setattr(directory, "write_text", write)
+
+
+@pytest.mark.parametrize("file", ["config.yaml", "manifest.json"])
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [{"iterations": 8}, {"minutes": 5.0}, {"iterations": 8, "minutes": 6.0}, {"evaluate": {"final_pairs": 4}},
+     {"minutes": None, "rounds": 400, "iterations": 7}],
+)  # fmt: skip
+def test_an_extension_killed_between_its_files_is_made_when_the_run_goes_on(
+    tmp_path, monkeypatch, finished, change, file
+):
+    for name in ("whole", "cut"):
+        settings = {**done(tmp_path / name, 80, 4, finished), **change}
+    before = (tmp_path / "cut" / "manifest.json").read_bytes()
+    begin(tmp_path / "whole", **settings)
+    with monkeypatch.context() as patch:
+        killed_at(file, patch)
+        with pytest.raises(Killed):
+            begin(tmp_path / "cut", **settings)
+    with open_directory(tmp_path / "cut", config(**settings) if file == "config.yaml" else None):
+        pass
+    after = (tmp_path / "cut" / "manifest.json").read_bytes()
+    assert before != after == (tmp_path / "whole" / "manifest.json").read_bytes()
+
+
+def change_manifest(path, **changes):
+    file = path / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def test_a_run_of_another_version_is_looked_at_but_not_gone_on_with(tmp_path):
+    begin(tmp_path)
+    change_manifest(tmp_path, version="0.0.7")
+    for settings in (None, config()):
+        with (
+            pytest.raises(RunError, match=r"of AleaZero 0\.0\.7, got .*; install aleazero==0\.0\.7 to go on, or start"),
+            open_directory(tmp_path, settings),
+        ):
+            pass
+    assert summary_of(tmp_path)["iterations"] == {"done": 0, "of": 3}
+
+
+def test_a_run_of_the_format_before_is_looked_at_but_not_gone_on_with(tmp_path):
+    begin(tmp_path)
+    change_manifest(tmp_path, format=1, plan=None)
+    with pytest.raises(RunError, match="holds a run of format 1, expected 2: go on with the code that began it"):
+        begin(tmp_path)
+    assert summary_of(tmp_path)["iterations"] == {"done": 0, "of": 3}
 
 
 def test_iterations_that_would_learn_nothing_are_refused(tmp_path):
