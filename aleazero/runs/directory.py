@@ -274,9 +274,14 @@ def write_text(path: Path, text: str) -> None:
 def _locked(path: Path) -> Iterator[None]:
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = (path / LOCK).open("w")
     except OSError as error:
         raise RunError(f"{path} cannot be written: {error.strerror or error}, expected a directory") from None
+    try:
+        lock = (path / LOCK).open("w")
+    except OSError as error:
+        raise RunError(
+            f"{path / LOCK} cannot be written: {error.strerror or error}, expected a file, or none"
+        ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

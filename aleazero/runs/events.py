@@ -20,7 +20,7 @@ from aleazero.errors import RunError
 PLACE: Final = ("event", "iteration", "phase", "round")
 """What tells an event of an iteration from another. Others, such as stops, each happened."""
 LATEST: Final = 253_402_300_800
-"""No clock shows more seconds: the year 10000."""
+"""Seconds of the year 10000, which no event tells."""
 
 
 class Events:
@@ -32,8 +32,12 @@ class Events:
         read_events(path)  # damage shows now, not when an iteration is over
 
     def add(self, event: str, **told: Any) -> dict[str, Any]:
-        """Write an event down, with the time of the clock, before anything else happens."""
-        line = {"event": event, "time": round(time.time(), 3), **plain(told)}
+        """Write an event down, with the time of the clock, before anything else happens.
+
+        A clock outside the years 1970 to 9999 is taken for the nearest moment inside.
+        """
+        now = min(max(0.0, round(time.time(), 3)), LATEST - 1.0)
+        line = {"event": event, "time": now, **plain(told)}
         data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
         try:
             with self.path.open("ab", buffering=0) as file:

@@ -117,9 +117,13 @@ def open_run(folder: Path, game: Game, spec: str, settings: Mapping[str, Any], m
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("w")
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
+    try:
+        lock = (folder / LOCK).open("w")
+    except OSError as error:
+        why = f"{folder / LOCK} cannot be written: {error.strerror or error}"
+        raise ConfigError(f"{why}, expected a file, or none") from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -134,6 +134,12 @@ def test_a_place_that_is_no_directory_is_refused(tmp_path):
         begin(tmp_path / "file")
 
 
+def test_a_lock_that_is_a_directory_is_told(tmp_path):
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(RunError, match=r"\.lock cannot be written: Is a directory, expected a file, or none"):
+        begin(tmp_path)
+
+
 def test_fewer_iterations_than_are_done_are_refused(tmp_path):
     with open_directory(tmp_path, config()) as held:
         held.iteration(1)

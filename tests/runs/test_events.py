@@ -10,6 +10,8 @@ import pytest
 
 from aleazero.errors import RunError
 from aleazero.runs.events import Events, read_events
+from aleazero.runs.report_numbers import written
+from aleazero.runs.told import Told
 
 
 def test_events_come_back_as_they_were_told(tmp_path):
@@ -45,6 +47,15 @@ def test_a_line_that_could_not_be_written_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="cannot be written: No space left"):
         events.add("fit", iteration=2)
     assert events.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("clock", [-1e9, -0.001, 253_402_300_799.9999, 1e12, 1e300])
+def test_a_clock_that_jumps_spoils_nothing(tmp_path, monkeypatch, clock):
+    events = Events(tmp_path / "e.ndjson")
+    monkeypatch.setattr("time.time", lambda: clock)
+    events.add("started", iterations=3)
+    (event,) = read_events(tmp_path / "e.ndjson")
+    assert written(Told(event["time"], "events:"), "date").endswith("UTC")
 
 
 def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):

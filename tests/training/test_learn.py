@@ -311,6 +311,12 @@ def test_a_place_that_is_no_folder_is_refused(tmp_path, pig):
             go(place, pig)
 
 
+def test_a_lock_that_is_a_folder_is_told(tmp_path, pig):
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(ConfigError, match=r"\.lock cannot be written: Is a directory, expected a file, or none"):
+        go(tmp_path, pig)
+
+
 SCRIPT = """
 import sys, aleazero.training.learn as learn
 learn.SAVED_EVERY = 0.05
