@@ -30,6 +30,7 @@ from typing import Any, Final
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from aleazero.errors import ConfigError, RunError
+from aleazero.evaluation.seed_sets import NAMED
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
@@ -105,6 +106,8 @@ class Manifest:
     """Of the afterstate recipe in all; None while that is measured."""
     plan: Plan | None = None
     """None in format 1 only."""
+    seeds: str | None = None
+    """A hash of the gate's file of seeds, where it has one."""
     finished: bool = False
     iterations: list[Iteration] = field(default_factory=list)
 
@@ -112,7 +115,8 @@ class Manifest:
     def of(cls, config: RunConfig, game: Game) -> Manifest:
         """Of a run that has not begun."""
         return cls(FORMAT, VERSION, config.game, config.params, rules_of(config.game, game), config.recipe,
-                   config.seed, settings_hash(config), config.rounds, Plan.of(config))  # fmt: skip
+                   config.seed, settings_hash(config), config.rounds, Plan.of(config),
+                   seeds_of(config))  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
@@ -162,6 +166,14 @@ class RunDirectory:
             raise RunError(f"{path} is another file than the run wrote: its hash is {found}, expected {wrote}")
         return path
 
+    def require_same_seeds(self) -> None:
+        """Refuse a file of the gate's seeds that was edited since the run began."""
+        if (found := seeds_of(self.config)) != self.manifest.seeds:
+            raise RunError(
+                f"{self.config.gate.seed_set} is another file than the run began with: its hash is {found}, expected "
+                f"{self.manifest.seeds}; put it back, or start another run"
+            )
+
     def iteration(self, number: int) -> Iteration:
         """The entry of an iteration, which is begun if it was not."""
         if number == len(self.manifest.iterations) + 1:
@@ -205,9 +217,11 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
             assert config is not None
             game = game or config.check()
             manifest = Manifest.of(config, game)
-        write_text(path / CONFIG, as_yaml(config))
-        write_text(path / MANIFEST, manifest.to_json())
-        yield RunDirectory(path, config, manifest, Events(path / EVENTS))
+        run = RunDirectory(path, config, manifest, Events(path / EVENTS))
+        run.require_same_seeds()
+        run.write(path / CONFIG, as_yaml(config))
+        run.write_manifest()
+        yield run
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -252,6 +266,12 @@ def rules_of(spec: str, game: Game) -> str:
     if file.suffix != ".py":
         return str(game.info.version)
     return f"{game.info.version}-{hash_of(file)}"
+
+
+def seeds_of(config: RunConfig) -> str | None:
+    """A hash of the gate's file of seeds; none where they are fresh, or have a name."""
+    seed_set = config.gate.seed_set
+    return None if seed_set is None or seed_set in NAMED else hash_of(Path(seed_set))
 
 
 def hash_of(file: Path) -> str:

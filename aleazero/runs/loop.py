@@ -110,6 +110,7 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
     if champion is None:
         iteration.champion = number
         return {"champion": number, "promoted": True, "pairs": 0}
+    run.require_same_seeds()
     report = run_gate(
         game, player_of(run, number), player_of(run, champion), run.config.gate, seed=run.config.seed,
         iteration=number, workers=workers, source=run.config.game, replays=REPLAYS,

@@ -73,6 +73,22 @@ def test_rules_that_changed_since_are_refused(tmp_path):
         begin(tmp_path / "run", game=str(mine), params={})
 
 
+def test_seeds_of_a_gate_that_changed_since_are_refused(tmp_path):
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(map(str, range(10))))
+    gate = {"pairs": 10, "seed_set": str(seeds)}
+    begin(tmp_path / "run", gate=gate)
+    with open_directory(tmp_path / "run", None) as held:
+        seeds.write_text("\n".join(map(str, range(1, 11))))
+        with pytest.raises(RunError, match=r"seeds.txt is another file than the run began with"):
+            held.require_same_seeds()
+    with pytest.raises(RunError, match=r"seeds.txt is another file than the run began with: .*; put it back, or"):
+        begin(tmp_path / "run", gate=gate)
+    seeds.unlink()
+    with pytest.raises(ConfigError, match="no seed set"):
+        begin(tmp_path / "run", gate=gate)
+
+
 def test_a_directory_of_something_else_is_refused(tmp_path):
     (tmp_path / "letters.txt").write_text("x")
     with pytest.raises(RunError, match=r"holds letters.txt, expected a new directory"):

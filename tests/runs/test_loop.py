@@ -207,6 +207,22 @@ def test_a_network_that_is_another_file_than_was_written_is_refused(tmp_path, wh
         run(tmp_path / "cut")
 
 
+def test_seeds_that_change_during_a_run_are_refused_at_the_gate(tmp_path):
+    class Edits(Quiet):
+        def phase(self, iteration, of, name):
+            if (iteration, name) == (2, "gate"):
+                seeds.write_text("\n".join(map(str, range(20))))
+
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(map(str, range(10))))
+    with pytest.raises(RunError, match=r"seeds.txt is another file than the run began with"):
+        run(tmp_path / "run", {**AFTERSTATE, "gate": {"pairs": 10, "seed_set": str(seeds)}}, Edits())
+    assert [one.done for one in read_manifest(tmp_path / "run").iterations] == [
+        ["learn", "gate", "evaluate"],
+        ["learn"],
+    ]
+
+
 def test_learning_that_is_further_than_its_iteration_is_refused(tmp_path, whole):
     shutil.copytree(whole[0], tmp_path / "cut")
     cut(tmp_path / "cut", 2)
