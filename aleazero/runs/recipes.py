@@ -64,7 +64,7 @@ class Afterstate:
         """Learn until the iteration's last round, and write the network."""
         if self._learner is None:
             self._learner = make_learner(self._game, self.run.config.learning(self._game), self._workers)
-            self._seconds = read_state(self._state, self._learner) or 0.0
+            self._seconds = read_state(self._state, self._learner, self.run.manifest.settings) or 0.0
         learner = self._learner
         learner.rounds = self.run.manifest.rounds or UNKNOWN
         saved, began, compiled = time.monotonic(), time.perf_counter(), False
@@ -99,16 +99,19 @@ class Afterstate:
             note = ", ".join(f"{count / spent:,.0f} {name}/s" for name, count in words.items() if count)
             tell(learner.rounds_done - first, None if last is None else last - first, note)
             if time.monotonic() - saved >= SAVED_EVERY:
-                write_state(self._state, learner, self._seconds)
+                self._save(learner)
                 saved = time.monotonic()
         learner.save(self.run.model(iteration))
-        write_state(self._state, learner, self._seconds)
+        self._save(learner)
         return {"rounds": learner.rounds_done}
 
     def close(self) -> None:
         """End its threads."""
         if self._learner is not None:
             self._learner.close()  # type: ignore[attr-defined]
+
+    def _save(self, learner: Learner) -> None:
+        write_state(self._state, learner, self._seconds, self.run.manifest.settings)
 
     def _measure(self, learner: Learner) -> None:
         """Fix the number of rounds once enough of the minutes is over, before any rate has begun to fall."""

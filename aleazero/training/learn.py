@@ -12,6 +12,7 @@ begun to fall. It is written down, and a run with that many rounds gives the sam
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import math
 import time
@@ -28,7 +29,7 @@ from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.training.learner_state import read_state, write_state
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the folder's files."""
 PLAN, STATE, EVENTS, NEWEST, LOCK = "learn.json", "state.safetensors", "events.ndjson", "net.safetensors", ".lock"
 SAVED_EVERY: Final = 30.0
@@ -93,6 +94,12 @@ class Run:
         """How many rounds there will be; None while that is measured."""
         rounds: int | None = self.plan["rounds"]
         return rounds
+
+    @property
+    def owner(self) -> str:
+        """Sixteen letters that stand for all that is learnt by, but for the number of rounds, which may be measured."""
+        told = json.dumps({**self.plan, "rounds": None}, sort_keys=True)
+        return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
 
 OnRound = Callable[[Round, Run], None]
@@ -174,7 +181,7 @@ def learn(
 ) -> Path:
     """Do the rounds that are missing; the newest checkpoint."""
     read_events(run.folder)  # damage shows now, not at the first checkpoint
-    run.seconds = read_state(run.folder / STATE, learner) or 0.0
+    run.seconds = read_state(run.folder / STATE, learner, run.owner) or 0.0
     learner.rounds = run.rounds or UNKNOWN
     saved, compiled = time.monotonic(), False
     while run.rounds is None or learner.rounds_done < run.rounds:
@@ -195,7 +202,7 @@ def learn(
             _checkpoint(learner, run, told, on_checkpoint)
             saved = time.monotonic()
         elif time.monotonic() - saved >= SAVED_EVERY:
-            write_state(run.folder / STATE, learner, run.seconds)
+            write_state(run.folder / STATE, learner, run.seconds, run.owner)
             saved = time.monotonic()
     return run.folder / NEWEST
 
@@ -213,7 +220,7 @@ def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckp
     # Whatever a killed run wrote of later rounds is told again.
     lines = [*(old for old in read_events(run.folder) if old["number"] < told.number), line]
     _write(run.folder / EVENTS, "".join(f"{json.dumps(one)}\n" for one in lines).encode())
-    write_state(run.folder / STATE, learner, run.seconds)
+    write_state(run.folder / STATE, learner, run.seconds, run.owner)
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:

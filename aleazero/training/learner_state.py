@@ -1,4 +1,4 @@
-"""Where a learner stands, in a file: all that it goes on from, with a checksum, written whole."""
+"""Where a learner stands, in a file: all that it goes on from, whose it is, and a checksum, written whole."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ if TYPE_CHECKING:
 
 CHECKSUM: Final = "checksum"
 SECONDS: Final = "seconds"
+OWNER: Final = "owner"
 
 
-def write_state(path: Path, learner: Learner, seconds: float) -> None:
-    """Write down where a learner stands, and how long it has learnt."""
+def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> None:
+    """Write down where a learner stands, how long it has learnt, and whose it is: a hash of seed and settings."""
     from safetensors.numpy import save
 
     held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
-    held[SECONDS] = np.array([seconds])
+    held |= {SECONDS: np.array([seconds]), OWNER: np.frombuffer(owner.encode(), np.uint8)}
     try:
         write_whole(path, [save({**held, CHECKSUM: _checksum(held)})])
     except OSError as error:
         raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def read_state(path: Path, learner: Learner) -> float | None:
-    """Go on from what was written; for how long it has learnt, or None where nothing was."""
+def read_state(path: Path, learner: Learner, owner: str) -> float | None:
+    """Go on from what was written for this owner; for how long it has learnt, or None where nothing was."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -41,6 +42,12 @@ def read_state(path: Path, learner: Learner) -> float | None:
         held = load(path.read_bytes())
         if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
             raise ValueError("its checksum differs")
+        found = held.pop(OWNER, np.zeros(0, np.uint8)).tobytes().decode()
+        if found != owner:
+            raise CheckpointError(
+                f"{path} is of another seed, other settings or older code ({found or 'none'}, expected {owner}); "
+                f"without it the run starts anew"
+            )
         seconds = float(held.pop(SECONDS)[0])
         learner.restore(held)
     except FileNotFoundError:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from safetensors.numpy import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for small_runs.py
 
@@ -28,6 +29,7 @@ from aleazero.runs.directory import read_manifest
 from aleazero.runs.events import read_events
 from aleazero.runs.report import write_report
 from aleazero.runs.summary import summary_of
+from aleazero.training.learner_state import _checksum
 
 KILLS = 20
 
@@ -221,6 +223,26 @@ def test_seeds_that_change_during_a_run_are_refused_at_the_gate(tmp_path):
         ["learn", "gate", "evaluate"],
         ["learn"],
     ]
+
+
+@pytest.mark.parametrize("wipe", [False, True], ids=["another seed", "older code"])
+def test_learning_of_another_run_is_refused(tmp_path, whole, wipe):
+    run(tmp_path / "other", {**AFTERSTATE, "seed": 1, "iterations": 1, "rounds": 4})
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 2)
+    state = tmp_path / "cut" / "learning" / "state.safetensors"
+    if wipe:
+        held = {name: array for name, array in load_file(state).items() if name not in ("owner", "checksum")}
+        save_file({**held, "checksum": _checksum(held)}, state)
+    else:
+        shutil.copy(tmp_path / "other" / "learning" / "state.safetensors", state)
+    with pytest.raises(
+        CheckpointError, match=r"state.safetensors is of another seed, .*; without it the run starts an"
+    ):
+        run(tmp_path / "cut")
+    state.unlink()
+    run(tmp_path / "cut")
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
 
 
 def test_learning_that_is_further_than_its_iteration_is_refused(tmp_path, whole):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -120,10 +121,10 @@ def test_a_stopped_run_ends_with_the_same_networks(tmp_path, pig, monkeypatch, s
 def test_a_run_that_stopped_between_a_network_and_its_state_tells_each_once(tmp_path, pig, monkeypatch):
     folder, save = tmp_path / "run", learn_module.write_state
 
-    def fail(path, learner, seconds):
+    def fail(path, learner, seconds, owner):
         if learner.rounds_done == 8:
             raise Stopped
-        save(path, learner, seconds)
+        save(path, learner, seconds, owner)
 
     monkeypatch.setattr(learn_module, "write_state", fail)
     with pytest.raises(Stopped):
@@ -245,6 +246,16 @@ def test_a_damaged_state_is_refused_and_nothing_is_lost(tmp_path, pig, damage):
     (tmp_path / "state.safetensors").unlink()
     learner, _, _ = go(tmp_path, pig)
     assert len(learner.fell) == 20
+
+
+def test_a_state_of_other_settings_is_refused(tmp_path, pig):
+    other = {**SETTINGS, "settings": {**SETTINGS["settings"], "seed": 1}}
+    for name, settings in (("one", SETTINGS), ("two", other)):
+        with pytest.raises(Stopped):
+            go(tmp_path / name, pig, settings, on_round=stop_at(7))
+    shutil.copy(tmp_path / "two" / "state.safetensors", tmp_path / "one")
+    with pytest.raises(CheckpointError, match=r"one/state.safetensors is of another seed, other settings or older"):
+        go(tmp_path / "one", pig)
 
 
 @pytest.mark.parametrize("text", ["", "5", "{", "[]", '{"format": 1}', "\x00"])
