@@ -45,6 +45,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
     if run.manifest.finished:
         return
     require_opponents(run, game)
+    _require_networks(run)
     run.events.add("resumed" if run.manifest.iterations else "started", iterations=run.config.iterations)
     during: dict[str, Any] = {}
     began = time.monotonic()
@@ -86,6 +87,15 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 def player_of(run: RunDirectory, iteration: int) -> str:
     """The text of the player that an iteration's network is."""
     return f"net:{run.network(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+
+
+def _require_networks(run: RunDirectory) -> None:
+    """Refuse to go on without a network that will be judged, or challenged, before anything is learnt."""
+    if run.manifest.champion is not None:
+        run.network(run.manifest.champion)
+    written = [one for one in run.manifest.iterations if one.model is not None]
+    if written and not {GATE, EVALUATE} <= set(written[-1].done):
+        run.network(written[-1].number)
 
 
 def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:

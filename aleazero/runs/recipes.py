@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
+from aleazero.nets.checkpoint import read_checkpoint
 from aleazero.replay.shard import shard_key, shard_name
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -154,6 +155,7 @@ class Alphazero:
         self._count = workers
         self._open = ExitStack()
         self._workers: Workers | None = None
+        self._require_files()
 
     def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
         """Play, or fit."""
@@ -187,11 +189,9 @@ class Alphazero:
         return {"games": games, "by": whose}
 
     def _fit(self, iteration: int, tell: Tell) -> dict[str, Any]:
-        from aleazero.training.trainer import state_path
-
         whose = self._whose(self._config.start, iteration)
-        if whose is not None and not (state := state_path(self.run.model(whose))).exists():
-            raise RunError(f"{state} is gone, expected it beside the network: training would not go on as it was")
+        if whose is not None:
+            self._require_state(whose)
         config = self._config.train.model_copy(update={"seed": self.run.config.seed})
 
         def progress(done: int, of: int, losses: Mapping[str, float]) -> None:
@@ -207,6 +207,27 @@ class Alphazero:
         told = asdict(summary)
         self.run.events.add("fit", iteration=iteration, **told)
         return {"step": summary.step, "samples": summary.samples, "from": whose}
+
+    def _require_files(self) -> None:
+        """Refuse to go on without what the next iteration goes on from, before anything is played."""
+        iteration = 1 + sum(one.model is not None for one in self.run.manifest.iterations)
+        if iteration > self.run.config.iterations:
+            return
+        if (actor := self._whose(self._config.actor, iteration)) is not None:
+            self.run.network(actor)
+        if (start := self._whose(self._config.start, iteration)) is not None:
+            self._require_state(start)
+
+    def _require_state(self, iteration: int) -> None:
+        """Refuse a network without the state that training had there: it would not go on as it was."""
+        from aleazero.training.trainer import read_state, state_path
+
+        path = self.run.network(iteration)
+        try:
+            if not read_state(path, *read_checkpoint(path)):
+                raise CheckpointError(f"{state_path(path)} is gone, expected it beside the network")
+        except CheckpointError as error:
+            raise RunError(f"{error}; put back the file that the run wrote, or start another run") from None
 
     def _games(self, iteration: int) -> int:
         return self._config.games if iteration > 1 else self._config.first_games

@@ -278,7 +278,10 @@ class Trainer:
                 raise ConfigError(f"{name} is {asked}, expected {has} as {path} has it: training goes on from there")
         trainer = cls(game, config.model_copy(update={"net": about.net}), about.values)
         trainer.step = about.step
-        held = _read_state(path, weights, about)
+        try:
+            held = read_state(path, weights, about)
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}; without it training starts from the weights alone") from None
         body, average = (
             {name: held[f"{part}.{name}"] for name in weights} if held else weights for part in ("body", "average")
         )
@@ -305,8 +308,8 @@ def state_path(path: Path) -> Path:
     return path.with_suffix(f".{STATE}{path.suffix}")
 
 
-def _read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDArray[Any]]:
-    """What was kept beside a checkpoint; nothing where there is none, or it is of another one."""
+def read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDArray[Any]]:
+    """What was kept beside a checkpoint; nothing where there is no file. One of another checkpoint is refused."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -321,11 +324,11 @@ def _read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDAr
         held = load(data)
         step = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{file} is damaged: {str(error)[:200]}; without it training starts afresh") from None
+        raise CheckpointError(f"{file} is damaged: {str(error)[:200]}") from None
     if step != str(about.step) or not all(
         np.array_equal(held.get(f"average.{name}", 0), weights[name]) for name in weights
     ):
-        return {}  # of another checkpoint
+        raise CheckpointError(f"{file} is of another network (step {step}), expected that of {path} ({about.step})")
     for name, shape in weight_shapes(about.shape, about.net).items():
         for part in ("body", "average"):
             if held.get(f"{part}.{name}", np.zeros(())).shape != shape:

@@ -25,7 +25,8 @@ from page_trace import Page, Truth, wrong
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError, ReplayError, RunError
-from aleazero.runs.directory import read_manifest
+from aleazero.runs.config import RunConfig
+from aleazero.runs.directory import open_directory, read_manifest
 from aleazero.runs.events import read_events
 from aleazero.runs.report import write_report
 from aleazero.runs.summary import summary_of
@@ -195,6 +196,7 @@ def cut(path, iterations, *phases):
     last["done"] = list(phases)
     last["results"] = {name: last["results"][name] for name in phases}
     last["champion"] = last["champion"] if "gate" in phases else None
+    last["model"] = last["model"] if {"learn", "fit"} & set(phases) else None
     file.write_text(json.dumps(manifest))
 
 
@@ -207,6 +209,25 @@ def test_a_network_that_is_another_file_than_was_written_is_refused(tmp_path, wh
     (tmp_path / "cut" / "models" / "0001.safetensors").unlink()
     with pytest.raises(RunError, match=r"0001.safetensors cannot be read: No such file"):
         run(tmp_path / "cut")
+
+
+def test_a_champion_that_is_gone_is_told_before_anything_is_learnt(tmp_path, whole):
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 3)
+    champion = read_manifest(tmp_path / "cut").champion
+    (tmp_path / "cut" / "models" / f"{champion:04}.safetensors").unlink()
+    listener = Quiet()
+    with pytest.raises(RunError, match=rf"000{champion}.safetensors cannot be read: No such file"):
+        run(tmp_path / "cut", None, listener)
+    assert listener.told == []
+
+
+def test_a_network_that_nobody_needs_may_be_gone(tmp_path, whole):
+    shutil.copytree(whole[0], tmp_path / "cut")
+    cut(tmp_path / "cut", 3)
+    (unneeded,) = {1, 2} - {read_manifest(tmp_path / "cut").champion}
+    (tmp_path / "cut" / "models" / f"000{unneeded}.safetensors").unlink()
+    run(tmp_path / "cut")
 
 
 def test_seeds_that_change_during_a_run_are_refused_at_the_gate(tmp_path):
@@ -355,6 +376,47 @@ def test_a_state_that_is_gone_is_no_fresh_start(tmp_path):
 
     with pytest.raises(RunError, match=r"0001.training.safetensors is gone"):
         run(tmp_path, ALPHAZERO, Removes())
+
+
+@pytest.fixture(scope="module")
+def extended_alphazero(whole_alphazero, tmp_path_factory):
+    """A run of three iterations, two of which are over."""
+    path = tmp_path_factory.mktemp("runs") / "extended"
+    shutil.copytree(whole_alphazero, path)
+    with open_directory(path, RunConfig(**{**ALPHAZERO, "iterations": 3})):
+        return path
+
+
+ADVICE = "; put back the file that the run wrote, or start another run"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [(lambda state: state.unlink(), f"0002.training.safetensors is gone, expected it beside the network{ADVICE}"),
+     (lambda state: state.write_bytes(b"x" * 100), f"0002.training.safetensors is damaged: .*{ADVICE}"),
+     (lambda state: shutil.copy(state.with_name("first"), state),
+      rf"0002.training.safetensors is of another network \(step 6\), expected that of .*{ADVICE}")],
+    ids=["gone", "damaged", "another"],
+)  # fmt: skip
+def test_a_state_of_training_that_is_not_the_networks_is_told_before_anything_is_played(
+    tmp_path, extended_alphazero, damage, said
+):
+    shutil.copytree(extended_alphazero, tmp_path / "run")
+
+    class Keeps(Quiet):
+        def ended(self, iteration, name, results):
+            if name == "fit":
+                shutil.copy(tmp_path / "one" / "models" / "0001.training.safetensors", first)
+
+    state = tmp_path / "run" / "models" / "0002.training.safetensors"
+    first = state.with_name("first")
+    run(tmp_path / "one", {**ALPHAZERO, "iterations": 1}, Keeps())
+    damage(state)
+    listener = Quiet()
+    with pytest.raises(RunError, match=said):
+        run(tmp_path / "run", None, listener)
+    assert listener.told == []
 
 
 @pytest.mark.long

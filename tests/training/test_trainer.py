@@ -140,11 +140,21 @@ def test_without_the_file_beside_it_training_goes_on_from_the_weights_alone(pig,
     path = tmp_path / "net.safetensors"
     trainer.save(path)
     state_path(path).write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match="is damaged"):
+    with pytest.raises(CheckpointError, match=r"is damaged: .*; without it training starts from the weights alone"):
         Trainer.load(path, pig, CONFIG)
     state_path(path).unlink()
     again = Trainer.load(path, pig, CONFIG)
     assert all((again.weights()[name] == array).all() for name, array in average.items())
+
+
+def test_the_file_beside_another_network_is_refused(pig, samples, tmp_path) -> None:
+    trainer, _ = fitted(pig, samples)
+    trainer.save(tmp_path / "one.safetensors")
+    trainer.fit(Window(samples, 10**6))
+    trainer.save(tmp_path / "two.safetensors")
+    state_path(tmp_path / "one.safetensors").replace(state_path(tmp_path / "two.safetensors"))
+    with pytest.raises(CheckpointError, match=r"two.training.safetensors is of another network \(step 12\), expected"):
+        Trainer.load(tmp_path / "two.safetensors", pig, CONFIG)
 
 
 def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
