@@ -148,6 +148,18 @@ def read_shard(path: Path) -> Shard:
     return Shard(path, meta, tensors)
 
 
+def require_origin(shard: Shard, origin: Origin, advice: str) -> None:
+    """Refuse a shard that something else made, by what differs."""
+    for what, got, wanted in (
+        ("game", shard.meta.game_text(), origin.game_text()),
+        ("model", shard.meta.model, origin.model),
+        ("seed and settings", shard.meta.settings, origin.settings),
+    ):
+        if got != wanted:
+            got, wanted = got or "none", wanted or "none"
+            raise ReplayError(f"{shard.path} is of another {what} ({got}, expected {wanted}): {advice}")
+
+
 def _columns_of(records: Sequence[EpisodeRecord], iteration: int) -> Tensors:
     if not records:
         raise ReplayError("got no games, expected at least one for a shard")

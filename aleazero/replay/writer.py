@@ -8,7 +8,7 @@ from pathlib import Path
 from aleazero.errors import ReplayError
 from aleazero.replay.folder import open_shard
 from aleazero.replay.meta import Origin
-from aleazero.replay.shard import Shard, shard_key, shard_name, write_shard
+from aleazero.replay.shard import Shard, require_origin, shard_key, shard_name, write_shard
 from aleazero.selfplay.record import EpisodeRecord
 
 
@@ -76,19 +76,6 @@ class ShardWriter:
         if len(games) == self.games_per_shard:  # a shorter one may grow
             del self._held[number]
 
-    def _require_same_origin(self, path: Path, shard: Shard) -> None:
-        """Whole shards of others are never written over."""
-        for what, got, wanted in (
-            ("game", shard.meta.game_text(), self.origin.game_text()),
-            ("model", shard.meta.model, self.origin.model),
-            ("seed and settings", shard.meta.settings, self.origin.settings),
-        ):
-            if got != wanted:
-                raise ReplayError(
-                    f"{path} is of another {what} ({got or 'none'}, expected {wanted or 'none'}): "
-                    f"expected another iteration, or another folder"
-                )
-
     def _find_written(self) -> None:
         prefix = shard_name(self.iteration, 0).rpartition("_")[0]
         for stale in self.folder.glob(f".{prefix}_*.tmp"):  # of a writer that was killed
@@ -97,7 +84,8 @@ class ShardWriter:
             shard = open_shard(path)
             if not isinstance(shard, Shard):
                 continue
-            self._require_same_origin(path, shard)
+            # Whole shards of others are never written over.
+            require_origin(shard, self.origin, "expected another iteration, or another folder")
             number, games = shard_key(path)[1], range(shard.meta.first_game, shard.meta.last_game)
             first = number * self.games_per_shard
             if games[0] == first and len(games) <= self.games_per_shard:

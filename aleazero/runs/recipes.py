@@ -15,16 +15,19 @@ from typing import Any, Final, Protocol
 from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import read_checkpoint
-from aleazero.replay.shard import shard_key, shard_name
+from aleazero.players.net import DUMMY
+from aleazero.replay.meta import Origin
+from aleazero.replay.shard import require_origin, shard_key, shard_name
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
-from aleazero.training.alphazero import fit, play_games
+from aleazero.training.alphazero import fit, play_games, settings_id
 from aleazero.training.learn import MEASURED, SAVED_EVERY, UNKNOWN, Learner, Round
 from aleazero.training.learner_state import read_state, write_state
 from aleazero.training.recipe import make_learner
 from aleazero.training.workers import Taken, Workers
 
 LEARN, SELFPLAY, FIT = "learn", "selfplay", "fit"
+NOT_OURS: Final = "the fit would not be the run's"
 TOLD: Final = 20
 """How often an iteration's learning is told in the events."""
 Tell = Callable[[int, int | None, str], None]
@@ -201,7 +204,7 @@ class Alphazero:
         for shard in window.broken:
             raise ReplayError(f"{shard.path}: {shard.why}; without it, the fit has fewer samples than the run played")
         if len(window):  # else the fit says so
-            self._require_all_games(window, iteration)
+            self._require_own_games(window, iteration)
         summary = fit(self._game, window, self.run.model(iteration), config,
                       start=None if whose is None else self.run.network(whose), progress=progress)  # fmt: skip
         told = asdict(summary)
@@ -232,14 +235,28 @@ class Alphazero:
     def _games(self, iteration: int) -> int:
         return self._config.games if iteration > 1 else self._config.first_games
 
-    def _require_all_games(self, window: Window, iteration: int) -> None:
-        """Refuse a window with a gap: from its oldest shard on, all that were written are there."""
-        oldest = shard_key(window.shards[0].path)
-        for number in range(oldest[0], iteration + 1):
-            for shard in range(math.ceil(self._games(number) / self._config.selfplay.games_per_shard)):
-                path = self.run.replay / shard_name(number, shard)
-                if (number, shard) >= oldest and not path.exists():
-                    raise ReplayError(f"{path} is gone, expected all that were played: the fit would not be the run's")
+    def _require_own_games(self, window: Window, iteration: int) -> None:
+        """Refuse a window with a gap, or with samples of others: from its oldest shard on, all are there that were
+        written, and no more."""
+        oldest, found = shard_key(window.shards[0].path), {shard.path: shard for shard in window.shards}
+        for number in range(max(1, oldest[0]), iteration + 1):
+            origin = self._origin(number)
+            for place in range(math.ceil(self._games(number) / self._config.selfplay.games_per_shard)):
+                path = self.run.replay / shard_name(number, place)
+                if (number, place) >= oldest and not path.exists():
+                    raise ReplayError(f"{path} is gone, expected all that were played: {NOT_OURS}")
+                if path in found:  # else it is older, or its games have no samples
+                    require_origin(found.pop(path), origin, NOT_OURS)
+        for path in found:
+            raise ReplayError(f"{path} is none that the run played, expected no others there: {NOT_OURS}")
+
+    def _origin(self, iteration: int) -> Origin:
+        """Of the samples of an iteration whose games were played."""
+        config, iterations = self.run.config, self.run.manifest.iterations
+        by = iterations[iteration - 1].results[SELFPLAY]["by"]
+        model = DUMMY if by is None else str(iterations[by - 1].model)
+        settings = settings_id(self._config.selfplay, config.seed, self._config.inference)
+        return Origin.of(self._game, model, config.game, settings)
 
     def _whose(self, who: str, iteration: int) -> int | None:
         if iteration == 1:

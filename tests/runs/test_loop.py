@@ -448,6 +448,27 @@ def test_samples_that_are_gone_are_told(tmp_path, whole_alphazero):
         run(tmp_path / "cut")
 
 
+@pytest.fixture(scope="module")
+def other_alphazero(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "other"
+    run(path, {**ALPHAZERO, "seed": 1, "alphazero": {**ALPHAZERO["alphazero"], "games": 8}})
+    return path
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("shard", "said"),
+    [("shard_00001_00001", "is of another seed and settings"), ("shard_00002_00000", "is of another model"),
+     ("shard_00002_00003", "is none that the run played")],
+)  # fmt: skip
+def test_samples_of_another_run_are_refused(tmp_path, whole_alphazero, other_alphazero, shard, said):
+    shutil.copytree(whole_alphazero, tmp_path / "cut")
+    cut(tmp_path / "cut", 2, "selfplay")
+    shutil.copy(other_alphazero / "replay" / f"{shard}.safetensors", tmp_path / "cut" / "replay")
+    with pytest.raises(ReplayError, match=rf"{shard}.safetensors {said}.*: the fit would not be the run's"):
+        run(tmp_path / "cut")
+
+
 @pytest.mark.long
 def test_games_that_were_played_before_are_not_told_as_none(tmp_path, whole_alphazero):
     shutil.copytree(whole_alphazero, tmp_path / "cut")
