@@ -266,6 +266,31 @@ def test_learning_of_another_run_is_refused(tmp_path, whole, wipe):
     assert lasting(tmp_path / "cut") == lasting(whole[0])
 
 
+class StopsInRound(Quiet):
+    """Ends the process' work within the learning of an iteration, behind so many rounds."""
+
+    def __init__(self, iteration, done):
+        super().__init__()
+        self.phase_there, self.done = ("phase", iteration, "learn"), done
+
+    def progress(self, done, of, note):
+        if (self.told[-1], done) == (self.phase_there, self.done):
+            raise Stopped
+
+
+@pytest.mark.parametrize("places", [[(1, 3)], [(2, 2)], [(3, 4)], [(1, 2), (1, 4), (2, 3), (3, 3)]])
+def test_a_run_goes_on_within_an_iteration(tmp_path, whole, monkeypatch, places):
+    monkeypatch.setattr("aleazero.runs.recipes.SAVED_EVERY", 0.0)
+    for iteration, done in places:
+        with pytest.raises(Stopped):
+            run(tmp_path / "cut", AFTERSTATE, StopsInRound(iteration, done))
+    listener = Quiet()
+    run(tmp_path / "cut", None, listener)
+    iteration, done = places[-1]
+    assert listener.told[:2] == [("phase", iteration, "learn"), ("progress", done, 4)]  # not from its first round on
+    assert lasting(tmp_path / "cut") == lasting(whole[0])
+
+
 def test_learning_that_is_further_than_its_iteration_is_refused(tmp_path, whole):
     shutil.copytree(whole[0], tmp_path / "cut")
     cut(tmp_path / "cut", 2)
@@ -429,6 +454,21 @@ def test_self_play_and_fits_go_on_too(tmp_path, whole_alphazero, words):
 
 
 @pytest.mark.long
+def test_samples_beyond_the_limit_are_removed_and_a_stopped_run_ends_the_same(tmp_path):
+    limited = {**ALPHAZERO["alphazero"], "train": {**ALPHAZERO["alphazero"]["train"], "window": 30}}
+    settings = {**ALPHAZERO, "alphazero": limited, "keep": {"samples": 30}}
+    run(tmp_path / "whole", settings)
+    for words in (6, 30):
+        with pytest.raises(Stopped):
+            run(tmp_path / "cut", settings, StopsAfter(words))
+    run(tmp_path / "cut")
+    left = sorted(path.name for path in (tmp_path / "whole" / "replay").iterdir())
+    assert left
+    assert left[0] > "shard_00001_00003.safetensors"
+    assert lasting(tmp_path / "cut") == lasting(tmp_path / "whole")
+
+
+@pytest.mark.long
 def test_samples_that_were_damaged_are_told_and_kept(tmp_path, whole_alphazero):
     shutil.copytree(whole_alphazero, tmp_path / "cut")
     cut(tmp_path / "cut", 2, "selfplay")
@@ -544,3 +584,13 @@ def test_a_run_in_use_is_refused(tmp_path):
 
     with pytest.raises(Stopped):
         run(tmp_path, AFTERSTATE, Nosy())
+
+
+def test_another_process_on_a_run_in_use_is_refused(tmp_path):
+    with open_directory(tmp_path / "run", RunConfig(**AFTERSTATE)):
+        before = lasting(tmp_path / "run")
+        command = [sys.executable, "-m", "aleazero.cli.main", "resume", str(tmp_path / "run")]
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert lasting(tmp_path / "run") == before
+    assert (second.returncode, len(second.stderr.splitlines())) == (2, 1)
+    assert "is in use by another process" in second.stderr
