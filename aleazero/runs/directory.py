@@ -25,9 +25,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.evaluation.seed_sets import NAMED
@@ -69,8 +69,8 @@ class Plan:
     """Settings that may change and that the rest of a run was planned by; where they are others, it is planned anew."""
 
     __pydantic_config__ = STRICT
-    iterations: int
-    minutes: float | None
+    iterations: Annotated[int, Field(ge=1)]
+    minutes: Annotated[float, Field(gt=0)] | None
     final_pairs: int
     final_games: int
 
@@ -127,6 +127,8 @@ class Manifest:
         found = TypeAdapter(cls).validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
             raise ValueError("its iterations are not one behind the other")
+        if found.plan is None and found.format == FORMAT:
+            raise ValueError("it has no plan")
         return found
 
     def to_json(self) -> str:

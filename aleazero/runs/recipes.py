@@ -236,8 +236,7 @@ class Alphazero:
         return self._config.games if iteration > 1 else self._config.first_games
 
     def _require_own_games(self, window: Window, iteration: int) -> None:
-        """Refuse a window with a gap, or with samples of others: from its oldest shard on, all are there that were
-        written, and no more."""
+        """Refuse a window with a gap, or with samples of others: from its oldest shard on, it has what was played."""
         oldest, found = shard_key(window.shards[0].path), {shard.path: shard for shard in window.shards}
         for number in range(max(1, oldest[0]), iteration + 1):
             origin = self._origin(number)

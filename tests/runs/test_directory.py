@@ -120,6 +120,10 @@ def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
         {"iterations": [{"number": 2}]},
         {"iterations": [{"number": 1, "results": None}]},
         {"iterations": [{"number": 1, "results": {"evaluate": 5}}]},
+        {"plan": None},
+        {"plan": {"iterations": 0, "minutes": None, "final_pairs": 0, "final_games": 0}},
+        {"plan": {"iterations": 3, "minutes": 0.0, "final_pairs": 0, "final_games": 0}},
+        {"plan": {"iterations": 3}},
     ],
 )
 def test_a_manifest_of_other_things_is_damaged(tmp_path, change):
