@@ -25,6 +25,8 @@ CHUNK: Final = 8
 """Games that a worker is given at a time."""
 MOST_DEATHS: Final = 3
 """Workers that may die with the same game in hand before it is given up."""
+MOST_STILLBORN: Final = 6
+"""Workers that may die one after another, without a game in hand, before all is given up."""
 PLAY, MORE, RECORD, DONE, ERROR = "play", "more", "record", "done", "error"
 
 
@@ -99,6 +101,7 @@ class Workers:
 
     def _listen(self, job: Job, queue: deque[int]) -> Iterator[Taken]:
         deaths: Counter[int] = Counter()
+        stillborn = 0
         while any(worker.busy for worker in self._workers):
             for connection in wait([worker.connection for worker in self._workers]):
                 place = next(i for i, worker in enumerate(self._workers) if worker.connection is connection)
@@ -108,6 +111,12 @@ class Workers:
                 except (EOFError, OSError):
                     self._bury(worker)
                     deaths.update(worker.given)
+                    stillborn += not worker.given
+                    if stillborn >= MOST_STILLBORN:
+                        raise AleaZeroError(
+                            f"{stillborn} workers died before they began (exit code {worker.process.exitcode}), "
+                            'expected them to play; a script that starts workers needs `if __name__ == "__main__":`'
+                        ) from None
                     if any(deaths[game] >= MOST_DEATHS for game in worker.given):
                         raise AleaZeroError(
                             f"{MOST_DEATHS} workers died with the same games in hand (exit code "
@@ -117,6 +126,7 @@ class Workers:
                     self._workers[place] = self._start()
                     self._employ(self._workers[place], job)
                     continue
+                stillborn = 0
                 if kind == MORE:
                     some = [queue.popleft() for _ in range(min(CHUNK, len(queue)))]
                     worker.given |= set(some)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -167,3 +169,23 @@ def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_
         play_games(pool, game, str(tmp_path / "net.safetensors"), 4, tmp_path / "a", SELFPLAY, spec="pig")
     play_games(pool, game, "dummy", 3, tmp_path / "b", SELFPLAY, spec="pig")
     assert check_replay(tmp_path / "b").games == 3
+
+
+UNGUARDED = """
+import pathlib
+import aleazero
+from aleazero.selfplay.config import SelfplayConfig
+from aleazero.training.alphazero import play_games
+from aleazero.training.workers import Workers
+
+with Workers(2) as pool:
+    play_games(pool, aleazero.load_game("pig"), "dummy", 4, pathlib.Path("replay"), SelfplayConfig(simulations=2))
+"""
+
+
+def test_a_script_whose_workers_never_begin_is_told_why(tmp_path):
+    """Each worker runs the script again, and dies of starting workers of its own; that went on for ever."""
+    (tmp_path / "script.py").write_text(UNGUARDED, encoding="utf-8")
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    assert 'needs `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
