@@ -66,13 +66,14 @@ class PairMean:
         array = np.asarray(pairs, np.float64)
         count, mean = len(array), float(array.mean())
         spread = float(array.std(ddof=1)) if count > 1 else 0.0
+        low: float | None = None
+        high: float | None = None
         if spread > ALIKE * max(1.0, abs(mean)):
-            seen = float(array.min()), float(array.max())
+            seen, reach = (float(array.min()), float(array.max())), float("inf") if widest is None else widest
             each = [interval(count, mean, spread, bounds, LEVEL, any_time) for bounds in (None, seen)]
-            low, high = min(one[0] for one in each), max(one[1] for one in each)  # type: ignore[type-var]
-        elif widest is None:
-            low, high = None, None
-        else:
+            low = max(-reach, min(low for low, _ in each if low is not None))
+            high = min(reach, max(high for _, high in each if high is not None))
+        elif widest is not None:
             low, high = interval(count, mean, 0.0, (-widest, widest), LEVEL, any_time)
         return cls(count, mean, spread / sqrt(count), low, high)
 
