@@ -90,6 +90,17 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
     return call
 
 
+def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]]) -> Callable[..., int]:
+    """A kernel game's compiled loop of a name, made once a game from its kernels."""
+    kept: dict[str, Callable[..., int]] = vars(game).setdefault("_loops", {})
+    if name not in kept:
+        try:
+            kept[name] = compile_loop(make(game.kernels), f"{game.name}_{name}")
+        except GameError as error:
+            raise type(error)(f"{game.name}: {error}") from error
+    return kept[name]
+
+
 def _specialise(
     function: types.FunctionType, stamp: str, done: dict[int, Any], inside: tuple[str, ...]
 ) -> types.FunctionType:

@@ -8,11 +8,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState, KernelStates
 from aleazero.games.luck import stream_key
-from aleazero.search.compile import compile_loop
+from aleazero.search.compile import loop_of
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import Horizon, may_prune
@@ -234,14 +233,7 @@ def _plain(records: Any) -> Any:
 
 def plan_loop_of(game: KernelGame) -> Any:
     """A game's compiled planning loop, made once a game."""
-    made = getattr(game, "_plan_loop", None)
-    if made is None:
-        try:
-            made = compile_loop(make_plan_loop(game.kernels), f"{game.name}_plan")
-        except GameError as error:
-            raise type(error)(f"{game.name}: {error}") from error
-        game._plan_loop = made  # type: ignore[attr-defined]
-    return made
+    return loop_of(game, "plan", make_plan_loop)
 
 
 def plan_settings(horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -> PlanSettings:

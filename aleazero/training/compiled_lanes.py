@@ -13,11 +13,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import GameError
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
 from aleazero.search.borrow import borrow
-from aleazero.search.compile import compile_loop
+from aleazero.search.compile import loop_of
 from aleazero.search.compiled_planner import plan_settings
 from aleazero.search.horizon import NO_LIMIT, horizon_at
 from aleazero.search.plan_arrays import (
@@ -128,7 +127,7 @@ class CompiledLanes:
     def __init__(self, game: KernelGame, plies: int | None = None) -> None:
         self.game, self.plies = game, plies
         info = game.info
-        self._loop = lane_loop_of(game)
+        self._loop = loop_of(game, "lanes", make_lane_loop)
         self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop puts in each lane's own turn
         # Interpreted, numpy's small integers would overflow where compiled ones do not.
         self._dtype = np.dtype("int64" if numba.config.DISABLE_JIT else info.state_dtype)
@@ -201,15 +200,3 @@ class CompiledLanes:
         """Say what is wrong with a turn, in the planner's words."""
         PlannedLanes(self.game, self.plies).spread(row[None])
         raise AssertionError("the planner found nothing wrong with a turn that was refused")
-
-
-def lane_loop_of(game: KernelGame) -> Any:
-    """A game's compiled loop over lanes, made once a game."""
-    made = getattr(game, "_lane_loop", None)
-    if made is None:
-        try:
-            made = compile_loop(make_lane_loop(game.kernels), f"{game.name}_lanes")
-        except GameError as error:
-            raise type(error)(f"{game.name}: {error}") from error
-        game._lane_loop = made  # type: ignore[attr-defined]
-    return made
