@@ -22,7 +22,7 @@ from aleazero.cli.options import (
     SelectionOption,
 )
 from aleazero.errors import AleaZeroError, ConfigError, PositionError
-from aleazero.players.human import EXPECTED
+from aleazero.players.words import TYPED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SIMULATIONS = 2000
 SEARCHED = ("closed", "rollout", 0.0)
 """How a search treats chance, values leaves and picks its move where nothing is said."""
-HELP = f"{EXPECTED}; ? for a hint, q to stop"
+HELP = f"{TYPED}; ? for a hint, q to stop"
 
 
 class Stopped(Exception):

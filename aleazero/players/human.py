@@ -9,10 +9,10 @@ from typing import Final
 from aleazero.errors import AleaZeroError, IllegalActionError
 from aleazero.games.base import State
 from aleazero.players.player import Allowed, Thinker
+from aleazero.players.words import TYPED
 
 SHOWN: Final = 20
 """Names of actions in a question, at most."""
-EXPECTED: Final = "type a move by name, by the name's last part, or by id"
 
 
 class HumanPlayer(Thinker):
@@ -35,7 +35,7 @@ class HumanPlayer(Thinker):
             try:
                 return understood(state, word, allowed)
             except AleaZeroError as error:
-                self._write(f"{error if word.strip() else EXPECTED}\n")
+                self._write(f"{error if word.strip() else TYPED}\n")
 
 
 def names_of(state: State, actions: Sequence[int]) -> str:

@@ -20,6 +20,7 @@ CHANCE_WORDS = {
 }
 """The preset of ``ChanceConfig`` that each word stands for."""
 
+TYPED = "type a move by name, by the name's last part, or by id"
 EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
 
 
