@@ -48,7 +48,11 @@ def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
     return {file.name: file.read_bytes() for file in sorted(folder.rglob("*.safetensors"))}
 
 
-@pytest.mark.parametrize("name", list(GAMES))
+SLOW = ("tic_tac_toe", "dice_game")  # compiling them takes long, and they have nothing that the others have not
+MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
+
+
+@pytest.mark.parametrize("name", MARKED)
 def test_two_rounds(name: str, pool, tmp_path) -> None:
     files = cycle(pool, tmp_path, name, GAMES[name])
     assert len(files) == 4 + 4  # two shards a round; two networks, each with what training needs to go on
@@ -65,6 +69,7 @@ def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -
     assert Window(tmp_path / "next", 10**6).take(["searched"], range(50))["searched"].any()
 
 
+@pytest.mark.long
 def test_three_players(pool, tmp_path) -> None:
     cycle(pool, tmp_path, "yatzy", {"players": 3}, games=2)
     assert check_replay(tmp_path / "replay").broken == []
@@ -172,14 +177,11 @@ def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_
 
 
 UNGUARDED = """
-import pathlib
-import aleazero
 from aleazero.selfplay.config import SelfplayConfig
-from aleazero.training.alphazero import play_games
-from aleazero.training.workers import Workers
+from aleazero.training.workers import Job, Workers
 
 with Workers(2) as pool:
-    play_games(pool, aleazero.load_game("pig"), "dummy", 4, pathlib.Path("replay"), SelfplayConfig(simulations=2))
+    next(pool.play(Job("pig", {}, "dummy", SelfplayConfig(simulations=2), 0, 0), range(4)))
 """
 
 
