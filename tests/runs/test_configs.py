@@ -20,8 +20,9 @@ ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay
              "alphazero.train.net.width=8", "evaluate.every=1"]  # fmt: skip
 
 
-SLOW = ("yatzy", "yatzy_alphazero")
-"""The first is `yatzy_quick` once more, as soon as it is shrunk; the second starts workers and torch."""
+SLOW = ("yatzy", "yatzy_alphazero", "tic_tac_toe")
+"""The first is `yatzy_quick` once more, as soon as it is shrunk; the second starts workers and torch; the third
+compiles what `pig` compiles."""
 MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in SLOW else []) for path in CONFIGS]
 
 

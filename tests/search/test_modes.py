@@ -22,10 +22,8 @@ LEFT_OUT = "dice_game or tic_tac_toe"
 """Compiling with bounds checks takes long; pig and 2048 have all that these have."""
 
 
-@pytest.mark.parametrize(
-    "variable",
-    ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.long)],  # compiles for minutes
-)
+@pytest.mark.long  # takes, or compiles for, minutes
+@pytest.mark.parametrize("variable", list(CHOSEN))
 def test_the_search_passes_in_this_mode(variable: str) -> None:
     tests = [str(HERE / name) for name in CHOSEN[variable]]
     command = [
