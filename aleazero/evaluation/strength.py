@@ -89,11 +89,11 @@ def evaluate_player(
 
 def _judge(player: str, game: Game, seed: int, threads: int) -> RegretReport | None:
     """What decisions at fixed positions give away, where exact values are known, or nearly."""
-    if game.name == "yatzy" and game.num_players == 2:
-        return measure_level(make_player(player, game, threads=threads), game, load_set("standard"), seed=seed)
-    judge = oracle_of(game)
-    if judge is None:
+    level, judge = game.name == "yatzy" and game.num_players == 2, oracle_of(game)
+    if judge is None and not level:
         return None
-    kinds = classify if game.name == "yatzy" else None
     chooser = make_player(player, game, threads=threads)
+    if judge is None:
+        return measure_level(chooser, game, load_set("standard"), seed=seed)
+    kinds = classify if game.name == "yatzy" else None
     return measure_regret(chooser, fixed_positions(game), judge, seed=seed, classify=kinds)

@@ -1,4 +1,4 @@
-"""The words for evaluators and for ways to treat chance, the same wherever they are written."""
+"""The words for evaluators, ways to treat chance and typed moves, the same wherever they are written."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ CHANCE_WORDS = {
 """The preset of ``ChanceConfig`` that each word stands for."""
 
 TYPED = "type a move by name, by the name's last part, or by id"
+"""What a person is asked for."""
+
 EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
 
 

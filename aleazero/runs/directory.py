@@ -8,7 +8,7 @@
     replay/           samples of self-play
     gates/            a report of each gate, and its games
     evaluations/      what was measured beside it
-    scalars.csv, report.html, images/
+    scalars.csv, tensorboard/, report.html, images/
 
 One process at a time works there and writes the manifest, always whole. Settings that change are written to config.yaml
 first; the manifest has the plan that it follows. Where that is another one, killed between the two files, the run is

@@ -155,7 +155,7 @@ class SearchConfig(Settings):
     @field_validator("chance", mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        return ChanceConfig.preset(value, "SearchConfig: chance") if isinstance(value, str) else value
+        return ChanceConfig.preset(value, f"{cls.__name__}: chance") if isinstance(value, str) else value
 
 
 def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:

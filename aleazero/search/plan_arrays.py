@@ -92,15 +92,15 @@ NOBODY: Final = -1
 """No evaluator: only terminal states may lie on the frontier."""
 
 
-def make_graph(nodes: int, edges: int, state_size: int, dtype: Any, players: int) -> Graph:
-    """An empty graph with room for so many nodes and edges."""
+def make_graph(nodes: int, edges: int, state_size: int, dtype: Any, players: int, hashed: int | None = None) -> Graph:
+    """An empty graph with room for so many nodes and edges; ``hashed``: nodes that the table is for, if not all."""
     return Graph(
         np.empty(nodes, NODE).view(np.recarray),
         np.empty(edges, EDGE).view(np.recarray),
         np.empty((nodes, state_size), dtype),
         np.empty((nodes, players)),
         np.empty(nodes, np.int32),
-        np.full(table_size(nodes), EMPTY, np.int32),
+        np.full(table_size(nodes if hashed is None else hashed), EMPTY, np.int32),
         np.zeros(NUM_COUNTERS, np.int64),
     )
 

@@ -77,7 +77,7 @@ class SelfplayConfig(Settings):
     @field_validator("chance", mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        return ChanceConfig.preset(value, "SelfplayConfig: chance") if isinstance(value, str) else value
+        return ChanceConfig.preset(value, f"{cls.__name__}: chance") if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _positive(self) -> SelfplayConfig:

@@ -32,11 +32,10 @@ from aleazero.search.plan_arrays import (
     borrow_plan_scratch,
     make_graph,
     make_plan_scratch,
-    table_size,
 )
 from aleazero.search.plan_expand import GROW, SOLVED, make_expansion, one_turn
 from aleazero.training import planned_lanes
-from aleazero.training.planned_lanes import Asked, Ints, PlannedLanes, Played, Values, play_lanes
+from aleazero.training.planned_lanes import Asked, Ints, PlannedLanes, Played, Values, blank, play_lanes
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
 """Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
@@ -164,20 +163,16 @@ class CompiledLanes:
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
-        lanes = len(states)
-        movers, expected, others = np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried.shape[1]))
-        chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
-        graph = known.graph
+        graph, played = known.graph, blank(len(states), carried.shape[1])
         play_lanes(
             graph.nodes, graph.edges, graph.order, known.spans[:, NODE].copy(), known.spans[:, EDGE].copy(), starts,
-            known.ends, worth, carried, draws, explore, movers, expected, others, chosen, strayed,
+            known.ends, worth, carried, draws, explore, *played,
         )  # fmt: skip
-        return movers, expected, others, chosen, strayed
+        return played
 
     def _graph(self, nodes: int, edges: int, room: int) -> Graph:
         info = self.game.info
-        made = make_graph(nodes, edges, info.state_size, self._dtype, info.num_players)
-        return made._replace(table=np.empty(table_size(room), np.int32))
+        return make_graph(nodes, edges, info.state_size, self._dtype, info.num_players, hashed=room)
 
     def _larger(self, graph: Graph, at: Ints, room: int) -> Graph:
         """The same with more room; what the lane that stopped had is forgotten."""

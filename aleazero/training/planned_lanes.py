@@ -30,6 +30,12 @@ Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
 (lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
 
 
+def blank(lanes: int, carried: int) -> Played:
+    """Room for what turns come to."""
+    chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+    return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, strayed
+
+
 class Asked:
     """Stands for an evaluator that values all that lies at the end of a turn."""
 
@@ -88,9 +94,7 @@ class PlannedLanes:
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
-        lanes = len(states)
-        movers, expected, others = np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried.shape[1]))
-        chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+        movers, expected, others, chosen, strayed = blank(len(states), carried.shape[1])
         for lane, (arrays, ends) in enumerate(known):
             first, last = int(starts[lane]), int(starts[lane + 1])
             offered = np.concatenate((worth[first:last], carried[first:last]), axis=1)

@@ -48,7 +48,8 @@ def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
     return {file.name: file.read_bytes() for file in sorted(folder.rglob("*.safetensors"))}
 
 
-SLOW = ("tic_tac_toe", "dice_game", "2048")  # compiling them takes long, and they have nothing that the others have not
+SLOW = ("tic_tac_toe", "dice_game", "2048")
+"""Compiled for this alone, which takes long: `make test-long` has them."""
 MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
 
 
