@@ -86,21 +86,18 @@ class Afterstate:
                 raise type(error)(f"{error}; {self._last_good()}") from None
             if compiled:
                 self._seconds += time.perf_counter() - started
-                turns, games, evaluations = (
-                    turns + told.turns,
-                    games + told.games,
-                    evaluations + (told.evaluations or 0),
-                )
+                turns += told.turns
+                games += told.games
+                evaluations += told.evaluations or 0
             else:
                 compiled, began = True, time.perf_counter()
             self._measure(learner)
             spent = max(1e-9, time.perf_counter() - began)
-            rate = turns / spent
-            words = {"turns": turns, "games": games, "evaluations": evaluations}
-            self._announce(told, iteration, rate)
+            self._announce(told, iteration, turns / spent)
             first = self._first_round(iteration)
             last = self._last_round(iteration)
-            note = ", ".join(f"{count / spent:,.0f} {name}/s" for name, count in words.items() if count)
+            counts = {"turns": turns, "games": games, "evaluations": evaluations}
+            note = ", ".join(f"{count / spent:,.0f} {name}/s" for name, count in counts.items() if count)
             tell(learner.rounds_done - first, None if last is None else last - first, note)
             if time.monotonic() - saved >= SAVED_EVERY:
                 self._save(learner)
