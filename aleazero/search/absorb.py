@@ -23,7 +23,6 @@ from aleazero.search.tree import (
     COLLIDED,
     DEPTH,
     DESCENT_KEY,
-    EDGES,
     EMPTY,
     EVALUATIONS,
     EXACT_EXPANSIONS,
@@ -31,6 +30,7 @@ from aleazero.search.tree import (
     EXTERNAL,
     HASHED,
     IN_BATCH,
+    NO_EDGE,
     NO_NODE,
     OUT_OF_BUDGET,
     PLACE,
@@ -49,6 +49,7 @@ from aleazero.search.tree import (
     Tree,
     new_edge,
     new_node,
+    take_edges,
 )
 
 _ROOT = np.uint64(ROOT_EVALUATION)
@@ -85,11 +86,11 @@ def finish(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: An
                 tree.totals[leaf.node, p] += batch.values[row, p]
             continue
         tree.counters[TRANSIENT] += 1
-        n = batch.paths[v, visit.length - 1, 0]
-        if len(tree.unstored) > n:
-            tree.unstored[n, players] += 1.0
+        if len(tree.transient) > 0:
+            above = tree.nodes[batch.paths[v, visit.length - 1, 0]]
+            e = above.first_edge + batch.paths[v, visit.length - 1, 1]
             for p in range(players):
-                tree.unstored[n, p] += batch.values[row, p]
+                tree.transient[e, p] += batch.values[row, p]
     if settings.expectation:
         backup_expectation(tree, batch, v, value)
     else:
@@ -225,10 +226,13 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         if not sound_actions(scratch, count):
             tree.counters[BROKEN] = 1
             return
-        node.first_edge = tree.counters[EDGES]
+        first = take_edges(tree, count, 0)
+        if first == NO_EDGE:  # cannot happen: room is checked before a visit starts
+            tree.counters[BROKEN] = 1
+            return
+        node.first_edge = first
         node.num_edges = count
         node.edge_room = count
-        tree.counters[EDGES] += count
         tree.counters[EXPANSIONS] += 1
         total = float(count)
         highest = -math.inf

@@ -52,7 +52,11 @@ def backup_expectation(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
 
 
 def expected_value(tree: Tree, n: Any, value: Any) -> None:
-    """Outcomes weighted by probability; what was not visited stands at the transient mean, or at the estimate."""
+    """The mean of the outcomes evaluated so far, weighted by probability.
+
+    An outcome that is not stored has the mean of its own transient evaluations, until it is stored and visited. The
+    others have the evaluator's estimate of the node, or without one the mean of those that were evaluated.
+    """
     node = tree.nodes[n]
     mass = 0.0
     for p in range(len(value)):
@@ -64,12 +68,13 @@ def expected_value(tree: Tree, n: Any, value: Any) -> None:
             for p in range(len(value)):
                 value[p] += edge.prior * (tree.totals[edge.child, p] / tree.nodes[edge.child].visits)
             mass += edge.prior
+        elif edge.visits > 0:  # every pick so far was transient
+            for p in range(len(value)):
+                value[p] += edge.prior * (tree.transient[node.first_edge + slot, p] / edge.visits)
+            mass += edge.prior
         slot = edge.next_listed
-    transient = tree.unstored[n, len(value)] if len(tree.unstored) > n else 0.0
     for p in range(len(value)):
-        if transient > 0.0:
-            value[p] += (1.0 - mass) * (tree.unstored[n, p] / transient)
-        elif node.evaluated:
+        if node.evaluated:
             value[p] += (1.0 - mass) * tree.own[n, p]
         else:
             value[p] /= mass

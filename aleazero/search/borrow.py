@@ -29,7 +29,7 @@ def borrow_tree(t: Tree) -> Tree:
         borrow(t.states),
         borrow(t.totals),
         borrow(t.own),
-        borrow(t.unstored),
+        borrow(t.transient),
         borrow(t.keys),
         borrow(t.places),
         borrow(t.low),

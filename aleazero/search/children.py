@@ -36,6 +36,7 @@ class Children(NamedTuple):
     in_table: Finder
     by_hash: Finder
     shared: Finder
+    stored: Finder
 
 
 @seldom
@@ -123,12 +124,20 @@ def make_children(kernels: Kernels) -> Children:
                 add_child(tree, key, n, child)
         return child
 
-    @seldom
-    def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
-        """The node that all states of this kind and mover share behind an action (or behind chance)."""
+    def open_key(n: Any, place: Any, state: Any) -> Any:
+        """The key that all states of this kind and mover share below an action (or below chance)."""
         kind = kind_of(state)
         code = 2 + np.int64(to_play(state)) if kind == DECISION else (0 if kind == CHANCE else 1)
-        key = (np.int64(n) << 32) + place * 64 + code
+        return (np.int64(n) << 32) + place * 64 + code
+
+    def stored_child(tree: Tree, n: Any, outcome: Any, after: Any, settings: Settings) -> Any:
+        """The child below an outcome of a chance node without a table, or NO_NODE; ``after`` is the state there."""
+        return find(tree, open_key(n, 0, after) if settings.open_loop else (np.int64(n) << 32) + outcome)
+
+    @seldom
+    def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
+        """The node that all states of this kind and mover share below an action (or below chance)."""
+        key = open_key(n, place, state)
         child = find(tree, key)
         if child == NO_NODE:
             child = new_node(tree, n, label, settings.max_nodes)
@@ -139,4 +148,4 @@ def make_children(kernels: Kernels) -> Children:
                 add_child(tree, key, n, child)
         return child
 
-    return Children(action_child, table_child, hashed_child, open_child)
+    return Children(action_child, table_child, hashed_child, open_child, stored_child)

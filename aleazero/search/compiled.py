@@ -57,6 +57,9 @@ from aleazero.search.tree import (
 from aleazero.search.tree import ROLLOUT as ROLLOUT_INSIDE
 
 FIRST_NODES = 4096
+"""Nodes that a tree first has room for, at most."""
+FIRST_EDGES = 2 * FIRST_NODES
+"""Edges that a tree first has room for, at most."""
 
 
 class CompiledGroup:
@@ -73,10 +76,11 @@ class CompiledGroup:
         dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
         external = self._settings.evaluator == EXTERNAL
         rows = config.in_flight * self._settings.largest_visit
-        keeps_unstored = self.chance.widening is not None and self.chance.backup == "expectation"
+        keeps_transient = self.chance.widening is not None and self.chance.backup == "expectation"
         nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
+        edges = min(FIRST_EDGES, 2 * nodes)
         state = (info.state_size, dtype)
-        self._use(make_trees(count, nodes, 2 * nodes, *state, info.num_players, keeps_unstored))
+        self._use(make_trees(count, nodes, edges, *state, info.num_players, keeps_transient))
         self._batches = make_batch(count, config.in_flight, rows, config.max_depth, *state, info.num_players)
         self._tray = make_tray(
             places if external else 0,

@@ -46,6 +46,19 @@ class Widening(Settings):
     max_children: int = Field(64, ge=1, description="Most stored outcomes of a chance node.")
 
 
+CLASHES = (
+    ("loop=open", "pick=stratified", "pick=sample, or loop=closed"),
+    ("loop=open", "exact_up_to", "exact_up_to=0, or loop=closed"),
+    ("loop=open", "widening", "no widening, or loop=closed"),
+    ("loop=open", "backup=expectation", "backup=sample, or loop=closed"),
+    ("exact_up_to", "backup=sample", "backup=expectation, or exact_up_to=0"),
+    ("samples_per_visit", "exact_up_to", "exact_up_to=0, or samples_per_visit=1"),
+    ("samples_per_visit", "backup=expectation", "backup=sample, or samples_per_visit=1"),
+    ("samples_per_visit", "pick=stratified", "pick=sample, or samples_per_visit=1"),
+)
+"""Chance settings that are rejected together, and what to set instead; docs/chance.md gives the reasons."""
+
+
 class ChanceConfig(Settings):
     """How the search treats chance."""
 
@@ -62,32 +75,51 @@ class ChanceConfig(Settings):
     exact_up_to: int = Field(
         0,
         ge=0,
-        description="Chance nodes with at most this many outcomes are expanded whole, at the exact mean.",
+        description="Chance nodes with at most this many outcomes are expanded completely, and have the exact mean of "
+        "their outcomes. Requires backup=expectation, which is then the default.",
     )
     widening: Widening | None = Field(
-        None, description="Limits the stored outcomes; others are evaluated and backed up, but not stored."
+        None,
+        description="Limits the stored outcomes of a chance node. Other outcomes are evaluated and backed up, but not "
+        "stored.",
     )
     samples_per_visit: int = Field(
-        1, ge=1, le=4096, description="Outcomes drawn at the chance node right above a leaf; their mean is backed up."
+        1,
+        ge=1,
+        le=4096,
+        description="Outcomes drawn at the last chance node above a leaf. The mean of those that end there too is "
+        "backed up. Requires pick=sample and backup=sample.",
     )
     backup: Literal["sample", "expectation"] = Field(
         "sample",
         description="sample: the mean of what was drawn. expectation: outcomes weighted by their probabilities.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _exact_means_expectation(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("exact_up_to") and "backup" not in values:
+            return {**values, "backup": "expectation"}
+        return values
+
     @model_validator(mode="after")
     def _goes_together(self) -> ChanceConfig:
-        if self.loop == "open":
-            for name, used in (
-                ("pick=stratified", self.pick == "stratified"),
-                ("exact_up_to", self.exact_up_to > 0),
-                ("widening", self.widening is not None),
-                ("backup=expectation", self.backup == "expectation"),
-            ):
-                if used:
-                    raise PydanticCustomError("together", "loop=open does not go with {name}", {"name": name})
-        if self.samples_per_visit > 1 and self.backup == "expectation":
-            raise PydanticCustomError("together", "samples_per_visit does not go with backup=expectation")
+        used = {
+            "loop=open": self.loop == "open",
+            "pick=stratified": self.pick == "stratified",
+            "exact_up_to": self.exact_up_to > 0,
+            "widening": self.widening is not None,
+            "samples_per_visit": self.samples_per_visit > 1,
+            "backup=sample": self.backup == "sample",
+            "backup=expectation": self.backup == "expectation",
+        }
+        for first, second, instead in CLASHES:
+            if used[first] and used[second]:
+                raise PydanticCustomError(
+                    "together",
+                    "{first} does not go with {second}, expected {instead}",
+                    {"first": first, "second": second, "instead": instead},
+                )
         return self
 
     @property

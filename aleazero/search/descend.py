@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, TERMINAL
+from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME, make_draw, may_store
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
 from aleazero.search.evaluate import sound_actions
-from aleazero.search.leaves import add_leaf, make_leaves, step_on
+from aleazero.search.leaves import add_leaf, make_leaves, step_on, stops_at
 from aleazero.search.listing import MADE, NO_EDGES_LEFT, UNLISTED, make_listing
 from aleazero.search.select import close_slots, open_slots, select, select_open
 from aleazero.search.status import (
-    ASK_EXACT,
-    ASK_NEVER,
     BAD_PROBABILITIES,
     BROKEN_RULES,
     COLLISION,
@@ -34,6 +32,7 @@ from aleazero.search.tree import (
     DESCENT_KEY,
     NO_EDGE,
     NO_NODE,
+    RETRIED,
     ROWS,
     STARTED,
     UNEXPANDED,
@@ -53,19 +52,6 @@ def root_actions(tree: Tree, scratch: Scratch) -> Any:
     return np.int64(root.num_edges)
 
 
-def stops_at(tree: Tree, settings: Settings, n: Any, depth: Any) -> Any:
-    """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
-    node = tree.nodes[n]
-    if node.kind == TERMINAL:
-        return True
-    if node.kind == CHANCE:
-        asked = settings.at_chance != ASK_NEVER
-        return asked and (not node.evaluated or (settings.at_chance == ASK_EXACT and n != 0))
-    if not node.evaluated or depth >= settings.max_depth:
-        return True
-    return settings.at_decisions == ASK_EXACT and n != 0
-
-
 def make_descend(kernels: Kernels) -> Callable[..., int]:
     """The descent of one game: ``descend(tree, batch, scratch, settings, visit) -> status``."""
     legal = kernels.legal
@@ -74,7 +60,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
     draw = make_draw(kernels)
     make_list, pick = make_listing(kernels)
     children = make_children(kernels)
-    action_child, table_child, hashed_child, open_child = children
+    action_child, table_child, hashed_child, open_child, _ = children
     add_transient, sample_more, expand_exactly = make_leaves(kernels, children)
 
     def descend(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any) -> Any:
@@ -95,7 +81,11 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
         n = np.int64(0)
         depth = np.int64(0)
         chance_run = 0
+        # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
+        # drawn beside them would have another distribution.
+        samples_more = settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
         above = np.int64(NO_NODE)  # the chance node just passed
+        room = True  # whether it could store another outcome then
         while True:
             node = tree.nodes[n]
             if node.pending:
@@ -133,6 +123,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                     if outcome == BAD_OUTCOME:
                         return BAD_PROBABILITIES
                 step_on(tree, batch, v, n, slot)
+                room = samples_more and may_store(tree, settings, n)
                 if settings.open_loop:
                     if n == 0:
                         counter = tally(tree, outcome, settings)
@@ -144,9 +135,9 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                 else:
                     if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
                         visit.blocked = 1
-                        status = add_transient(batch, scratch, settings, v, tree.states[n], outcome, key, depth)
-                        if status == LEAF:
-                            status = sample_more(tree, batch, scratch, settings, v, n, tree.states[n], key, depth)
+                        status = add_transient(batch, scratch, settings, v, state, outcome, key, depth)
+                        if status == LEAF and samples_more:
+                            status = sample_more(tree, batch, scratch, settings, v, n, state, key, depth, False)
                         return status
                     if settings.lists_outcomes:
                         child = table_child(tree, n, node.first_edge + slot, settings)
@@ -179,9 +170,9 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
             n = child
             depth += 1
         add_leaf(batch, v, n, depth, walk if settings.open_loop else tree.states[n])
-        if above != NO_NODE and settings.samples_per_visit > 1 and not tree.nodes[above].exact:
+        if above != NO_NODE and samples_more:
             start = scratch.before if settings.open_loop else tree.states[above]
-            return sample_more(tree, batch, scratch, settings, v, above, start, key, depth - 1)
+            return sample_more(tree, batch, scratch, settings, v, above, start, key, depth - 1, room)
         return LEAF
 
     return descend

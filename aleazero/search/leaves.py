@@ -7,16 +7,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.games.base import CHANCE
+from aleazero.games.base import CHANCE, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.children import Children
 from aleazero.search.engine import MAX_CHANCE_RUN
-from aleazero.search.listing import NO_EDGES_LEFT, make_listing
-from aleazero.search.status import ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, GROW_EDGES, LEAF, NO_ROOM
+from aleazero.search.status import ASK_EXACT, ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, LEAF, NO_ROOM
 from aleazero.search.streams import unit_at
-from aleazero.search.tree import NO_EDGE, NO_NODE, ROWS, UNEXPANDED, Batch, Scratch, Settings, Tree
+from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Scratch, Settings, Tree
 
 BESIDE: Final = 1 << 32
 """Draws beside a path: number j is read this far behind the place of the first."""
@@ -59,13 +58,26 @@ def add_leaf(batch: Batch, v: Any, n: Any, depth: Any, state: Any) -> Any:
     return row
 
 
+def stops_at(tree: Tree, settings: Settings, n: Any, depth: Any) -> Any:
+    """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
+    node = tree.nodes[n]
+    if node.kind == TERMINAL:
+        return True
+    if node.kind == CHANCE:
+        asked = settings.at_chance != ASK_NEVER
+        return asked and (not node.evaluated or (settings.at_chance == ASK_EXACT and n != 0))
+    if not node.evaluated or depth >= settings.max_depth:
+        return True
+    return settings.at_decisions == ASK_EXACT and n != 0
+
+
 def make_leaves(kernels: Kernels, children: Children) -> Leaves:
     """The leaf makers of one game."""
     kind_of = kernels.kind
     apply_outcome = kernels.apply_outcome
     draw = make_draw(kernels)
-    pick_from_list = make_listing(kernels).pick
     table_child = children.in_table
+    stored_child = children.stored
 
     @seldom
     def draw_on(state: Any, key: Any, place: Any, scratch: Scratch, settings: Settings) -> int:
@@ -90,31 +102,37 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
         apply_outcome(batch.states[row], outcome)
         return draw_on(batch.states[row], key, place + 1, scratch, settings)
 
+    def ends_below(tree: Tree, settings: Settings, n: Any, outcome: Any, after: Any, depth: Any, room: Any) -> Any:
+        """Whether a visit that draws this outcome ends right below it; ``room``: a new outcome would be stored."""
+        child = stored_child(tree, n, outcome, after, settings)
+        if child != NO_NODE:
+            return tree.nodes[child].pending == 0 and stops_at(tree, settings, child, depth)
+        return not room or settings.at_chance != ASK_NEVER or kind_of(after) != CHANCE
+
     @seldom
     def sample_more(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, state: Any,
-                    key: Any, depth: Any) -> int:  # fmt: skip
-        """Further outcomes of the chance node right above a leaf; the visit's value is the mean of all."""
-        batch.visits[v].divisor = settings.samples_per_visit
+                    key: Any, depth: Any, room: Any) -> int:  # fmt: skip
+        """Further outcomes of the last chance node above a leaf; the visit's value is the mean of all that are kept.
+
+        An outcome is kept if the visit would have ended there too, had it drawn this one first. What is kept is then
+        drawn from the same distribution as the first, so the mean has the expectation of the first alone.
+        """
+        visit = batch.visits[v]
         for number in range(1, settings.samples_per_visit):
             place = depth + number * np.int64(BESIDE)
-            u = unit_at(key, place)
-            pick = np.int64(NO_EDGE)
-            if tree.nodes[n].num_edges != UNEXPANDED:
-                reserve = (tree.counters[ROWS] + settings.largest_visit) * len(scratch.slot_of)
-                pick = pick_from_list(tree, scratch, settings, n, u, reserve)
-                if pick < 0:
-                    return GROW_EDGES if pick == NO_EDGES_LEFT else BAD_PROBABILITIES
-                outcome = np.int64(tree.edges[tree.nodes[n].first_edge + pick].action)
-                tree.edges[tree.nodes[n].first_edge + pick].in_flight += 1
-            else:
-                outcome = np.int64(draw(state, u, scratch))
-                if outcome == BAD_OUTCOME:
-                    return BAD_PROBABILITIES
-            row = batch.visits[v].first_row + batch.visits[v].num_rows
-            status = add_transient(batch, scratch, settings, v, state, outcome, key, place)
-            batch.rows[row].pick = pick
+            outcome = np.int64(draw(state, unit_at(key, place), scratch))
+            if outcome == BAD_OUTCOME:
+                return BAD_PROBABILITIES
+            row = add_leaf(batch, v, np.int64(NO_NODE), depth + 1, state)
+            after = batch.states[row]
+            apply_outcome(after, outcome)
+            if not ends_below(tree, settings, n, outcome, after, depth + 1, room):
+                visit.num_rows -= 1
+                continue
+            status = draw_on(after, key, place + 1, scratch, settings)
             if status != LEAF:
                 return status
+        visit.divisor = visit.num_rows
         return LEAF
 
     @seldom

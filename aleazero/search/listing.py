@@ -18,7 +18,7 @@ from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME
 from aleazero.search.streams import extend_key_bits, rank_at
-from aleazero.search.tree import EDGES, LARGEST_ID, NO_EDGE, SLACK, TIES_KEY, Scratch, Settings, Tree, new_edge
+from aleazero.search.tree import LARGEST_ID, NO_EDGE, SLACK, TIES_KEY, Scratch, Settings, Tree, new_edge, take_edges
 
 MADE: Final = 0
 UNLISTED: Final = -2
@@ -152,13 +152,15 @@ def edge_of(tree: Tree, scratch: Scratch, n: Any, place: Any, reserve: Any) -> A
 def make_room(tree: Tree, n: Any, room: Any, reserve: Any) -> bool:
     """Move a chance node's edges to where there is room for more; whether there is such a place."""
     node = tree.nodes[n]
-    moved = tree.counters[EDGES]
-    if moved + room + reserve > len(tree.edges):
+    moved = take_edges(tree, room, reserve)
+    if moved == NO_EDGE:
         return False
-    tree.counters[EDGES] = moved + room
     for slot in range(node.num_edges):
         tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
         tree.edges[node.first_edge + slot].in_flight = 0
+        if len(tree.transient) > 0:
+            for p in range(tree.transient.shape[1]):
+                tree.transient[moved + slot, p] = tree.transient[node.first_edge + slot, p]
     for slot in range(max(0, node.num_edges), room):
         tree.edges[moved + slot].in_flight = 0
     node.first_edge = moved
@@ -172,6 +174,9 @@ def add_edge(tree: Tree, n: Any, outcome: Any, probability: Any, place: Any, bef
     slot = np.int64(node.num_edges)
     node.num_edges += 1
     new_edge(tree, node.first_edge + slot, outcome, probability)
+    if len(tree.transient) > 0:
+        for p in range(tree.transient.shape[1]):
+            tree.transient[node.first_edge + slot, p] = 0.0
     edge = tree.edges[node.first_edge + slot]
     edge.listed = place
     if before == NO_EDGE:

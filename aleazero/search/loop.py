@@ -42,6 +42,7 @@ from aleazero.search.tree import (
     IN_BATCH,
     IS_FULL,
     OUT_OF_BUDGET,
+    RETRIED,
     ROWS,
     SIMULATIONS,
     STARTED,
@@ -111,6 +112,7 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 if status == COLLISION:
                     counters[COLLISIONS] += 1
                     counters[COLLIDED] = 1
+                    counters[RETRIED] = counters[STARTED] + 1
                 elif status != NO_ROOM:
                     return status
                 elif len(tree.nodes) < settings.max_nodes:
@@ -134,11 +136,11 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         """Let every tree that may go on do so, beginning with ``first``; the bits returned say what must grow,
         and what statuses there are then.
 
-        A tree that needs more room is READY again, and a tree that finds the tray full stays so.
+        A tree that finds the tray full stays READY. A tree that needs more room ends the pass: the next one comes to it
+        before any later tree, which could take the places of the tray that its waiting visit counts on.
         """
         trees, batches, tray = borrow_tree(trees_), borrow_batch(batches_), borrow_tray(tray_)
         roots, scratch = borrow_roots(roots_), borrow_scratch(scratch_)
-        found = 0
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
             status = statuses[b]
@@ -148,20 +150,20 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
             if status == PLANTED:
                 if settings.evaluator == EXTERNAL and tray.taken[0] >= len(tray.owners):
                     continue
+                if len(scratch.slot_of) > len(tree.edges):  # the root's evaluation may need an edge for every action
+                    return GROW_MORE_EDGES
                 plant(tree, batch, tray, scratch, settings)
                 if tree.nodes[0].kind == TERMINAL:
                     statuses[b] = GAME_OVER
                     continue
             status = go_on(tree, batch, tray, scratch, settings, pauses[b], limits[b], status == ANSWERED)
-            if status == GROW_NODES:
-                found |= GROW_MORE_NODES
-                status = READY
-            elif status == GROW_EDGES:
-                found |= GROW_MORE_EDGES
-                status = READY
-            elif status != WAITING and status != READY:
+            if status in (GROW_NODES, GROW_EDGES):
+                statuses[b] = READY
+                return GROW_MORE_NODES if status == GROW_NODES else GROW_MORE_EDGES
+            if status != WAITING and status != READY:
                 report(tree, roots, settings, b)
             statuses[b] = status
+        found = 0
         for b in range(len(statuses)):
             found |= 1 << statuses[b]
         return found

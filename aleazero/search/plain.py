@@ -57,6 +57,7 @@ class PlainTree:
         """Forget the tree and start from a state, with the luck of a seed."""
         self.seed = seed
         self.started = 0
+        self.collided = -1  # the simulation that last met a leaf in flight
         self.cost = Cost()
         self.full = self.out_of_budget = False
         self.batch: list[Visit] = []
@@ -106,6 +107,7 @@ class PlainTree:
                 visit.release()
                 if isinstance(reason, Collision):
                     self.cost.collisions += 1
+                    self.collided = self.started
                 elif isinstance(reason, ArenaFull):
                     self.full = True
                 else:
@@ -185,15 +187,15 @@ class PlainTree:
             if self.closed and outcome not in node.children and not may_store(node, self.chance):
                 visit.blocked = True
                 visit.leaves.append(self._transient(state, outcome, key, depth))
-                self._sample_more(visit, node, before, key, depth)
+                self._sample_more(visit, node, before, key, depth, room=False)
                 return
-            parent = node
+            parent, room = node, may_store(node, self.chance)
             node, state = self._follow(node.children, state, outcome, key, depth)
             depth += 1
             if self._stops_at(node, depth):
                 visit.leaves.append(Leaf(node, state, depth))
                 if not parent.exact:
-                    self._sample_more(visit, parent, before, key, depth - 1)
+                    self._sample_more(visit, parent, before, key, depth - 1, room)
                 return
         visit.leaves.append(Leaf(node, state, depth))
 
@@ -231,16 +233,30 @@ class PlainTree:
             place += 1
         return state
 
-    def _sample_more(self, visit: Visit, node: Node, state: State, key: int, depth: int) -> None:
-        """Draw further outcomes at the chance node right above a leaf; the visit's value is the mean of all."""
-        more = self.chance.samples_per_visit
-        visit.divisor = float(more)
-        for number in range(1, more):
+    def _sample_more(self, visit: Visit, node: Node, state: State, key: int, depth: int, room: bool) -> None:
+        """Draw further outcomes at the last chance node above a leaf; the visit's value is the mean of all kept.
+
+        An outcome is kept if the visit would have ended there too, had it drawn this one first. What is kept is then
+        drawn from the same distribution as the first, so the mean has the expectation of the first alone.
+        """
+        # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
+        # drawn beside them would have another distribution.
+        samples = 1 if visit.simulation == self.collided else self.chance.samples_per_visit
+        for number in range(1, samples):
             place = depth + (number << 32)
-            outcome, edge = pick_outcome(node, state, self.chance, self.seed, draw_at(key, place))
-            if edge is not None:
-                visit.pick(edge)
-            visit.leaves.append(self._transient(state, outcome, key, place))
+            outcome = state.sample_outcome(draw_at(key, place))
+            after = state.clone()
+            after._apply(outcome)
+            if self._ends_below(node, outcome, after, depth + 1, room):
+                visit.leaves.append(Leaf(None, self._draw_on(after, key, place + 1), depth + 1))
+        visit.divisor = float(len(visit.leaves))
+
+    def _ends_below(self, node: Node, outcome: int, after: State, depth: int, room: bool) -> bool:
+        """Whether a visit that draws this outcome ends right below it; ``room``: a new outcome would be stored."""
+        child = node.children.get(outcome if self.closed else (after.kind(), after.current_player()))
+        if child is not None:
+            return not child.pending and self._stops_at(child, depth)
+        return not room or self.at_chance is not NONE or not after.is_chance_node()
 
     def _stops_at(self, node: Node, depth: int) -> bool:
         """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
@@ -300,7 +316,7 @@ class PlainTree:
         kind = state.kind()
         mover = state.current_player() if kind == DECISION else -1
         none = [0.0] * self.game.num_players
-        return Node(state, kind, mover, label, number, total=none, transient_total=none.copy())
+        return Node(state, kind, mover, label, number, total=none)
 
     # -- select ------------------------------------------------------------------------------------------------
 
@@ -410,7 +426,7 @@ class PlainTree:
         self._set_pending(visit, False)
         players = range(self.game.num_players)
         value = [0.0 for _ in players]
-        above = visit.path[-1][0] if visit.path else None
+        picked = visit.path[-1][1] if visit.path else None  # the outcome of the last chance node, if it has a table
         for leaf in visit.leaves:
             assert leaf.value is not None
             for player in players:
@@ -420,11 +436,9 @@ class PlainTree:
                 for player in players:
                     leaf.node.total[player] += leaf.value[player]
             else:
-                assert above is not None
                 self.cost.transient += 1
-                above.transient_visits += 1
-                for player in players:
-                    above.transient_total[player] += leaf.value[player]
+                if picked is not None:
+                    picked.add_transient(leaf.value)
         if self.chance.backup == "expectation":
             backup_expectation(visit)
         else:

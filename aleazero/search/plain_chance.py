@@ -93,7 +93,11 @@ def backup_expectation(visit: Visit) -> None:
 
 
 def expected_value(node: Node) -> Values:
-    """Outcomes weighted by probability; what was not visited stands at the transient mean, or at the estimate."""
+    """The mean of the outcomes evaluated so far, weighted by probability.
+
+    An outcome that is not stored has the mean of its own transient evaluations, until it is stored and visited. The
+    others have the evaluator's estimate of the node, or without one the mean of those that were evaluated.
+    """
     assert node.edges is not None
     players = len(node.total)
     value, mass = [0.0] * players, 0.0
@@ -101,16 +105,16 @@ def expected_value(node: Node) -> Values:
         child = node.children.get(edge.action)
         if child is not None and child.visits:
             mean = child.mean()
-            for player in range(players):
-                value[player] += edge.prior * mean[player]
-            mass += edge.prior
-    if node.transient_visits:
-        rest = [total / node.transient_visits for total in node.transient_total]
-    elif node.own is not None:
-        rest = node.own
-    else:
+        elif edge.visits:  # every pick so far was transient
+            mean = [total / edge.visits for total in edge.transient]
+        else:
+            continue
+        for player in range(players):
+            value[player] += edge.prior * mean[player]
+        mass += edge.prior
+    if node.own is None:
         return [value[player] / mass for player in range(players)]
-    return [value[player] + (1.0 - mass) * rest[player] for player in range(players)]
+    return [value[player] + (1.0 - mass) * node.own[player] for player in range(players)]
 
 
 def decision_total(node: Node) -> Values:

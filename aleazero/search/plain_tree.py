@@ -20,7 +20,7 @@ Values = list[float]
 
 @dataclass(eq=False)
 class Edge:
-    """An action of a decision node; ``total`` is the mover's."""
+    """An action of a decision node, whose ``total`` is the mover's; or a listed outcome of a chance node."""
 
     action: int
     prior: float
@@ -28,6 +28,12 @@ class Edge:
     in_flight: int = 0
     total: float = 0.0
     children: dict[Any, Node] = field(default_factory=dict)
+    transient: Values = field(default_factory=list)
+    """Of an outcome: the sums of its values while it was evaluated but not stored."""
+
+    def add_transient(self, value: Values) -> None:
+        """Count an evaluation of an outcome that is not stored."""
+        self.transient = [a + b for a, b in zip(self.transient or [0.0] * len(value), value, strict=True)]
 
 
 @dataclass(eq=False)
@@ -51,9 +57,6 @@ class Node:
     """Of a chance node, by outcome (in open loop by what follows)."""
     exact: bool = False
     """A chance node whose outcomes were all expanded at once."""
-    transient_visits: int = 0
-    transient_total: Values = field(default_factory=list)
-    """Values of outcomes that were evaluated but not stored."""
 
     def mean(self) -> Values:
         """The value by player."""

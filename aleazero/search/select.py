@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from aleazero.search.borrow import seldom
-from aleazero.search.tree import EDGES, NO_EDGE, Scratch, Settings, Tree, new_edge
+from aleazero.search.tree import NO_EDGE, Scratch, Settings, Tree, new_edge, take_edges
 
 
 def scale(tree: Tree, value: Any, player: Any) -> Any:
@@ -77,11 +77,10 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
             missing += 1
     if node.num_edges + missing > node.edge_room:
         room = min(len(scratch.slot_of), 2 * (node.num_edges + missing))
-        moved = tree.counters[EDGES]
-        if moved + room + reserve > len(tree.edges):
+        moved = take_edges(tree, room, reserve)
+        if moved == NO_EDGE:
             close_slots(tree, scratch, n)
             return False
-        tree.counters[EDGES] = moved + room
         for slot in range(node.num_edges):
             tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
             tree.edges[node.first_edge + slot].in_flight = 0

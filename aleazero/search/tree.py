@@ -77,7 +77,7 @@ class Tree(NamedTuple):
     states: Any  # (n, s)
     totals: Any  # (n, p) float64: sums of values
     own: Any  # (n, p) float64: the evaluator's word
-    unstored: Any  # (n, p + 1) float64: sums of transient values, and their number; one row where settings need none
+    transient: Any  # (m, p) float64: sums of the values of outcomes that are not stored; no rows if settings need none
     keys: Any  # (power of two,) int64: (node, outcome) of the hash table, or EMPTY
     places: Any  # the node at each key
     low: Any  # (p,) float64: range by which values are scaled
@@ -111,8 +111,9 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     BROKEN,
     PLACE,
     HASHED,
+    RETRIED,  # number of the simulation that last collided, plus 1
     NUM_COUNTERS,
-) = range(22)
+) = range(23)
 
 VISIT = np.dtype(
     [
@@ -237,7 +238,7 @@ def make_trees(
     state_size: int,
     state_dtype: str,
     players: int,
-    keeps_unstored: bool = False,
+    keeps_transient: bool = False,
 ) -> Tree:
     """So many empty trees, each with room for so many nodes and edges."""
     hash_size = hash_size_for(num_nodes)
@@ -247,7 +248,7 @@ def make_trees(
         states=np.zeros((count, num_nodes, state_size), state_dtype),
         totals=np.zeros((count, num_nodes, players)),
         own=np.zeros((count, num_nodes, players)),
-        unstored=np.zeros((count, num_nodes if keeps_unstored else 1, players + 1)),
+        transient=np.zeros((count, num_edges if keeps_transient else 0, players)),
         keys=np.full((count, hash_size), EMPTY, np.int64),
         places=np.zeros((count, hash_size), np.int32),
         low=np.zeros((count, players)),
@@ -319,13 +320,11 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
 def grow_nodes(trees: Tree, room: int) -> Tree:
     """The same trees with room for more nodes."""
     hash_size = hash_size_for(room)
-    keeps_unstored = trees.unstored.shape[1] == trees.nodes.shape[1]
     bigger = trees._replace(
         nodes=_longer(trees.nodes, room).view(np.recarray),
         states=_longer(trees.states, room),
         totals=_longer(trees.totals, room),
         own=_longer(trees.own, room),
-        unstored=_longer(trees.unstored, room) if keeps_unstored else trees.unstored,
     )
     count, old_size = trees.keys.shape
     if hash_size == old_size:
@@ -348,7 +347,11 @@ def _hash_anew(old_keys: Any, old_places: Any, keys: Any, places: Any) -> None:
 
 def grow_edges(trees: Tree, room: int) -> Tree:
     """The same trees with room for more edges."""
-    return trees._replace(edges=_longer(trees.edges, room).view(np.recarray))
+    keeps_transient = trees.transient.shape[1] > 0
+    return trees._replace(
+        edges=_longer(trees.edges, room).view(np.recarray),
+        transient=_longer(trees.transient, room) if keeps_transient else trees.transient,
+    )
 
 
 def _longer(array: Any, length: int) -> Any:
@@ -383,7 +386,7 @@ def tree_at(trees: Tree, b: Any) -> Tree:
         trees.states[b],
         trees.totals[b],
         trees.own[b],
-        trees.unstored[b],
+        trees.transient[b],
         trees.keys[b],
         trees.places[b],
         trees.low[b],
@@ -457,10 +460,19 @@ def new_node(tree: Tree, parent: Any, label: Any, most: Any) -> Any:
     node.exact = 0
     for p in range(tree.totals.shape[1]):
         tree.totals[n, p] = 0.0
-    if len(tree.unstored) > n:
-        for p in range(tree.unstored.shape[1]):
-            tree.unstored[n, p] = 0.0
     return n
+
+
+def take_edges(tree: Tree, count: Any, reserve: Any) -> Any:
+    """The first of ``count`` free edges that lie side by side; NO_EDGE if fewer than ``reserve`` would remain.
+
+    All edges are handed out here, so no kernel writes past the end of the array.
+    """
+    first = tree.counters[EDGES]
+    if first + count + reserve > len(tree.edges):
+        return np.int64(NO_EDGE)
+    tree.counters[EDGES] = first + count
+    return np.int64(first)
 
 
 def new_edge(tree: Tree, e: Any, action: Any, prior: Any) -> None:

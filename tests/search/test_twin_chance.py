@@ -24,9 +24,7 @@ CHANCES = {
         backup="expectation", pick="stratified", widening=Widening(c=1.5, alpha=0.5, max_children=3)
     ),
     "samples": ChanceConfig(samples_per_visit=3),
-    "samples and strata": ChanceConfig(samples_per_visit=4, pick="stratified"),
     "samples and widening": ChanceConfig(samples_per_visit=2, widening=Widening(c=1.0, alpha=0.3, max_children=2)),
-    "samples and exact": ChanceConfig(samples_per_visit=3, exact_up_to=8),
     "open samples": ChanceConfig(loop="open", samples_per_visit=3),
 }
 OTHERS = [
