@@ -170,15 +170,15 @@ def make_begin(kernels: Kernels) -> Begin:
         tree.counters[COLLIDED] = 1  # nothing joins the root's own evaluation
 
     def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> Any:
-        """Fill in the value of a leaf that need not be asked for: the end, or an exact value of this very state."""
+        """Fill in the value of a leaf that is not passed to the evaluator: an end, or an exact value of this state."""
         leaf = batch.rows[row]
         kind = kind_of(batch.states[row])
-        if kind == TERMINAL:
+        if kind == TERMINAL and not settings.values_ends:
             returns(batch.states[row], batch.values[row])
             leaf.known = 1
         elif leaf.node != NO_NODE and not settings.open_loop and tree.nodes[leaf.node].evaluated:
             word = settings.at_chance if kind == CHANCE else settings.at_decisions
-            if word == ASK_EXACT:
+            if kind == TERMINAL or word == ASK_EXACT:
                 for p in range(batch.values.shape[1]):
                     batch.values[row, p] = tree.own[leaf.node, p]
                 leaf.known = 1

@@ -20,7 +20,7 @@ from aleazero.search.compiled_tree import CompiledTree
 from aleazero.search.compiled_view import CompiledView, Read
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
 from aleazero.search.engine import ANSWERED, FAILED, IDLE, MAX_CHANCE_RUN, PLANTED, WAITING, Leaves
-from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions, values_ends
 from aleazero.search.intake import is_answer, take_in
 from aleazero.search.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
 from aleazero.search.noise import disturb_roots
@@ -277,6 +277,7 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         open_loop=chance.loop == "open",
         at_chance=int(asked_at_chance(evaluator)),
         at_decisions=int(asked_at_decisions(evaluator)),
+        values_ends=values_ends(evaluator),
         max_depth=config.max_depth,
         in_flight=config.in_flight,
         max_nodes=config.max_nodes,

@@ -12,6 +12,8 @@ count. Attributes may say more:
   visits go on), EXACT (its value stands, nothing is expanded below). Masks there are all false.
 - ``decisions``: ESTIMATE (default) or EXACT.
 - ``sees_states = True``: it is called with a sequence of ``State`` instead of observations and masks.
+- ``ended(states)``: values of terminal states, by player, if they are more than the returns (a margin). Requires
+  ``sees_states``. Each end of the game that a search stores then counts as an evaluation.
 - ``for_plan(horizon, plies, prunes)``: the evaluator that a planner with these settings asks instead.
 - ``any_size = True``: a row's bits do not depend on the size of the batch, so a forest need not fill it up.
 """
@@ -96,6 +98,35 @@ def asked_at_decisions(evaluator: Any) -> Asked:
     if asked is NONE:
         raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
     return asked
+
+
+def values_ends(evaluator: Any) -> bool:
+    """Whether the evaluator values ends of the game, in place of their returns."""
+    return bool(getattr(evaluator, "sees_states", False)) and getattr(evaluator, "ended", None) is not None
+
+
+class WithEnds:
+    """An evaluator of states, with its own values of ends among them."""
+
+    def __init__(self, evaluator: Any) -> None:
+        self._evaluator = evaluator
+
+    def __call__(self, states: Sequence[State]) -> tuple[Any, Any]:
+        """Logits, and values in seats relative to the viewer."""
+        over = np.array([state.is_terminal() for state in states])
+        if not over.any():
+            answer: tuple[Any, Any] = self._evaluator(states)
+            return answer
+        game = states[0].game
+        logits, values = np.zeros((len(states), game.num_actions)), np.zeros((len(states), game.num_players))
+        if not over.all():
+            running = [state for state in states if not state.is_terminal()]
+            logits[~over], values[~over] = self._evaluator(running)
+        ends = [state for state in states if state.is_terminal()]
+        values[over] = [
+            np.roll(value, -end.viewer()) for value, end in zip(self._evaluator.ended(ends), ends, strict=True)
+        ]
+        return logits, values
 
 
 def _asked(evaluator: Any, name: str, default: Asked) -> Asked:

@@ -29,7 +29,7 @@ from aleazero.search.engine import (
     Group,
     Leaves,
 )
-from aleazero.search.evaluator import call_evaluator, check_answer, evaluate_batch
+from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, read_result, touch_roots, touches_root
 
@@ -58,7 +58,7 @@ class Lockstep:
     ) -> None:
         chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
         config = config.model_copy(update={"chance": chance})  # results tell what was used
-        self.evaluator, self.config = evaluator, config
+        self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players
         self._pad = pad

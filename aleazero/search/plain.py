@@ -19,7 +19,7 @@ from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
 from aleazero.games.luck import stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
-from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions
+from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions, values_ends
 from aleazero.search.plain_chance import (
     backup_expectation,
     backup_sample,
@@ -47,6 +47,7 @@ class PlainTree:
     def __init__(self, game: Game, evaluator: Any, config: SearchConfig, *, implicit: bool = False) -> None:
         self.game, self.evaluator, self.config = game, evaluator, config
         self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
+        self.values_ends = values_ends(evaluator)
         self.implicit = implicit
         self.chance = chance_of(config, game, evaluator)
         if implicit and (self.chance != ChanceConfig() or self.at_chance is not NONE):
@@ -273,12 +274,13 @@ class PlainTree:
         return self.at_decisions is EXACT and node is not self.root
 
     def _known_value(self, leaf: Leaf) -> Values | None:
-        """The value of a leaf that need not be asked for: the end, or an exact value of this very state."""
+        """The value of a leaf that is not passed to the evaluator: an end, or an exact value of this state."""
         kind = leaf.state.kind()
-        if kind == TERMINAL:
+        if kind == TERMINAL and not self.values_ends:
             return leaf.state.returns()
         exact = self.at_chance is EXACT if kind == CHANCE else self.at_decisions is EXACT
-        return leaf.node.own if leaf.node is not None and exact and self.closed else None
+        stays = exact or kind == TERMINAL
+        return leaf.node.own if leaf.node is not None and stays and self.closed else None
 
     def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
         """The child behind an action or outcome, and the state there."""

@@ -198,6 +198,7 @@ class Settings(NamedTuple):
     open_loop: bool
     at_chance: int
     at_decisions: int
+    values_ends: bool  # the evaluator values ends of the game too
     max_depth: int
     in_flight: int
     max_nodes: int

@@ -186,3 +186,30 @@ def test_a_network_that_was_taught_plies_knows_every_roll(folder):
 def test_a_temperature_is_above_zero(pig, temperature):
     with pytest.raises(aleazero.ConfigError, match=r"prior_temperature is .*, expected a number above 0"):
         PlannedNet(pig.between, temperature)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+def test_a_search_values_ends_as_a_plan_does(yatzy, backend):
+    """In the last turn a search over the network converges to the plan's value, whatever share of its visits end."""
+    line = "open none upper 0 total 20 / open chance upper 0 total 100 / player 1 dice 12356 rerolls 1"
+    state = yatzy.game.state_from_text(line)
+    plan = aleazero.Planner(yatzy.game, yatzy).plan(state)
+    config = aleazero.SearchConfig(num_simulations=3000, chance="full", c=0.5)
+    result = aleazero.Search(yatzy.game, yatzy, config, backend=backend).run(state)
+    best = plan.action(state)
+    assert result.best_action == best
+    behind = plan.action_values(state)
+    for action, q, visits in zip(result.actions, result.q, result.visits, strict=True):
+        if visits > 300:  # all outcomes of its roll are ends, or were expanded
+            assert q == pytest.approx(behind[action][1], abs=2e-3)
+
+
+def test_a_forest_with_threads_values_ends_as_a_search_does(yatzy):
+    line = "open none upper 0 total 20 / open chance upper 0 total 100 / player 1 dice 12356 rerolls 1"
+    state = yatzy.game.state_from_text(line)
+    config = aleazero.SearchConfig(num_simulations=60, chance="stratified")
+    alone = aleazero.Search(yatzy.game, yatzy, config).run(state, seed=5)
+    with aleazero.Forest(yatzy.game, yatzy, config, trees=4, threads=2) as forest:
+        for result in forest.run([state] * 4, seeds=[5] * 4):
+            np.testing.assert_array_equal(result.q, alone.q)
+    assert np.nanmax(alone.q) > 1.05  # a win by 80 points and more, with the margin
