@@ -273,6 +273,16 @@ class KernelState(State):
         count, ids, probabilities = self._outcomes()
         if count == MANY:
             raise ContractError(f"{self.game.name}: the outcomes here are too many to list")
+        if count > len(ids):
+            raise ContractError(
+                f"{self.game.name}: {count} outcomes, expected at most max_outcomes ({len(ids)}), in {self.to_text()}"
+            )
+        for outcome, probability in zip(ids[: max(0, count)], probabilities, strict=False):
+            if outcome < 0 or not probability >= 0.0:
+                raise ContractError(
+                    f"{self.game.name}: outcome {outcome} has probability {probability:.12g}, expected an id and a "
+                    f"probability of at least 0, in {self.to_text()}"
+                )
         total = float(probabilities[:count].sum())
         if abs(total - 1.0) > PROBABILITY_TOLERANCE:
             raise ContractError(f"{self.game.name}: probabilities sum to {total:.12g}, expected 1, in {self.to_text()}")
