@@ -45,7 +45,7 @@ def learn(
 
     The folder gets the newest network (`net.safetensors`), those on the way by number, and a line about each
     (`events.ndjson`). The same command goes on with a run that was stopped, and ends with the same networks. Play with
-    what was learnt as `plan:horizon=turn,net=DIR/net.safetensors`.
+    what was learnt as `net:DIR/net.safetensors`.
 
     **Examples**
 

@@ -20,7 +20,7 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
     position = where.to_text()
     if status == TOO_MANY_NODES:
         return GameError(
-            f"{name}: more than {max_nodes} states within the horizon, expected a nearer horizon, pruning (keep, "
+            f"{name}: more than {max_nodes} states within the horizon, expected fewer plies (plies=1), pruning (keep, "
             f"margin) or a higher max_nodes"
         )
     if status == MANY_OUTCOMES:
