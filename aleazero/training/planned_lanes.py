@@ -14,7 +14,7 @@ from aleazero.games.rows import Rows, state_of
 from aleazero.jit import compile_and_keep
 from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE
-from aleazero.search.horizon import TURN, horizon_at
+from aleazero.search.horizon import TURN, horizon_at, turn_of
 from aleazero.search.plain_arrays import arrays_of
 from aleazero.search.plain_planner import PlainGraph
 from aleazero.search.plan_arrays import INNER, NODES, Graph
@@ -96,7 +96,9 @@ class PlannedLanes:
         if nodes >= MOST_NODES:
             return GameError(f"{name}: {plan} has more than {MOST_NODES} states, expected {self._instead()}")
         if not found:  # all is expanded, and could not be put in order
-            return GameError(f"{name}: {plan} can return to a state it was in, expected {self._instead()}")
+            tells = turn_of(self.game.new_initial_state()) is not None
+            define = "" if tells else "turn(state) in the rules, if a turn can end by chance; or "
+            return GameError(f"{name}: {plan} can return to a state it was in, expected {define}{self._instead()}")
         if isinstance(graph, CompiledGraph) and not graph.state(nodes - found).outcomes_listed():
             return GameError(f"{name}: chance has outcomes too many to list, expected {ALPHAZERO}")
         return error

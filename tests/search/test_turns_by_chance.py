@@ -238,6 +238,13 @@ def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> Non
         Planner(without_turns(), Fixed(ESTIMATE), plies=1, backend=backend).plan(without_turns().new_initial_state())
 
 
+@pytest.mark.parametrize("plies", [None, 1])
+def test_learning_without_turns_says_what_is_missing(plies: int | None) -> None:
+    game = without_turns()
+    with pytest.raises(GameError, match=r"can return to a state it was in, expected turn\(state\) in the rules"):
+        PlannedLanes(game, plies).spread(game.new_initial_state().vector[None])
+
+
 @pytest.mark.parametrize("plies", [None, 1, 2])
 def test_lanes_are_the_planners(plies: int | None) -> None:
     game = bust()
