@@ -1,56 +1,85 @@
-"""Compiled code that numba may keep: with a place for it, and without any."""
+"""Compiled code that is kept on disk: never stale, and never in the way."""
 
 from __future__ import annotations
 
+import ast
+import importlib
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
-from numba.core import caching
+from numba.core.dispatcher import Dispatcher
 
 import aleazero
-from aleazero.jit import compile_and_keep
+from aleazero.jit import ContentCache, cache_info, compile_and_keep
+
+PACKAGE = Path(aleazero.__file__).parent
+COMPILES = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+FACTOR = 2
 
 
 def double(number):
-    return 2 * number
+    return FACTOR * number
 
 
-def test_code_is_kept_where_there_is_a_place() -> None:
-    compiled = compile_and_keep()(double)
-    assert compiled.stats.cache_path is not None
-    assert compiled(4) == 8
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
 
 
-def test_options_are_numbas() -> None:
+def hits(compiled) -> int:
+    return sum(compiled.stats.cache_hits.values())
+
+
+@COMPILES
+def test_code_is_kept(folder: Path) -> None:
+    for kept in (0, 1):
+        compiled = compile_and_keep()(double)
+        assert compiled(4) == 8
+        assert hits(compiled) == kept
+    assert cache_info().files == 1
+
+
+@COMPILES
+def test_options_are_numbas_and_change_the_code(folder: Path) -> None:
     compiled = compile_and_keep(nogil=True, error_model="numpy")(double)
     assert compiled.targetoptions["nogil"]
     assert compiled.targetoptions["error_model"] == "numpy"
+    for options in ({}, {"fastmath": {"contract", "reassoc"}}, {"fastmath": {"contract"}}):
+        compiled = compile_and_keep(**options)(double)
+        assert compiled(4) == 8
+        assert hits(compiled) == 0
+    assert cache_info().files == 3
 
 
-def test_code_is_compiled_where_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
-    compiled = compile_and_keep()(double)
-    assert compiled.stats.cache_path is None
-    assert compiled(4) == 8
+@COMPILES
+@pytest.mark.parametrize("damage", ["cut", "empty", "bit", "nonsense"])
+def test_damaged_files_are_replaced(folder: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert compile_and_keep()(double)(4) == 8
+    (file,) = (folder / "cache" / "kernels").glob("*.code")
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :]
+    file.write_bytes({"cut": whole[:-9], "empty": b"", "bit": flipped, "nonsense": b"no code" * 99}[damage])
+    for kept in (0, 1):
+        compiled = compile_and_keep()(double)
+        assert compiled(4) == 8
+        assert hits(compiled) == kept
+    assert not caplog.messages
 
 
-WITHOUT_A_PLACE = """
+SOME = """
 import numpy as np
-from numba.core import caching
-
-caching.CacheImpl._locator_classes = []
-
 from aleazero.games import yatzy_turn
 from aleazero.nets import inference
 from aleazero.search import intake, noise
 from aleazero.training import targets
-
-compiled = (
-    yatzy_turn.solve_layers, inference._read_values, intake.take_in, noise._fill, noise._unit, targets._targets
-)
-assert all(function.stats.cache_path is None for function in compiled)
 
 one, yes = np.ones((1, 1)), np.ones((1, 1), np.bool_)
 assert yatzy_turn.solve_rerolls(np.ones((1, 120)), 1)[2, 0, 0] == 1.0
@@ -68,14 +97,124 @@ ones = np.ones(1, np.int64)
 spans = np.array([[0, 1]])
 targets._targets(targets.MIX, 0.5, 0.9, spans, 8 * one, 4 * one, yes[0], ~yes[0], 0 * ones, one)
 assert one[0, 0] == 6.0
+print("right")
+"""
+NOISE = "from aleazero.search.noise import dirichlet_noise; print(dirichlet_noise(1, 0.5, 3).tolist())"
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 """
 
 
-def test_all_that_is_kept_works_without_a_place() -> None:
-    subprocess.run([sys.executable, "-c", WITHOUT_A_PLACE], check=True, timeout=300)
+def python(program: str, **environment: str) -> str:
+    """What a program prints in a process of its own, which says nothing else and finds no package in its folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd="/",
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
 
 
-def test_nothing_else_asks_numba_to_keep_code() -> None:
-    folder = Path(aleazero.__file__).parent
-    asking = [path.name for path in folder.rglob("*.py") if "cache=True" in path.read_text(encoding="utf-8")]
-    assert asking == ["jit.py"]
+def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
+    """A folder that cannot be made, and a disk that takes no more than a few bytes of any file."""
+    assert python(SOME, ALEAZERO_CACHE_DIR="/proc/aleazero") == "right"
+    assert python(FULL + NOISE) == python(NOISE, ALEAZERO_CACHE_DIR="/proc/aleazero")
+    assert cache_info().files == 0
+
+
+# -- never stale -----------------------------------------------------------------------------------------------
+
+HELPER = "SCALE = {scale}\ndef bonus(x):\n    return x + {bonus}\n"
+USER = """
+from aleazero.jit import compile_and_keep
+from helper import SCALE, bonus
+
+helped = compile_and_keep()(bonus)
+
+@compile_and_keep()
+def value(x):
+    return SCALE * later(helped(x))
+
+@compile_and_keep()
+def later(x):
+    return x + 1
+"""
+
+
+@COMPILES
+def test_a_change_in_another_file_is_never_served_stale(folder: Path) -> None:
+    """A constant and a function of another module; all versions of it have the same time and size."""
+    (folder / "user.py").write_text(USER)
+    found = []
+    for change in ({"scale": 1, "bonus": 0}, {"scale": 2, "bonus": 0}, {"scale": 1, "bonus": 5}):
+        (folder / "helper.py").write_text(HELPER.format(**change))
+        os.utime(folder / "helper.py", ns=(10**18, 10**18))
+        found.append(python("from user import value; print(value(3))", PYTHONPATH=f"{folder}:{PACKAGE.parent}"))
+    assert found == ["4", "8", "9"]
+    again = "from user import value; print(value(3), sum(value.stats.cache_hits.values()))"
+    assert python(again, PYTHONPATH=f"{folder}:{PACKAGE.parent}") == "9 1"
+
+
+@COMPILES
+def test_the_librarys_own_functions_are_never_served_stale(folder: Path) -> None:
+    """Noise depends on ``search/streams.py``: in a copy of the package an edit of that file shows at once."""
+    shutil.copytree(PACKAGE, folder / "aleazero", ignore=shutil.ignore_patterns("__pycache__"))
+    streams = folder / "aleazero" / "search" / "streams.py"
+    text, old = streams.read_text(), "0xBF58476D1CE4E5B9"
+    assert old in text
+    first = python(NOISE, PYTHONPATH=str(folder))
+    streams.write_text(text.replace(old, "0xBF58476D1CE4E5B7"))
+    second = python(NOISE, PYTHONPATH=str(folder))
+    assert second != first
+    assert second == python(NOISE, PYTHONPATH=str(folder), ALEAZERO_CACHE_DIR=str(folder / "another"))
+
+
+def kept_functions() -> dict[str, Dispatcher]:
+    """Every function of the library that is compiled and kept, by name."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        if "import compile_and_keep" in path.read_text(encoding="utf-8"):
+            name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+            for function, value in vars(importlib.import_module(name)).items():
+                if isinstance(value, Dispatcher) and isinstance(value._cache, ContentCache):
+                    found[f"{name}.{function}"] = value
+    return found
+
+
+@COMPILES
+def test_every_kept_function_has_a_fingerprint() -> None:
+    functions = kept_functions()
+    assert len(functions) > 30
+    stamps = {value._cache.stamp for value in functions.values()}
+    assert len(stamps) == len({id(value) for value in functions.values()})
+
+
+def test_what_stands_alone_depends_on_no_other_file() -> None:
+    """The file's text is its fingerprint, so it may import nothing but libraries and the decorator."""
+    alone = [path for path in PACKAGE.rglob("*.py") if "stands_alone=True" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in alone] == ["value_kernels.py"]
+    for path in alone:
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        libraries = ("__future__", "math", "typing", "numpy", "numba", "llvmlite")
+        assert {name for name in names if name.partition(".")[0] not in libraries} == {"aleazero.jit.compile_and_keep"}
+
+
+def test_nothing_asks_numba_to_keep_code() -> None:
+    assert [path.name for path in PACKAGE.rglob("*.py") if "cache=True" in path.read_text(encoding="utf-8")] == []
+
+
+def test_without_compiling_functions_stay_plain() -> None:
+    plain, compiled = (python(NOISE, **more) for more in ({"NUMBA_DISABLE_JIT": "1"}, {}))
+    np.testing.assert_allclose(ast.literal_eval(plain), ast.literal_eval(compiled), rtol=1e-12)

@@ -45,7 +45,7 @@ def learn(
 
     The folder gets the newest network (`net.safetensors`), those on the way by number, and a line about each
     (`events.ndjson`). The same command goes on with a run that was stopped, and ends with the same networks. Play with
-    what was learnt as `plan:horizon=turn,net=DIR/net.safetensors`.
+    what was learnt as `net:DIR/net.safetensors`.
 
     **Examples**
 
@@ -69,7 +69,10 @@ def learn(
     if recipe not in RECIPES:
         raise ConfigError(f"--recipe is {recipe!r}, expected afterstate")
     if recipe == "alphazero":
-        raise ConfigError("--recipe is 'alphazero', which has commands of its own: expected `selfplay` and `fit`")
+        raise ConfigError(
+            "--recipe is 'alphazero', expected `aleazero train` with `recipe: alphazero` in its config, or `selfplay` "
+            "and `fit`"
+        )
     if minutes is not None and rounds is not None:
         raise ConfigError("--minutes and --rounds are both given, expected one of them")
     loaded = read_game(game, param)

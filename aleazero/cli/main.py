@@ -107,9 +107,18 @@ def _run() -> int:
             raise
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            typer.echo(f"error: {one_line(said)}; `aleazero --help` shows what there is", err=True)
+            typer.echo(f"error: {one_line(said)}; `{_command_of(error)} --help` shows what there is", err=True)
         return USER_ERROR
     return code if isinstance(code, int) else 0
+
+
+def _command_of(error: Exception) -> str:
+    """The command that an error of usage belongs to, as it is typed."""
+    names, context = [], getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        names.append(context.info_name)
+        context = context.parent
+    return " ".join(("aleazero", *reversed(names)))
 
 
 if __name__ == "__main__":

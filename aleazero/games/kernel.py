@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, overload
 
 import numpy as np
@@ -273,10 +273,12 @@ class KernelState(State):
         count, ids, probabilities = self._outcomes()
         if count == MANY:
             raise ContractError(f"{self.game.name}: the outcomes here are too many to list")
-        total = float(probabilities[:count].sum())
-        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-            raise ContractError(f"{self.game.name}: probabilities sum to {total:.12g}, expected 1, in {self.to_text()}")
-        return [(int(o), float(p)) for o, p in zip(ids[:count], probabilities[:count], strict=True)]
+        if count > len(ids):
+            raise ContractError(
+                f"{self.game.name}: {count} outcomes, expected at most max_outcomes ({len(ids)}), in {self.to_text()}"
+            )
+        shown = slice(max(0, count))
+        return valid_outcomes(self, zip(ids[shown].tolist(), probabilities[shown].tolist(), strict=True))
 
     def sample_outcome(self, u: float) -> int:
         if self.game.kernels.sample is not None:
@@ -373,6 +375,21 @@ def vectors_of(states: Sequence[State]) -> Vector:
     if isinstance(states, KernelStates):
         return states.vectors
     return np.array([cast(KernelState, state).vector for state in states], np.int64)
+
+
+def valid_outcomes(state: State, listed: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """The outcomes listed in a state; a ContractError if an id or a probability is invalid, or their sum is not 1."""
+    outcomes = [(int(outcome), float(probability)) for outcome, probability in listed]
+    for outcome, probability in outcomes:
+        if outcome < 0 or not probability >= 0.0:
+            raise ContractError(
+                f"{state.game.name}: outcome {outcome} has probability {probability:.12g}, expected an id and a "
+                f"probability of at least 0, in {state.to_text()}"
+            )
+    total = sum(probability for _, probability in outcomes)
+    if not abs(total - 1.0) <= PROBABILITY_TOLERANCE:
+        raise ContractError(f"{state.game.name}: probabilities sum to {total:.12g}, expected 1, in {state.to_text()}")
+    return outcomes
 
 
 def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:

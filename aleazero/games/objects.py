@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from aleazero.errors import ContractError, GameError, IllegalActionError, PositionError
 from aleazero.games.base import (
     CHANCE_PLAYER,
-    PROBABILITY_TOLERANCE,
     TERMINAL_PLAYER,
     Game,
     GameInfo,
     State,
 )
-from aleazero.games.kernel import call_with_params, sample_listed
+from aleazero.games.kernel import call_with_params, sample_listed, valid_outcomes
 
 METHODS = ("current_player", "legal_actions", "apply_action", "returns")
 
@@ -119,11 +118,7 @@ class ObjectState(State):
     def chance_outcomes(self) -> list[tuple[int, float]]:
         if self.current_player() != CHANCE_PLAYER:
             return []
-        outcomes = [(int(o), float(p)) for o, p in self.wrapped.chance_outcomes()]
-        total = sum(p for _, p in outcomes)
-        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-            raise ContractError(f"{self.game.name}: probabilities sum to {total:.12g}, expected 1, in {self.to_text()}")
-        return outcomes
+        return valid_outcomes(self, self.wrapped.chance_outcomes())
 
     def sample_outcome(self, u: float) -> int:
         return sample_listed(self.chance_outcomes(), u)

@@ -140,7 +140,7 @@ def _score_column(game: Game) -> Column:
     if game.info.utility is None:
         raise ConfigError(
             f"{game.name} has no bounds of its returns, expected GameInfo(utility=(lowest, highest)), of which scores "
-            "are learnt in shares, or recipe alphazero"
+            "are learnt in shares, or `aleazero train` with `recipe: alphazero`"
         )
     low, high = game.info.utility
     return Column(name="score", scale=(high - low) / SPREADS, delta=(high - low) / SPREADS / 2)

@@ -1,4 +1,4 @@
-"""Compiled passes of ``mlp`` and ``towers``, forward and backward. One file: numba's cache looks at no other.
+"""Compiled passes of ``mlp`` and ``towers``, forward and backward. One file, which depends on no other.
 
 Everything is one step, ``_accumulate``: weighted sums of a matrix's rows, over those whose weight is not 0. Layers
 stand (in, out), so a layer adds rows of weights; what comes back adds rows of the turned weights; a gradient adds rows
@@ -27,7 +27,9 @@ ZERO: Final = np.float32(0)
 HALF, ONE = np.float32(0.5), np.float32(1)
 TANH, SIGMOID = np.float32(1), np.float32(2)
 """Links of columns, as ``columns.as_table`` writes them."""
-_compile = compile_and_keep(nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
+_compile = compile_and_keep(
+    stands_alone=True, nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"}
+)
 
 
 @_compile
@@ -117,7 +119,7 @@ def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, ou
         _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
 
 
-@compile_and_keep(nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
+@compile_and_keep(stands_alone=True, nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
 def _dot(one: Any, a: int, other: Any, b: int, width: int) -> Any:
     """The product of two rows. It is summed in lanes, in an order that only the width decides."""
     total = ZERO

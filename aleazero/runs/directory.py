@@ -34,7 +34,7 @@ from aleazero.evaluation.seed_sets import NAMED
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
-from aleazero.runs.events import Events
+from aleazero.runs.events import Events, read_events
 from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
 from aleazero.version import VERSION
 
@@ -207,8 +207,8 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
     with _locked(path):
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
             left.unlink()
-        if (path / MANIFEST).exists():
-            manifest = read_manifest(path)
+        manifest = read_manifest(path) if (path / MANIFEST).exists() else None
+        if manifest is not None and (config is None or not _nothing_done(path, manifest)):
             _require_this_version(path, manifest)
             held = read_own_config(path)
             config = held if config is None else config
@@ -318,6 +318,14 @@ def _require_empty(path: Path) -> None:
     found = sorted(one.name for one in path.iterdir() if not any(fnmatch(one.name, name) for name in ours))
     if found:
         raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
+
+
+def _nothing_done(path: Path, manifest: Manifest) -> bool:
+    """Whether a run was stopped, e.g. by an error, before it learned anything: other settings may take its place."""
+    if manifest.iterations or not {one.name for one in path.iterdir()} <= {LOCK, CONFIG, MANIFEST, EVENTS}:
+        return False
+    events = read_events(path / EVENTS)
+    return bool(events) and events[-1]["event"] == "stopped"
 
 
 def _require_this_version(path: Path, manifest: Manifest) -> None:

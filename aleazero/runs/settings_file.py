@@ -43,6 +43,12 @@ _Loader.add_implicit_resolver(
 
 def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     """The settings in a file, with ``key.inner=value`` changes; whole and possible, or an error by the key's path."""
+    if path.suffix == ".py":
+        raise ConfigError(
+            f"{path} is a Python file, expected a config file in YAML: write `game: {path.name}` and `minutes: 6` into "
+            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero learn --game {path} --out "
+            f"{Path('runs') / path.stem}`"
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

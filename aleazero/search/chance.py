@@ -48,6 +48,18 @@ def make_draw(kernels: Kernels) -> Callable[[Any, float, Scratch], Any]:
     return draw_listed
 
 
+def is_valid_list(scratch: Any, count: Any) -> bool:
+    """Whether the outcomes listed in the scratch are valid: their number, ids and probabilities, and a sum of 1."""
+    if count < 1 or count > len(scratch.ids) - SLACK:
+        return False
+    total = 0.0
+    for i in range(count):
+        if scratch.probabilities[i] < 0.0 or scratch.ids[i] < 0 or scratch.ids[i] > LARGEST_ID:
+            return False
+        total += scratch.probabilities[i]
+    return bool(abs(total - 1.0) <= PROBABILITY_TOLERANCE)
+
+
 def may_store(tree: Tree, settings: Settings, n: Any) -> Any:
     """Whether widening leaves room for one more stored outcome; the visit that asks is in flight already."""
     node = tree.nodes[n]

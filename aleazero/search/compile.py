@@ -1,51 +1,31 @@
-"""Compiling a game's loop with numba, and keeping the machine code on disk under its content's fingerprint.
-
-numba's own cache looks at a file's name and time, which serves stale code when a helper, a constant or a table
-changes, and never hits for closures. Here the file's name is the fingerprint of all that the code depends on:
-no index, no times, nothing to race for. A cache that cannot be read or written never breaks a search.
-"""
+"""Compiling a game's loop with numba; the machine code is kept on disk by ``aleazero.jit``."""
 
 from __future__ import annotations
 
-import hashlib
-import logging
-import platform
-import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
-import numpy as np
 from numba import njit
-from numba.core import caching, serialize
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from aleazero.errors import GameError
-from aleazero.files import cache_root, write_whole
+from aleazero.fingerprint import fingerprint, names_used, plain_function
 from aleazero.games.twins import gist
+from aleazero.jit import CacheInfo as CacheInfo
+from aleazero.jit import ContentCache, versions
+from aleazero.jit import cache_info as cache_info
+from aleazero.jit import clear_cache as clear_cache
 from aleazero.search.borrow import borrow
 from aleazero.search.compile_parts import PartCompiler
-from aleazero.search.fingerprint import fingerprint, names_used, plain_function
-
-FORMAT = 2
-"""Version of the cache files."""
-
-MOST_FILES = 256
-"""Older files go when there are more."""
 
 OURS = ("aleazero.search.", "aleazero.nets.", "aleazero.training.")
 """Where functions are that take many arrays at a time, all of them borrowed."""
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_MAGIC = b"aleazero"
-
-log = logging.getLogger("aleazero")
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -67,11 +47,11 @@ def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:
     function = plain_function(advance)
     assert function is not None
     # Taken also where nothing is compiled: what cannot be fingerprinted is refused in every mode.
-    stamp = fingerprint(function, *_versions())
+    stamp = fingerprint(function, *versions(), repr(OPTIONS), repr(_INNER))
     if numba.config.DISABLE_JIT:
         return advance
     dispatcher = njit(**OPTIONS)(_specialise(function, stamp, {}, ()))
-    dispatcher._cache = ContentCache(game, stamp)
+    dispatcher._cache = ContentCache(game, lambda: stamp, announced=True)
 
     entry: Callable[..., int] | None = None
 
@@ -138,100 +118,3 @@ def _specialise(
     copy.__qualname__ = f"{function.__name__}_{stamp}"
     copy.__module__ = __name__
     return copy
-
-
-def _versions() -> tuple[str, ...]:
-    numbers = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), sys.byteorder)
-    checks = f"boundscheck {numba.config.BOUNDSCHECK} opt {numba.config.OPT}"
-    return (f"format {FORMAT}", *numbers, checks, repr(OPTIONS), repr(_INNER))
-
-
-def cache_folder() -> Path:
-    """Where compiled code is kept."""
-    return cache_root() / "kernels"
-
-
-class ContentCache(caching._Cache):  # type: ignore[misc]
-    """Machine code by the content it was made from; the file carries a checksum of itself."""
-
-    def __init__(self, game: str, stamp: str) -> None:
-        self._game = "".join(letter if letter.isalnum() else "_" for letter in game)
-        self._stamp = stamp
-        self._enabled = True
-
-    @property
-    def cache_path(self) -> str:
-        """The folder."""
-        return str(cache_folder())
-
-    def enable(self) -> None:
-        """Part of numba's interface."""
-        self._enabled = True
-
-    def disable(self) -> None:
-        """Part of numba's interface."""
-        self._enabled = False
-
-    def flush(self) -> None:
-        """Part of numba's interface: there is no index to forget."""
-
-    def _file(self, signature: Any, target: Any) -> Path:
-        kind = hashlib.sha256(repr((str(signature), target.codegen().magic_tuple())).encode()).hexdigest()[:16]
-        return cache_folder() / f"{self._game}-{self._stamp}-{kind}.code"
-
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """The compiled code of a signature, or None: then it is about to be compiled."""
-        target.refresh()
-        try:
-            content = self._file(signature, target).read_bytes()
-            size = len(_MAGIC) + 32
-            if content[:size] == _MAGIC + hashlib.sha256(content[size:]).digest():
-                payload = serialize.loads(content[size:])
-                return caching.CompileResultCacheImpl.rebuild(None, target, payload)
-            log.warning("a damaged file in the cache is made anew")
-        except FileNotFoundError:
-            pass
-        except Exception as error:  # whatever is wrong with the cache, the search goes on
-            log.debug("cache not read: %s", error)
-        log.warning("compiling %s, once", self._game)
-        return None
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep compiled code; a disk that is full or read-only costs only the next start."""
-        try:
-            payload = serialize.dumps(compiled._reduce())
-            parts = [_MAGIC, hashlib.sha256(payload).digest(), payload]
-            write_whole(self._file(signature, compiled.target_context), parts)
-            _prune(cache_folder())
-        except Exception as error:  # whatever is wrong with the disk, the search goes on
-            log.debug("cache not written: %s", error)
-
-
-def _prune(folder: Path) -> None:
-    files = sorted(folder.glob("*.code"), key=lambda file: file.stat().st_mtime)
-    for file in files[: max(0, len(files) - MOST_FILES)]:
-        file.unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class CacheInfo:
-    """What the cache holds."""
-
-    folder: Path
-    files: int
-    bytes: int
-
-
-def cache_info() -> CacheInfo:
-    """What the cache holds."""
-    files = [file for file in cache_folder().glob("*.code") if file.is_file()]
-    return CacheInfo(cache_folder(), len(files), sum(file.stat().st_size for file in files))
-
-
-def clear_cache() -> CacheInfo:
-    """Empty the cache; what it held."""
-    held = cache_info()
-    for file in cache_folder().glob("*.code"):
-        if file.is_file():
-            file.unlink(missing_ok=True)
-    return held

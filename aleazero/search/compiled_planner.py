@@ -174,6 +174,12 @@ class CompiledGraph:
         places = np.flatnonzero((states == state.vector).all(axis=1))
         return int(places[np.argmin(_plain(self._graph.nodes)["layer"][places])]) if len(places) else None
 
+    def movers(self) -> list[int]:
+        """The players that decide inside the horizon, ascending."""
+        nodes = _plain(self._graph.nodes)[: self._graph.counters[NODES]]
+        found: list[int] = np.unique(nodes["mover"][(nodes["role"] == INNER) & (nodes["kind"] == DECISION)]).tolist()
+        return found
+
     def state(self, place: int) -> State:
         """The state at a place."""
         return self.game.state_from_vector(self._graph.states[place])

@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.games.base import PROBABILITY_TOLERANCE
 from aleazero.games.kernel import Kernels
 from aleazero.search.borrow import seldom
-from aleazero.search.chance import BAD_OUTCOME
+from aleazero.search.chance import BAD_OUTCOME, is_valid_list
 from aleazero.search.streams import extend_key_bits, rank_at
-from aleazero.search.tree import LARGEST_ID, NO_EDGE, SLACK, TIES_KEY, Scratch, Settings, Tree, new_edge, take_edges
+from aleazero.search.tree import NO_EDGE, TIES_KEY, Scratch, Settings, Tree, new_edge, take_edges
 
 MADE: Final = 0
 UNLISTED: Final = -2
@@ -44,14 +43,7 @@ def make_listing(kernels: Kernels) -> Listing:
         listed = outcomes(tree.states[n], scratch.ids, scratch.probabilities)
         if listed < 0:
             return UNLISTED
-        if listed < 1 or listed > len(scratch.ids) - SLACK:
-            return BAD_OUTCOME
-        total = 0.0
-        for i in range(listed):
-            if scratch.probabilities[i] < 0.0 or scratch.ids[i] < 0 or scratch.ids[i] > LARGEST_ID:
-                return BAD_OUTCOME
-            total += scratch.probabilities[i]
-        if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+        if not is_valid_list(scratch, listed):
             return BAD_OUTCOME
         node = tree.nodes[n]
         exact = listed <= settings.exact_up_to

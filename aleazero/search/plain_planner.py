@@ -18,7 +18,7 @@ from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
 from aleazero.games.luck import stream_key
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
-from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN, Horizon, may_prune, turn_of
+from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
 from aleazero.search.plan_expand import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
@@ -49,6 +49,7 @@ class PlainGraph:
         self.game, self.horizon, self.evaluator = root.game, horizon, evaluator
         self.max_nodes, self.seed = max_nodes, seed
         self.afterstates = asked_at_chance(evaluator) is not NONE
+        self.values_any_state = isinstance(evaluator, Uniform | Rollout)
         self.nodes: list[PlainNode] = []
         self.expanded = 0
         self.order: list[PlainNode] = []
@@ -68,7 +69,8 @@ class PlainGraph:
         mover = state.current_player() if kind == DECISION else -1
         other = self.horizon.counts == MOVER and kind == DECISION and mover != self.horizon.mover
         past = layer >= self.horizon.limit or other
-        asked = past and kind != TERMINAL and (kind == DECISION or self.afterstates)
+        further = self.values_any_state and layer > self.horizon.limit
+        asked = past and kind != TERMINAL and (kind == DECISION or self.afterstates or further)
         node = PlainNode(state, layer, kind, mover, asked)
         if kind == TERMINAL:
             node.value = state.returns()
@@ -76,15 +78,19 @@ class PlainGraph:
         self.nodes.append(node)
         return node
 
-    def _layer_behind(self, node: PlainNode, state: State) -> int:
-        counts = self.horizon.counts
+    def _new_layer(self, node: PlainNode, state: State) -> int:
+        """Return the layer of a state that follows a node, by the rule of the horizon."""
+        counts, layer, kind = self.horizon.counts, node.layer, state.kind()
+        if counts == NOTHING:
+            return layer
+        if counts == TURN and layer == 0:
+            return layer + (kind != TERMINAL and turn_of(state) != self.horizon.turn)
+        if node.kind == CHANCE:  # chance events in a row count once per turn
+            inside = layer < self.horizon.limit or self.values_any_state
+            return layer + (inside and kind == CHANCE and turn_of(state) != turn_of(node.state))
         if counts == CHANCE_RUNS:
-            return node.layer + (node.kind == DECISION and state.kind() == CHANCE)
-        if counts == DECISIONS:
-            return node.layer + (node.kind == DECISION)
-        if counts == TURN and node.layer == 0 and state.kind() != TERMINAL:
-            return int(turn_of(state) != self.horizon.turn)
-        return node.layer
+            return layer + (kind == CHANCE)
+        return layer + (counts == DECISIONS)
 
     def _expand(self, node: PlainNode, kept: NDArray[np.bool_] | None) -> None:
         """Find what follows a node."""
@@ -100,7 +106,7 @@ class PlainGraph:
         for label, probability in follows:
             after = state.clone()
             after._apply(label)
-            node.edges.append((label, probability, self._enter(after, state, self._layer_behind(node, after))))
+            node.edges.append((label, probability, self._enter(after, state, self._new_layer(node, after))))
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
         """Expand to the end, or only the nodes found so far; True when all is expanded."""
@@ -195,6 +201,10 @@ class PlainGraph:
         key = state.key()
         layers = range(1 + max(node.layer for node in self.nodes))
         return next((self._places[key, layer] for layer in layers if (key, layer) in self._places), None)
+
+    def movers(self) -> list[int]:
+        """The players that decide inside the horizon, ascending."""
+        return sorted({node.mover for node in self.nodes if node.kind == DECISION and not node.on_frontier})
 
     def state(self, place: PlainNode) -> State:
         """The state at a place."""

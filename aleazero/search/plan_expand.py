@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, MANY, PROBABILITY_TOLERANCE, TERMINAL
+from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL
 from aleazero.games.kernel import Kernels
-from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, TURN
+from aleazero.search.chance import is_valid_list
+from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN
 from aleazero.search.plan_arrays import (
     ASKED,
     DEPTH,
@@ -29,6 +30,7 @@ from aleazero.search.plan_arrays import (
     PlanSettings,
 )
 from aleazero.search.streams import mix_bits
+from aleazero.search.tree import ROLLOUT, UNIFORM
 
 # What it stopped for.
 SOLVED: Final = 0
@@ -57,16 +59,21 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
     returns = kernels.returns
     turn_of = kernels.turn or one_turn
 
-    def layer_behind(node: Any, state: Any, kind: Any, settings: PlanSettings) -> Any:
-        """The layer of a state behind a node, by the rule of the horizon."""
+    def new_layer(graph: Graph, n: Any, state: Any, kind: Any, settings: PlanSettings) -> Any:
+        """Return the layer of a state that follows node n, by the rule of the horizon."""
+        node = graph.nodes[n]
         layer = np.int64(node.layer)
+        if settings.counts == NOTHING:
+            return layer
+        if settings.counts == TURN and layer == 0:
+            return layer + (1 if kind != TERMINAL and turn_of(state) != settings.turn else 0)
+        if node.kind == CHANCE:  # chance events in a row count once per turn
+            inside = layer < settings.limit or values_any_state(settings)
+            passed = inside and kind == CHANCE and turn_of(state) != turn_of(graph.states[n])
+            return layer + (1 if passed else 0)
         if settings.counts == CHANCE_RUNS:
-            return layer + (1 if node.kind == DECISION and kind == CHANCE else 0)
-        if settings.counts == DECISIONS:
-            return layer + (1 if node.kind == DECISION else 0)
-        if settings.counts == TURN and layer == 0 and kind != TERMINAL:
-            return layer + (1 if turn_of(state) != settings.turn else 0)
-        return layer
+            return layer + (1 if kind == CHANCE else 0)
+        return layer + (1 if settings.counts == DECISIONS else 0)
 
     def add(graph: Graph, state: Any, kind: Any, layer: Any, code: Any, place: Any, settings: PlanSettings) -> Any:
         """A new node for a state at a free place of the table, or a status where there is no room."""
@@ -95,7 +102,9 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         if kind == TERMINAL:
             node.role = ENDED
             returns(graph.states[n], graph.values[n])
-        elif past and (kind == DECISION or settings.afterstates):
+        elif past and (
+            kind == DECISION or settings.afterstates or (layer > settings.limit and values_any_state(settings))
+        ):
             node.role = ASKED
             graph.counters[LEAVES] += 1
         return n
@@ -107,12 +116,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
             count = np.int64(outcomes(state, scratch.ids, scratch.probabilities))
             if count == MANY:
                 return np.int64(MANY_OUTCOMES)
-            total = 0.0
-            for i in range(count):
-                total += scratch.probabilities[i]
-            if count < 1 or not abs(total - 1.0) <= PROBABILITY_TOLERANCE:
-                return np.int64(BAD_PROBABILITIES)
-            return count
+            return count if is_valid_list(scratch, count) else np.int64(BAD_PROBABILITIES)
         count = np.int64(legal(state, scratch.actions))
         if n - start < len(kept):
             left = np.int64(0)
@@ -142,7 +146,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
             else:
                 apply(walk, label)
             kind = np.int64(kind_of(walk))
-            layer = layer_behind(node, walk, kind, settings)
+            layer = new_layer(graph, n, walk, kind, settings)
             code = hash_state(walk, layer)
             child = find(graph, walk, layer, code)
             if child < 0:
@@ -181,6 +185,11 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         return np.int64(SOLVED if put_in_order(graph) else CYCLE)
 
     return begin, expand_all
+
+
+def values_any_state(settings: PlanSettings) -> bool:
+    """Whether the evaluator is one of the loop's own, which can value chance nodes if they have to."""
+    return settings.evaluator == UNIFORM or settings.evaluator == ROLLOUT
 
 
 def one_turn(state: Any) -> int:

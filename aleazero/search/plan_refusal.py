@@ -20,7 +20,7 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
     position = where.to_text()
     if status == TOO_MANY_NODES:
         return GameError(
-            f"{name}: more than {max_nodes} states within the horizon, expected a nearer horizon, pruning (keep, "
+            f"{name}: more than {max_nodes} states within the horizon, expected fewer plies (plies=1), pruning (keep, "
             f"margin) or a higher max_nodes"
         )
     if status == MANY_OUTCOMES:
@@ -29,8 +29,9 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
         )
     if status == CYCLE:
         return GameError(
-            f"{name}: within the horizon play can return to a state it was in, expected none twice on a way: use "
-            f"aleazero.oracles.solve, or a nearer horizon"
+            f"{name}: within the horizon play can return to a state it was in, expected none twice on a way: plan "
+            f"fewer plies (plies=1) with an evaluator that values chance nodes, define turn(state) if a turn can end "
+            f"by chance, or use aleazero.oracles.solve"
         )
     if status == NOBODY_TO_ASK:
         return ConfigError(
@@ -45,4 +46,7 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
             f"where"
         )
     assert status == BAD_PROBABILITIES, status
-    return ContractError(f"{name}: the probabilities in {position!r} do not sum to 1")
+    return ContractError(
+        f"{name}: the outcomes in {position!r} are invalid, expected 1 to max_outcomes of them, ids of at least 0, and "
+        f"probabilities of at least 0 that sum to 1"
+    )

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import pack, rows_of, unpack
@@ -310,6 +310,12 @@ class AfterstateLearner:
         if not config.replay:
             self.seen = 0
         if not (np.isfinite(losses).all() and np.isfinite(self.theta).all() and np.isfinite(self.mean).all()):
+            spoilt = np.flatnonzero(~np.isfinite(self._features[:held]).all(axis=0))
+            if len(spoilt):
+                raise GameError(
+                    f"{self.game.name}: feature {spoilt[0]} is not finite in a state that was played, expected finite "
+                    "numbers: `aleazero check` shows where"
+                )
             raise ConfigError(
                 f"learning ran away in round {self.rounds_done + 1} (loss {losses.tolist()}), expected finite numbers: "
                 "lower learning_rate"

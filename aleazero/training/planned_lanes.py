@@ -14,7 +14,7 @@ from aleazero.games.rows import Rows, state_of
 from aleazero.jit import compile_and_keep
 from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE
-from aleazero.search.horizon import horizon_at
+from aleazero.search.horizon import TURN, horizon_at, turn_of
 from aleazero.search.plain_arrays import arrays_of
 from aleazero.search.plain_planner import PlainGraph
 from aleazero.search.plan_arrays import INNER, NODES, Graph
@@ -23,6 +23,10 @@ Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 MOST_NODES: Final = 200_000
 """Of one turn's graph; a game with more needs fewer plies."""
+
+
+ALPHAZERO: Final = "`aleazero train` with `recipe: alphazero` in the config"
+ONE_PLY: Final = "plies=1 (`learn --set plies=1`, `train --set afterstate.plies=1`)"
 
 
 Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
@@ -82,13 +86,28 @@ class PlannedLanes:
     def _refusal(self, error: GameError, graph: CompiledGraph | PlainGraph) -> GameError:
         """The planner's error, in words of learning where a setting helps."""
         nodes, found = graph.counts()["nodes"], graph.found()
+        name, plan = self.game.name, "a turn" if self.plies is None else f"a plan of plies={self.plies}"
+        movers = graph.movers()
+        if graph.horizon.counts == TURN and len(movers) > 1 and (nodes >= MOST_NODES or not found):
+            return GameError(
+                f"{name}: turn(state) is the same for decisions of players {movers[0]} and {movers[1]}, expected "
+                f"another number when the mover changes: `aleazero check` shows where"
+            )
         if nodes >= MOST_NODES:
-            fewer = "plies=1" if self.plies is None else "fewer plies"
-            said = f"a turn has more than {MOST_NODES} states, expected {fewer}, or recipe alphazero"
-            return GameError(f"{self.game.name}: {said}")
-        if isinstance(graph, CompiledGraph) and found and not graph.state(nodes - found).outcomes_listed():
-            return GameError(f"{self.game.name}: chance has outcomes too many to list, expected recipe alphazero")
+            return GameError(f"{name}: {plan} has more than {MOST_NODES} states, expected {self._instead()}")
+        if not found:  # all is expanded, and could not be put in order
+            tells = turn_of(self.game.new_initial_state()) is not None
+            define = "" if tells else "turn(state) in the rules, if a turn can end by chance; or "
+            return GameError(f"{name}: {plan} can return to a state it was in, expected {define}{self._instead()}")
+        if isinstance(graph, CompiledGraph) and not graph.state(nodes - found).outcomes_listed():
+            return GameError(f"{name}: chance has outcomes too many to list, expected {ALPHAZERO}")
         return error
+
+    def _instead(self) -> str:
+        """What to set where plans are too large."""
+        if self.plies is None:
+            return f"{ONE_PLY}, or {ALPHAZERO}"
+        return ALPHAZERO if self.plies == 1 else f"fewer plies, or {ALPHAZERO}"
 
     def play(
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float

@@ -100,7 +100,7 @@ def test_yatzy_is_judged_by_the_oracle(run_json, tmp_path, oracle) -> None:
     ("words", "said"),
     [
         (("--recipe", "nonsense"), "--recipe is 'nonsense', expected afterstate"),
-        (("--recipe", "alphazero"), "has commands of its own: expected `selfplay` and `fit`"),
+        (("--recipe", "alphazero"), "expected `aleazero train` with `recipe: alphazero` in its config, or `selfplay`"),
         (("--minutes", "1", "--rounds", "2"), "--minutes and --rounds are both given"),
         (("--set", "lanse=3"), "no setting 'lanse', did you mean lanes"),
         (("--set", "lanes"), "--set is 'lanes', expected KEY=VALUE, e.g. target=td"),
@@ -145,7 +145,7 @@ def test_games_that_cannot_be_learnt_are_one_line_and_leave_nothing(refused, gam
 def test_a_turn_too_large_is_one_line_and_leaves_nothing(refused, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("aleazero.training.planned_lanes.MOST_NODES", 20)
     said = refused(*PIG, "--out", str(tmp_path / "run"))
-    assert said.endswith("pig: a turn has more than 20 states, expected plies=1, or recipe alphazero")
+    assert "pig: a turn has more than 20 states, expected plies=1 (`learn --set plies=1`, `train --set " in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -71,3 +71,17 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
     assert done.returncode == 0, done.stderr
     assert "####" in done.stdout
     assert "█" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (("learn", "--workers", "2"), "aleazero learn"),
+        (("runs", "show", "--loud"), "aleazero runs show"),
+        (("frobnicate",), "aleazero"),
+    ],
+)
+def test_usage_errors_name_the_help_of_their_own_command(process, words, command):
+    done = process(*words)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith(f"; `{command} --help` shows what there is")

@@ -87,6 +87,16 @@ def test_what_is_missing_is_said_in_a_line(words, said, tmp_path, monkeypatch):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+def test_a_games_file_in_place_of_a_config_is_said_in_a_line(tmp_path):
+    rules = tmp_path / "ur.py"
+    rules.write_text('"""Royal Game of Ur."""\nfrom aleazero import GameInfo\n')
+    done = invoke("train", rules)
+    assert done.exit_code == 2
+    (line,) = done.stderr.splitlines()
+    assert "is a Python file, expected a config file in YAML: write `game: ur.py` and `minutes: 6` into" in line
+    assert f"`aleazero learn --game {rules} --out runs/ur`" in line
+
+
 def test_a_damaged_run_does_not_hide_the_others(finished, tmp_path):
     shutil.copytree(finished[0], tmp_path / "good")
     shutil.copytree(finished[0], tmp_path / "bad")

@@ -128,3 +128,27 @@ def test_probabilities_are_checked():
     state.apply_action(1)
     with pytest.raises(ContractError, match=r"sum to 1.1"):
         state.chance_outcomes()
+
+
+@pytest.mark.parametrize("listed", [[(0, 1.5), (1, -0.5)], [(0, 0.5), (-1, 0.5)], [(0, 0.5), (1, float("nan"))], []])
+def test_invalid_outcome_lists_are_rejected(listed) -> None:
+    class Coin:
+        num_players, num_actions, max_outcomes = 1, 1, 2
+
+        def current_player(self):
+            return -1
+
+        def legal_actions(self):
+            return []
+
+        def chance_outcomes(self):
+            return listed
+
+        def apply_action(self, action):
+            pass
+
+        def returns(self):
+            return [0.0]
+
+    with pytest.raises(ContractError, match="expected"):
+        load_game(Coin).new_initial_state().chance_outcomes()

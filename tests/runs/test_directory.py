@@ -59,6 +59,18 @@ def test_a_run_of_other_settings_is_refused(tmp_path, changes, said):
         begin(tmp_path, **changes)
 
 
+def test_a_run_that_was_stopped_before_it_learned_anything_takes_other_settings(tmp_path):
+    with open_directory(tmp_path, config()) as held:
+        held.events.add("started")
+        held.events.add("stopped", why="a turn has more than 200000 states")
+    begin(tmp_path, afterstate={"lanes": 5})
+    with open_directory(tmp_path, None) as held:
+        assert held.config.afterstate == {"lanes": 5}
+    (tmp_path / "models").mkdir()
+    with pytest.raises(RunError, match=r"with afterstate\.lanes 5, got 6"):
+        begin(tmp_path, afterstate={"lanes": 6})
+
+
 def test_what_is_measured_and_kept_may_change(tmp_path):
     begin(tmp_path)
     begin(tmp_path, evaluate={"pairs": 3}, keep={"models": 2})

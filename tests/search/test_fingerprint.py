@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aleazero.errors import GameError
-from aleazero.search.fingerprint import fingerprint
+from aleazero.fingerprint import fingerprint
 
 SOURCE = """
 import math

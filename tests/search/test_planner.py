@@ -756,7 +756,7 @@ def test_what_cannot_be_planned(backend: str) -> None:
     ("outcomes", "message"),
     [
         (lambda state, ids, probabilities: -1, "too many to list, expected listed chance"),
-        (lambda state, ids, probabilities: 0, "do not sum to 1|sum to 0"),
+        (lambda state, ids, probabilities: 0, "outcomes in .* are invalid, expected 1 to max_outcomes|sum to 0"),
     ],
 )
 def test_chance_that_cannot_be_listed(backend: str, outcomes, message: str) -> None:

@@ -353,6 +353,14 @@ def test_rates_fall_in_a_straight_line_after_the_hold():
     assert [rates["margin"] for rates in found] == pytest.approx([0.1, 0.1, 0.01, 0.01])
 
 
+def test_features_that_are_not_finite_are_named_and_not_the_learning_rate():
+    learner = learner_of("pig", updates=1)
+    run_rounds(learner, 1)
+    learner._features[:, 1] = np.nan
+    with pytest.raises(GameError, match="pig: feature 1 is not finite in a state that was played"):
+        run_rounds(learner, 1)
+
+
 def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypatch):
     with pytest.raises(ConfigError, match=r"learning_rate is 2\.0, expected less than or equal to 1"):
         config_of("pig", learning_rate=2.0)

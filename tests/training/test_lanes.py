@@ -223,11 +223,21 @@ def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
     monkeypatch.setattr(planned_lanes, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
-    with pytest.raises(GameError, match="pig: a turn has more than 20 states, expected plies=1, or recipe alphazero"):
+    with pytest.raises(GameError, match=r"pig: a turn has more than 20 states, expected plies=1 \(`learn"):
         planned(game).spread(first)
-    with pytest.raises(GameError, match="expected fewer plies"):
+    with pytest.raises(GameError, match=r"a plan of plies=9 has .*expected fewer plies, or `aleazero train` with"):
         planned(game, 9).spread(first)
     assert len(planned(game, 1).spread(first)[0]) == 1
+
+
+@KINDS
+def test_a_turn_that_does_not_change_with_the_mover_is_named(planned):
+    """Two players in one turn: play comes back to where it was, and no setting of learning is to blame."""
+    game = KernelGame(aleazero.load_game("pig").module, {"target": 20})
+    game.kernels.turn = lambda state: 0
+    first = game.new_initial_state().vector[None]
+    with pytest.raises(GameError, match=r"turn\(state\) is the same for decisions of players 0 and 1, expected"):
+        planned(game).spread(first)
 
 
 def many_outcomes(state, ids, probabilities):
@@ -246,7 +256,7 @@ def test_chance_that_cannot_be_listed_says_what_to_do(planned):
     module.outcomes, module.describe = many_outcomes, describe_many
     root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
     game = KernelGame(module, {})
-    with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected recipe alphazero"):
+    with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected `aleazero train`"):
         planned(game).spread(tree_game.encode(root)[None])
 
 

@@ -11,6 +11,7 @@ import enum
 import hashlib
 import math
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ def plain_function(value: Any) -> types.FunctionType | None:
     """The Python function behind a value, if there is one (numba's dispatchers are looked through)."""
     value = getattr(value, "py_func", value)
     return value if isinstance(value, types.FunctionType) else None
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Options of numba as a text that is the same in every process: sets have no order of their own."""
+    plain = {name: sorted(value) if isinstance(value, set | frozenset) else value for name, value in options.items()}
+    return repr(sorted((name, value) for name, value in plain.items() if isinstance(value, (*_PLAIN, list))))
 
 
 def names_used(function: types.FunctionType) -> dict[str, Any]:
@@ -58,6 +65,8 @@ class _Walk:
     def value(self, value: Any, where: str) -> None:
         function = plain_function(value)
         if function is not None:
+            if hasattr(value, "targetoptions"):  # a function that is compiled with options of its own
+                self.add(options_text(value.targetoptions))
             self.function(function)
         elif isinstance(value, enum.Enum):
             self.add(f"enum {type(value).__qualname__}.{value.name}")
