@@ -417,8 +417,8 @@ def test_transient_states_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=6, collisions=0, blocked=4, transient=4, nodes=4)
 
 
-# Several samples a visit. A further draw is kept only if the visit would have ended right below the chance node too, had
-# it drawn this outcome first; the others are dropped, and cost nothing. The visit has the mean of the kept leaves.
+# Several samples a visit. A further draw is kept only if the visit would have ended right below the chance node too,
+# had it drawn this outcome first; the others are dropped, and cost nothing. The visit has the mean of the kept leaves.
 # CHOICE: the leaf and the samples beside it are asked in one batch, in the order drawn. stats.transient counts every
 # state that was valued without becoming a node, so the samples too; blocked counts only what widening blocked.
 
@@ -447,6 +447,23 @@ def test_three_samples_a_visit(search_tree: Any) -> None:
     check_stats(result, chance_visits=4, chance_children=3)
 
 
+@pytest.mark.parametrize(
+    ("most", "done", "total", "evaluations"), [(6, 1, 1 / 3, 4), (8, 2, 0.7 / 3, 7), (9, 3, 1.15 / 3, 9)]
+)
+def test_samples_are_not_cut_by_the_budget(
+    search_tree: Any, most: int, done: int, total: float, evaluations: int
+) -> None:
+    # The same tree and seed. The root is 1 evaluation, the first two visits are 3 each; the third is 2, as a dropped draw
+    # costs nothing: 4, 7, 9 in all. A visit that needs more than is left is not made: 1/3; 1/3 − .1; 1/3 − .1 + .15.
+    root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
+    asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
+    settings = {"samples_per_visit": 3}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, seed=0, max_evaluations=most, **HALF)
+    check_sampled(result, done, total)
+    assert result.stopped == "evaluations"
+    check_stats(result, simulations=done, evaluations=evaluations)
+
+
 def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -> None:
     # r → C → D .1 → G .2 → H .3 → end, all forced; four samples a visit. 1: D four times.  2: G once.  3: H once.
     line_below = decision(0, {0: line("H", 1)}, "G")
@@ -471,8 +488,8 @@ def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
 
 def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
     # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. Two samples a visit. Seed 3:
-    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2. The evaluator is never asked about chance nodes, so
-    #    a visit that draws C2 does not end there: dropped. .1.
+    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2. The evaluator is never asked about chance nodes,
+    #    so a visit that draws C2 does not end there: dropped. .1.
     # 2: place 1: 1; C2, place 2: .6420 1: G.  Beside it, at C2 only, place 2 + 2^32: .1048 0: E. Mean .05.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
@@ -537,12 +554,12 @@ def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
 
 def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
     # C1 (weights 1, 3): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. One stored child at most; two samples. Seed 2:
-    # 1: .2204 0: D stored; beside it .4175 1: C2. There was room to store C2, and the visit would have gone on: dropped.
-    #    .1.
+    # 1: .2204 0: D stored; beside it .4175 1: C2. There was room to store C2, and the visit would have gone on:
+    #    dropped. .1.
     # 2: .5555 1: C2, blocked, so the leaf is drawn on at place 2: .5734 1: G. Beside it .0802 0: D, evaluated: dropped.
     #    −.4.
-    # 3: .7172 1: C2, blocked: .9647 1: G. Beside it .9491 1: C2, which would be blocked as well: kept, drawn on at place
-    #    2 + 2^32: .1108 0: E. Mean .05.
+    # 3: .7172 1: C2, blocked: .9647 1: G. Beside it .9491 1: C2, which would be blocked as well: kept, drawn on at
+    #    place 2 + 2^32: .1108 0: E. Mean .05.
     # 4: .5635 1: C2, blocked: .2290 0: E. Beside it .6238 1: C2: .9314 1: G. Mean .05.
     # Sum .1 − .4 + .05 + .05 = −.2.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
@@ -558,8 +575,8 @@ def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
 
 def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
     # The same, with C1 alike. Seed 0:
-    # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; beside it, at C2, place 2 + 2^32: .0370 0: E, not evaluated yet:
-    #    kept. .5.
+    # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; beside it, at C2, place 2 + 2^32: .0370 0: E, not evaluated
+    #    yet: kept. .5.
     # 2: .7714 1: C2; .7434 1: G, blocked; beside it .5710 1: G, blocked as well: kept. −.4.
     # 3: .3772 0: D, blocked; beside it, at C1, .6041 1: C2, stored: a visit that draws it goes on: dropped. .1.
     # 4: .2611 0: D, blocked; beside it .6499 1: C2: dropped. .1.
@@ -578,7 +595,7 @@ def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
 
 
 def test_samples_in_flight(search_tree: Any) -> None:
-    # C (alike): 0 → D .1, 1 → F −.3; two samples a visit. Two in flight, so the second descent comes while D and F wait.
+    # C (alike): 0 → D .1, 1 → F −.3; two samples a visit. Two in flight: the second descent comes while D and F wait.
     # 1: 0: D; beside it .8811 1: F, not stored. Mean −.1.  2: 1: F, which is not stored, so nothing waits there: no
     # collision. Beside it .2862 0: D, in flight: a visit that draws it collides, so it is dropped. −.3.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -742,8 +759,8 @@ def test_exact_afterstates_are_not_expanded(search_tree: Any) -> None:
 @pytest.mark.parametrize("afterstates", [NONE, ESTIMATE, EXACT])
 @pytest.mark.parametrize("simulations", [1, 2])
 def test_exact_expansion_of_a_chance_root(search_tree: Any, simulations: int, afterstates: Any) -> None:
-    # Outcomes 10, 20 of weight 3, 1 → D .4 → 1, end −1. 1: .3 − .25 = .05.  2: outcome 10 has the larger deficit: through
-    # D, which is then (.4 + 1)/2 = .7: .525 − .25 = .275.
+    # Outcomes 10, 20 of weight 3, 1 → D .4 → 1, end −1. 1: .3 − .25 = .05.  2: outcome 10 has the larger deficit:
+    # through D, which is then (.4 + 1)/2 = .7: .525 − .25 = .275.
     # With an evaluation of its own, .7, the root has a visit more; the first simulation expands it all the same, and as
     # all outcomes are evaluated then, .7 has no weight.
     root = chance([(10, 3, line("D", 1)), (20, 1, end(-1))], "c")
@@ -822,8 +839,8 @@ def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any) -> 
 
 def test_exact_expansion_below_a_sampled_chance_node(search_tree: Any) -> None:
     # C1 has three outcomes alike, more than the limit: 0 → end 1, 1 → end −1, 2 → C2 (weights 3, 1: D .4 → 1, F −.6).
-    # Seed 0 draws 2 2 1. 1: C2 is expanded: .15.  2: C2 → 0, through D, which is (.4 + 1)/2 = .7: C2 = .525 − .15 = .375.
-    # 3: the end −1; outcome 0 was not met, so C1 = (.375 − 1)/2 = −.3125.
+    # Seed 0 draws 2 2 1. 1: C2 is expanded: .15.  2: C2 → 0, through D, which is (.4 + 1)/2 = .7:
+    # C2 = .525 − .15 = .375.  3: the end −1; outcome 0 was not met, so C1 = (.375 − 1)/2 = −.3125.
     second = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C2")
     root = after(chance([(0, 1, end(1)), (1, 1, end(-1)), (2, 1, second)], "C1"))
     asked = Scripted(script(D=0.4, F=-0.6))
@@ -1201,10 +1218,10 @@ def test_transient_values_count_while_the_stored_child_is_pending(search_tree: A
     # r: 0 → C, 1 → end −1.  C: 1 (weight 11) → F .6 → end 1, 2 (3) → end .4, 0 (6) → end −.8. Room for ⌈√N/2⌉; two in
     # flight; c = 0, so that r takes action 0 while C is above 0, which is what the first play of action 1 counts as.
     # Seed 4:
-    # 1: tie → 0; .6972 2: the end .4 is stored: C = .4.  2: .0970 1: F transient, waits.  3: .4962 1: F transient, waits.
-    # F, F are asked: C = (.06 + .33)/.7.  4: .7052 0: N = 4: transient: C = .06 + .33 − .24 = .15.
+    # 1: tie → 0; .6972 2: the end .4 is stored: C = .4.  2: .0970 1: F transient, waits.  3: .4962 1: F transient
+    # too. F, F are asked: C = (.06 + .33)/.7.  4: .7052 0: N = 4: transient: C = .06 + .33 − .24 = .15.
     # 5: .1908 1: N = 5, room for 2: F is stored, and waits.
-    # 6: .5962 2: C is computed again. F has its transient values until it is evaluated: still .15. (Without them it would
+    # 6: .5962 2: C is computed again. F has its transient values until it is evaluated: .15. (Without them C would
     #    be (.06 − .24)/.45 = −.4, and the next visit would take action 1.)
     # 7: action 0; .0717 1: F is in flight: a collision. F is asked: .15.
     # 7 again: action 0, through F to the end 1: F = .8: C = .06 + .44 − .24 = .26.
@@ -1380,3 +1397,16 @@ def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored:
     check_sampled(result, 3, -1.5)
     assert visits_below(result, 0) == stored
     check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
+
+
+def test_samples_where_outcomes_are_not_listed(backend: str) -> None:
+    # The same with one stored child at most, and two samples a visit. Ends are always kept. Seed 0, at place 1 + 2^32:
+    # .7060 2, .4577 1, .6041 1.  1: −1 and −1.  2: −1 and .5: −.25.  3: .5, blocked, and .5.  Sum −.75.
+    game = many_game()
+    settings = ChanceConfig(samples_per_visit=2, widening={"max_children": 1})
+    config = aleazero.SearchConfig(num_simulations=3, seed=0, chance=settings, **HALF)
+    search = aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend)
+    result = search.run(game.state_from_vector(encode(many_tree())))
+    check_sampled(result, 3, -0.75)
+    assert visits_below(result, 0) == {2: 2}
+    check_stats(result, blocked=1, transient=4, evaluations=1)
