@@ -453,8 +453,8 @@ def test_three_samples_a_visit(search_tree: Any) -> None:
 def test_samples_are_not_cut_by_the_budget(
     search_tree: Any, most: int, done: int, total: float, evaluations: int
 ) -> None:
-    # The same tree and seed. The root is 1 evaluation, the first two visits are 3 each; the third is 2, as a dropped draw
-    # costs nothing: 4, 7, 9 in all. A visit that needs more than is left is not made: 1/3; 1/3 − .1; 1/3 − .1 + .15.
+    # The same tree and seed. The root is 1 evaluation; the first two visits are 3 each, the third 2, as dropped draws
+    # cost nothing: 4, 7, 9 in all. A visit that needs more than is left is not made: 1/3; 1/3 − .1; 1/3 − .1 + .15.
     root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
     asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
     settings = {"samples_per_visit": 3}
