@@ -63,23 +63,29 @@ ORDERS = {
 DRAWS = {
     # (seed, place): the first draws, simulations from 0, to four places
     (0, 1): (0.7002, 0.7714, 0.3772, 0.2611, 0.2824, 0.6295, 0.6657, 0.1031, 0.0357, 0.8351, 0.4038),
-    (0, 0): (0.1106, 0.2766, 0.8462),
+    (0, 0): (0.1106, 0.2766, 0.8462, 0.6200),
     (0, ROW): (0.3488, 0.9139, 0.5455),
     (0, 1 + ROW): (0.7060, 0.4577, 0.6041, 0.6499),
+    (0, 2): (0.4795, 0.7434),
+    (0, 2 + ROW): (0.0370, 0.5710),
     (0, 1 + 2 * ROW): (0.2556, 0.1511, 0.1930),
     (0, 2 + 2 * ROW): (0.4732,),
     (1, 2 + ROW): (0.5265,),
     (1, 2 + 2 * ROW): (0.5959,),
     (1, 3 + 2 * ROW): (0.9144,),
     (2, 1): (0.2204, 0.5555, 0.7172, 0.5635, 0.7258, 0.2623),
+    (2, 2): (0.6933, 0.5734, 0.9647, 0.2290),
+    (2, 1 + ROW): (0.4175, 0.0802, 0.9491, 0.6238),
+    (2, 2 + ROW): (0.5165, 0.5158, 0.1108, 0.9314),
     (3, 1): (0.4778, 0.7995, 0.2941, 0.9521, 0.0931, 0.8994, 0.3076, 0.3988, 0.5489),
-    (3, 2): (0.0732, 0.6420, 0.8768, 0.9217, 0.6234, 0.8482),
+    (3, 2): (0.0732, 0.6420, 0.8768, 0.9217, 0.6234, 0.8482, 0.5053, 0.7202, 0.0883),
     (3, 3): (0.6318, 0.3262, 0.5588, 0.0417, 0.8183, 0.4480),
-    (3, 1 + ROW): (0.8811, 0.2862),
-    (3, 2 + ROW): (0.0751, 0.1048),
+    (3, 1 + ROW): (0.8811, 0.2862, 0.8201),
+    (3, 2 + ROW): (0.0751, 0.1048, 0.2943, 0.9744, 0.1221),
     (3, 3 + ROW): (0.8764,),
     (3, 2 + 2 * ROW): (0.9484,),
     (3, 3 + 2 * ROW): (0.8010,),
+    (4, 1): (0.6972, 0.0970, 0.4962, 0.7052, 0.1908, 0.5962, 0.0717),
     (5, 2 + ROW): (0.3694,),
     (5, 3 + ROW): (0.3781,),
     (5, 2 + 2 * ROW): (0.2619,),
@@ -411,7 +417,8 @@ def test_transient_states_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=6, collisions=0, blocked=4, transient=4, nodes=4)
 
 
-# Several samples a visit.
+# Several samples a visit. A further draw is kept only if the visit would have ended right below the chance node too,
+# had it drawn this outcome first; the others are dropped, and cost nothing. The visit has the mean of the kept leaves.
 # CHOICE: the leaf and the samples beside it are asked in one batch, in the order drawn. stats.transient counts every
 # state that was valued without becoming a node, so the samples too; blocked counts only what widening blocked.
 
@@ -421,38 +428,40 @@ def test_three_samples_a_visit(search_tree: Any) -> None:
     # i   place 1   1 + 2^32   1 + 2·2^32   values          mean
     # 1   .7002 2   .7060 2    .2556 1      .4  .4  .2      1/3
     # 2   .7714 3   .4577 1    .1511 0      −.6 .2  .1      −.1
-    # 3   .3772 1   .6041 2    .1930 0      .2  .4  .1      .7/3
+    # 3   .3772 1   .6041 2    .1930 0      .2  -   .1      .15
     # 4   .2611 1   through D1 to its end: a decision lies between, so nothing is drawn beside: −.2
-    # Sum (1 − .3 + .7 − .6)/3 = .8/3. Leaves keep their own: D2 .4, D3 −.6, D1 (.2 − .2)/2.
+    # In 1 the second D2 is kept: D2 was just stored, and is not evaluated yet. In 3 D2 is evaluated, and a visit that
+    # draws it goes on below it, so it is dropped. D1 and D0 were only drawn beside others, so they are not stored.
+    # Sum 1/3 − .1 + .15 − .2 = .55/3. Leaves keep their own: D2 .4, D3 −.6, D1 (.2 − .2)/2.
     root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
     asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
     result = search_tree(root, asked, chance={"samples_per_visit": 3}, num_simulations=4, seed=0, **HALF)
-    check_sampled(result, 4, 0.8 / 3)
-    assert asked.asked == [["r"], ["D2", "D2", "D1"], ["D3", "D1", "D0"], ["D1", "D2", "D0"]]
-    check_node(node_at(result, 0), "chance", -1, 4, (0.2 / 3, -0.2 / 3))
+    check_sampled(result, 4, 0.55 / 3)
+    assert asked.asked == [["r"], ["D2", "D2", "D1"], ["D3", "D1", "D0"], ["D1", "D0"]]
+    check_node(node_at(result, 0), "chance", -1, 4, (0.55 / 12, -0.55 / 12))
     assert visits_below(result, 0) == {1: 2, 2: 1, 3: 1}
     check_node(node_at(result, 0, 1), "decision", 1, 2, (0.0, 0.0))
     check_node(node_at(result, 0, 2), "decision", 1, 1, (0.4, -0.4))
     check_node(node_at(result, 0, 3), "decision", 1, 1, (-0.6, 0.6))
-    check_stats(result, simulations=4, evaluations=10, expansions=4, nodes=6, transient=6, blocked=0)
+    check_stats(result, simulations=4, evaluations=9, expansions=4, nodes=6, transient=5, blocked=0)
     check_stats(result, chance_visits=4, chance_children=3)
 
 
-def test_three_stratified_samples_a_visit(search_tree: Any) -> None:
-    # Outcomes 4, 2, 9 of weight 5, 7, 4 → A .2 (→ .6), B .4 (→ −.2), E −.3. Picks by deficit (first test, seed 0):
-    # 2 4 9 2 4 2 9 2 4 9 2 4.
-    # 1: leaf B, beside it A, E: .1.  2: outcome 2, through B: −.2.  3: leaf A (not yet stored), beside it B, E: .1.
-    # 4: outcome 2: −.2.  5: outcome 4, through A: .6.  6: leaf E, beside it B, A: .1.  Sum .5.
-    root = after(chance([(4, 5, line("A", 0.6)), (2, 7, line("B", -0.2)), (9, 4, line("E", 1))], "C"))
-    asked = Scripted(script(A=0.2, B=0.4, E=-0.3))
-    settings = {**STRATIFIED, "samples_per_visit": 3}
-    result = search_tree(root, asked, chance=settings, num_simulations=6, seed=0, **HALF)
-    check_sampled(result, 6, 0.5)
-    assert asked.asked == [["r"], ["B", "A", "E"], ["A", "B", "E"], ["E", "B", "A"]]
-    check_node(node_at(result, 0, 4), "decision", 1, 2, (0.4, -0.4))
-    check_node(node_at(result, 0, 2), "decision", 1, 3, (0.0, 0.0))
-    check_node(node_at(result, 0, 9), "decision", 1, 1, (-0.3, 0.3))
-    check_stats(result, evaluations=10, transient=6, blocked=0, expansions=4)
+@pytest.mark.parametrize(
+    ("most", "done", "total", "evaluations"), [(6, 1, 1 / 3, 4), (8, 2, 0.7 / 3, 7), (9, 3, 1.15 / 3, 9)]
+)
+def test_samples_are_not_cut_by_the_budget(
+    search_tree: Any, most: int, done: int, total: float, evaluations: int
+) -> None:
+    # The same tree and seed. The root is 1 evaluation; the first two visits are 3 each, the third 2, as dropped draws
+    # cost nothing: 4, 7, 9 in all. A visit that needs more than is left is not made: 1/3; 1/3 − .1; 1/3 − .1 + .15.
+    root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
+    asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
+    settings = {"samples_per_visit": 3}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, seed=0, max_evaluations=most, **HALF)
+    check_sampled(result, done, total)
+    assert result.stopped == "evaluations"
+    check_stats(result, simulations=done, evaluations=evaluations)
 
 
 def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -> None:
@@ -479,59 +488,141 @@ def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
 
 def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
     # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. Two samples a visit. Seed 3:
-    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2, so on at place 2 + 2^32: .0751 0: E. Mean .3.
+    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2. The evaluator is never asked about chance nodes,
+    #    so a visit that draws C2 does not end there: dropped. .1.
     # 2: place 1: 1; C2, place 2: .6420 1: G.  Beside it, at C2 only, place 2 + 2^32: .1048 0: E. Mean .05.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
     asked = Scripted(script(D=0.1, E=0.5, G=-0.4))
     result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=2, seed=3, **HALF)
-    check_sampled(result, 2, 0.35)
-    assert asked.asked == [["r"], ["D", "E"], ["G", "E"]]
+    check_sampled(result, 2, 0.15)
+    assert asked.asked == [["r"], ["D"], ["G", "E"]]
     check_node(node_at(result, 0, 1), "chance", -1, 1, (0.05, -0.05))
     assert visits_below(result, 0, 1) == {1: 1}
     check_node(node_at(result, 0, 1, 1), "decision", 1, 1, (-0.4, 0.4))
     check_node(node_at(result, 0, 0), "decision", 1, 1, (0.1, -0.1))
-    check_stats(result, evaluations=5, transient=2, nodes=5)
+    check_stats(result, evaluations=4, transient=1, nodes=5)
+
+
+def test_samples_beside_estimated_afterstates(search_tree: Any) -> None:
+    # C1 (alike; estimate .5): 0 → C2 (alike; estimate .2): ends 1, −.2;  1 → D .1 → end −.6. Two samples. Seed 3:
+    # 1: stops at C1, which lies below a decision, so nothing is drawn beside it: .5.
+    # 2: 1: D; beside it .2862 0: C2, where a visit stops to ask for the estimate: kept. Mean .15.
+    # 3: 0: C2, stored now; beside it .8201 1: D, evaluated: dropped. .2.  4: 1: through D: −.6.
+    # 5: 0: through C2, which is evaluated, at place 2: .6234 1: end −.2. C2 is the last chance node: beside the end, at
+    #    place 2 + 2^32: .1221 0: end 1. Mean .4.
+    # Sum .5 + .15 + .2 − .6 + .4 = .65. C2 (.2 + .4)/2.
+    second = chance([(0, 1, end(1)), (1, 1, end(-0.2))], "C2")
+    root = after(chance([(0, 1, second), (1, 1, line("D", -0.6))], "C1"))
+    asked = Scripted(script(C1=0.5, C2=0.2, D=0.1), afterstates=ESTIMATE)
+    result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=5, seed=3, **HALF)
+    check_sampled(result, 5, 0.65)
+    assert asked.asked == [["r"], ["C1"], ["D", "C2"], ["C2"]]
+    check_node(node_at(result, 0, 0), "chance", -1, 2, (0.3, -0.3))
+    check_node(node_at(result, 0, 1), "decision", 1, 2, (-0.25, 0.25))
+    check_stats(result, evaluations=5, transient=2, nodes=6)
+
+
+def test_samples_beside_exact_afterstates(search_tree: Any) -> None:
+    # A chance root (alike; own value .7): 0 → C2 (exact, .2), 1 → D .1 → end −.6. Two samples a visit, at places 0 and
+    # 2^32. Seed 0. Every visit that draws C2 ends there, evaluated or not, so C2 is always kept.
+    # 1: .1106 0: C2; beside it .3488 0: C2. .2.  2: .2766 0: C2, whose value is known; beside it .9139 1: D, not
+    # stored: kept. Mean .15.  3: .8462 1: D; beside it .5455 1: D, stored but not evaluated yet: kept. .1.
+    # 4: .6200 1: through D: −.6.  Value (.7 + .2 + .15 + .1 − .6)/5 = .11.
+    root = chance([(0, 1, chance([(0, 1, end(1))], "C2")), (1, 1, line("D", -0.6))], "c")
+    asked = Scripted({**script(C2=0.2, D=0.1), "c": (None, (0.7, -0.7))}, afterstates=EXACT)
+    result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=4, seed=0, **HALF)
+    assert result.value.tolist() == approx([0.11, -0.11])
+    assert [o.visits for o in result.outcomes] == [2, 2]
+    assert asked.asked == [["c"], ["C2", "C2"], ["D"], ["D", "D"]]
+    check_stats(result, evaluations=6, transient=3)
 
 
 def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
     # C (alike): 0 → D .1 → 1, 1 → F −.3; one stored child at most; two samples a visit. Seed 3:
     # 1: 0: D stored; beside it .8811 1: F. Mean −.1.
-    # 2: 1: F, blocked; beside it .2862 0: D, evaluated again though it is stored. Mean −.1.  3: 0: through D, 1.
+    # 2: 1: F, blocked; beside it .2862 0: D, stored and evaluated: dropped. −.3.  3: 0: through D, 1.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"samples_per_visit": 2, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
     result = search_tree(root, asked, chance=settings, num_simulations=3, seed=3, **HALF)
-    check_sampled(result, 3, 0.8)
-    assert asked.asked == [["r"], ["D", "F"], ["F", "D"]]
+    check_sampled(result, 3, 0.6)
+    assert asked.asked == [["r"], ["D", "F"], ["F"]]
     check_node(node_at(result, 0, 0), "decision", 1, 2, (0.55, -0.55))
-    check_stats(result, evaluations=5, blocked=1, transient=3, nodes=4)
+    check_stats(result, evaluations=4, blocked=1, transient=2, nodes=4)
+
+
+def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
+    # C1 (weights 1, 3): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. One stored child at most; two samples. Seed 2:
+    # 1: .2204 0: D stored; beside it .4175 1: C2. There was room to store C2, and the visit would have gone on:
+    #    dropped. .1.
+    # 2: .5555 1: C2, blocked, so the leaf is drawn on at place 2: .5734 1: G. Beside it .0802 0: D, evaluated: dropped.
+    #    −.4.
+    # 3: .7172 1: C2, blocked: .9647 1: G. Beside it .9491 1: C2, which would be blocked as well: kept, drawn on at
+    #    place 2 + 2^32: .1108 0: E. Mean .05.
+    # 4: .5635 1: C2, blocked: .2290 0: E. Beside it .6238 1: C2: .9314 1: G. Mean .05.
+    # Sum .1 − .4 + .05 + .05 = −.2.
+    second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 3, second)], "C1"))
+    asked = Scripted(script(D=0.1, E=0.5, G=-0.4))
+    settings = {"samples_per_visit": 2, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, seed=2, **HALF)
+    check_sampled(result, 4, -0.2)
+    assert asked.asked == [["r"], ["D"], ["G"], ["G", "E"], ["E", "G"]]
+    assert visits_below(result, 0) == {0: 1}
+    check_stats(result, evaluations=7, blocked=3, transient=5, nodes=3, chance_nodes=1, chance_visits=4)
+
+
+def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
+    # The same, with C1 alike. Seed 0:
+    # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; beside it, at C2, place 2 + 2^32: .0370 0: E, not evaluated
+    #    yet: kept. .5.
+    # 2: .7714 1: C2; .7434 1: G, blocked; beside it .5710 1: G, blocked as well: kept. −.4.
+    # 3: .3772 0: D, blocked; beside it, at C1, .6041 1: C2, stored: a visit that draws it goes on: dropped. .1.
+    # 4: .2611 0: D, blocked; beside it .6499 1: C2: dropped. .1.
+    # Sum .5 − .4 + .1 + .1 = .3. C2 (.5 − .4)/2.
+    second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1, E=0.5, G=-0.4))
+    settings = {"samples_per_visit": 2, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, seed=0, **HALF)
+    check_sampled(result, 4, 0.3)
+    assert asked.asked == [["r"], ["E", "E"], ["G", "G"], ["D"], ["D"]]
+    assert visits_below(result, 0) == {1: 2}
+    check_node(node_at(result, 0, 1), "chance", -1, 2, (0.05, -0.05))
+    assert visits_below(result, 0, 1) == {0: 1}
+    check_stats(result, evaluations=7, blocked=3, transient=5, nodes=4, chance_nodes=2, chance_visits=6)
 
 
 def test_samples_in_flight(search_tree: Any) -> None:
-    # The same tree without widening; two in flight, so the second descent comes while D and F wait.
-    # Only what is stored bars the way, so the second passes C: F is its leaf, and D beside it. 2·−.1, no collision.
+    # C (alike): 0 → D .1, 1 → F −.3; two samples a visit. Two in flight: the second descent comes while D and F wait.
+    # 1: 0: D; beside it .8811 1: F, not stored. Mean −.1.  2: 1: F, which is not stored, so nothing waits there: no
+    # collision. Beside it .2862 0: D, in flight: a visit that draws it collides, so it is dropped. −.3.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"samples_per_visit": 2}
     result = search_tree(root, asked, chance=settings, num_simulations=2, seed=3, in_flight=2, **HALF)
-    check_sampled(result, 2, -0.2)
-    assert asked.asked == [["r"], ["D", "F", "F", "D"]]
-    check_stats(result, evaluations=5, collisions=0, nodes=4)
+    check_sampled(result, 2, -0.4)
+    assert asked.asked == [["r"], ["D", "F", "F"]]
+    check_stats(result, evaluations=4, collisions=0, transient=1, nodes=4)
 
 
-def test_stratified_samples_in_flight(search_tree: Any) -> None:
-    # C (11, 5: 0 1 0 0 1 0): 0 → D .4 → end 1, 1 → F −.6. Two samples a visit, two in flight.
-    # 1: leaf D, beside it F: both wait.  2: meets what waits: a collision, nothing stays counted; D and F are
-    # asked: −.1.  2 again: outcome 0: 1.  3: outcome 0: 1.  4: outcome 1: leaf F, beside it D: −.1.  Sum 1.8.
-    root = after(chance([(0, 11, line("D", 1)), (1, 5, line("F", -1))], "C"))
-    asked = Scripted(script(D=0.4, F=-0.6))
-    settings = {**STRATIFIED, "samples_per_visit": 2}
-    result = search_tree(root, asked, chance=settings, num_simulations=4, in_flight=2, **HALF)
-    check_sampled(result, 4, 1.8)
-    assert asked.asked == [["r"], ["D", "F"], ["F", "D"]]
-    assert visits_below(result, 0) == {0: 3, 1: 1}
-    check_stats(result, evaluations=5, collisions=1)
+def test_a_descent_made_again_draws_no_further_samples(search_tree: Any) -> None:
+    # The same tree; D and F lie too deep to be expanded, so every visit ends there. Two in flight. Seed 0:
+    # 1: .7002 1: F waits; beside it .7060 1: F, not in flight yet: kept. −.3.
+    # 2: .7714 1: F is in flight: a collision. F, F are asked.
+    # 2 again: 1: F waits. The descent collided before, so nothing is drawn beside it (.4577 0 would be D). −.3.
+    # 3: .3772 0: D waits; beside it .6041 1: F, in flight: dropped. .1. F and D are asked.
+    # 4: .2611 0: D; beside it .6499 1: F, where a visit ends though it is evaluated: kept. Mean −.1.
+    # Sum −.3 − .3 + .1 − .1 = −.6.
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"samples_per_visit": 2}
+    result = search_tree(root, asked, chance=settings, num_simulations=4, seed=0, in_flight=2, max_depth=1, **HALF)
+    check_sampled(result, 4, -0.6)
+    assert asked.asked == [["r"], ["F", "F"], ["F", "D"], ["D", "F"]]
+    assert visits_below(result, 0) == {0: 2, 1: 2}
+    check_stats(result, evaluations=7, collisions=1, transient=2, nodes=4, expansions=1)
 
 
 def test_samples_at_a_chance_root(search_tree: Any) -> None:
@@ -569,6 +660,19 @@ def test_samples_in_open_loop(search_tree: Any) -> None:
     check_stats(result, evaluations=3, transient=1)
 
 
+def test_samples_of_another_mover_in_open_loop(search_tree: Any) -> None:
+    # The same, but F is player 0's, so D and F are two nodes below C. Seed 3:
+    # 1: 0: D; beside it .8811 1: F, no such node yet: kept. Mean −.1.
+    # 2: 1: F is stored; beside it .2862 0: D, evaluated: dropped. −.3.  3: 0: through D: .6.
+    root = after(chance([(0, 1, line("D", 0.6)), (1, 1, line("F", -0.8, player=0))], "C"))
+    asked = Scripted(script(D=0.1, F=-0.3))
+    settings = {"loop": "open", "samples_per_visit": 2}
+    result = search_tree(root, asked, chance=settings, num_simulations=3, seed=3, **HALF)
+    check_sampled(result, 3, 0.2)
+    assert asked.asked == [["r"], ["D", "F"], ["F"]]
+    check_stats(result, evaluations=4, transient=1)
+
+
 # Exact expansion of chance nodes with few outcomes.
 # CHOICE: the children of one expansion are asked in one batch, in the order listed.
 
@@ -599,19 +703,18 @@ def test_exact_expansion(search_tree: Any, most: int) -> None:
     check_stats(result, transient=0, blocked=0)
 
 
-@pytest.mark.parametrize("backup", ["sample", "expectation"])
 @pytest.mark.parametrize(
-    ("simulations", "seed", "counts", "total", "expected"),
+    ("simulations", "seed", "counts", "value"),
     [
-        (1, 0, (1, 1), 0.15, 0.15),
-        (2, 0, (2, 1), 1.15, 0.375),
-        (4, 2, (4, 1), 3.15, 0.4875),
-        (5, 0, (4, 2), 2.15, 0.4375),
-        (5, 2, (5, 1), 4.15, 0.51),
+        (1, 0, (1, 1), 0.15),
+        (2, 0, (2, 1), 0.375),
+        (4, 2, (4, 1), 0.4875),
+        (5, 0, (4, 2), 0.4375),
+        (5, 2, (5, 1), 0.51),
     ],
 )
 def test_exactly_expanded_nodes_pick_by_deficit(
-    search_tree: Any, backup: str, simulations: int, seed: int, counts: Any, total: float, expected: float
+    search_tree: Any, simulations: int, seed: int, counts: Any, value: float
 ) -> None:
     # Outcomes 0, 1 of weight 3, 1 → D .4 → end 1, F −.6 → end −1. 1: .3 − .15 = .15; each is picked once. Then:
     # N + 1   0                1
@@ -619,17 +722,12 @@ def test_exactly_expanded_nodes_pick_by_deficit(
     #   4     3 − 2 = 1        1 − 1       → 0: 1
     #   5     3.75 − 3 = .75   1.25 − 1    → 0: 1
     #   6     4.5 − 4 = .5     1.5 − 1 = .5, a tie: node 1 of seed 0 prefers 1: −1; of seed 2 prefers 0: 1.
-    # Sample: .15, then what was met.
-    # Expectation: D is .4, (.4 + 1)/2 = .7, .8, .85, or .88 after five; F −.6 or (−.6 − 1)/2 = −.8; ¾·D + ¼·F:
+    # D is .4, (.4 + 1)/2 = .7, .8, .85, or .88 after five; F −.6 or (−.6 − 1)/2 = −.8; ¾·D + ¼·F:
     # .15;  .525 − .15 = .375;  .45;  .6375 − .15 = .4875;  .6375 − .2 = .4375, or .66 − .15 = .51.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6))
-    settings = {"exact_up_to": 2, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=simulations, seed=seed, **HALF)
-    if backup == "sample":
-        check_sampled(result, simulations, total)
-    else:
-        check_expected(result, simulations, expected)
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=simulations, seed=seed, **HALF)
+    check_expected(result, simulations, value)
     assert visits_below(result, 0) == dict(enumerate(counts))
     assert asked.asked == [["r"], ["D", "F"]]
     d = (0.4 + counts[0] - 1) / counts[0]
@@ -637,21 +735,14 @@ def test_exactly_expanded_nodes_pick_by_deficit(
     check_stats(result, simulations=simulations, evaluations=3, exact_expansions=1, chance_visits=simulations)
 
 
-@pytest.mark.parametrize(("simulations", "total", "expected"), [(1, 0.5, 0.5), (2, 0.65, 0.15), (3, 1.65, 0.375)])
-@pytest.mark.parametrize("backup", ["sample", "expectation"])
-def test_exact_expansion_after_an_estimate(
-    search_tree: Any, backup: str, simulations: int, total: float, expected: float
-) -> None:
-    # The same tree, with estimate .5 at C: the first visit stops there, the second expands, .15, the third picks 0: 1.
-    # Expectation: once all outcomes are known the estimate stands for nothing: .15, then .75·.7 − .15 = .375.
+@pytest.mark.parametrize(("simulations", "value"), [(1, 0.5), (2, 0.15), (3, 0.375)])
+def test_exact_expansion_after_an_estimate(search_tree: Any, simulations: int, value: float) -> None:
+    # The same tree, with estimate .5 at C: the first visit stops there, the second expands C, the third picks 0: 1.
+    # Once all outcomes are evaluated the estimate has no weight: .15, then .75·.7 − .15 = .375.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(C=0.5, D=0.4, F=-0.6), afterstates=ESTIMATE)
-    settings = {"exact_up_to": 2, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=simulations, **HALF)
-    if backup == "sample":
-        check_sampled(result, simulations, total)
-    else:
-        check_expected(result, simulations, expected)
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=simulations, **HALF)
+    check_expected(result, simulations, value)
     assert asked.asked == [["r"], ["C"], ["D", "F"]][: simulations + 1]
     check_stats(result, evaluations=2 if simulations == 1 else 4, exact_expansions=int(simulations > 1))
 
@@ -668,14 +759,17 @@ def test_exact_afterstates_are_not_expanded(search_tree: Any) -> None:
 @pytest.mark.parametrize("afterstates", [NONE, ESTIMATE, EXACT])
 @pytest.mark.parametrize("simulations", [1, 2])
 def test_exact_expansion_of_a_chance_root(search_tree: Any, simulations: int, afterstates: Any) -> None:
-    # Outcomes 10, 20 of weight 3, 1 → D .4 → 1, end −1. 1: .3 − .25 = .05.  2: outcome 10 is behind: through D, 1.
-    # With an evaluation of its own, .7, the root has a visit more; the first simulation expands it all the same.
+    # Outcomes 10, 20 of weight 3, 1 → D .4 → 1, end −1. 1: .3 − .25 = .05.  2: outcome 10 has the larger deficit:
+    # through D, which is then (.4 + 1)/2 = .7: .525 − .25 = .275.
+    # With an evaluation of its own, .7, the root has a visit more; the first simulation expands it all the same, and as
+    # all outcomes are evaluated then, .7 has no weight.
     root = chance([(10, 3, line("D", 1)), (20, 1, end(-1))], "c")
     asked = Scripted({"c": (None, (0.7, -0.7)), "D": (None, (0.4, -0.4))}, afterstates=afterstates)
     result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=simulations, **HALF)
     own = afterstates != NONE
-    mean = (0.7 * own + 0.05 + (simulations - 1)) / (simulations + own)
-    assert result.value.tolist() == approx([mean, -mean])
+    value = (0.05, 0.275)[simulations - 1]
+    assert result.value.tolist() == approx([value, -value])
+    check_node(result.tree(depth=1).root, "chance", -1, simulations + own, (value, -value))
     assert [(o.outcome, o.visits) for o in result.outcomes] == [(10, simulations), (20, 1)]
     d = (0.4, 0.7)[simulations - 1]
     assert result.outcomes[0].value.tolist() == approx([d, -d])
@@ -684,39 +778,25 @@ def test_exact_expansion_of_a_chance_root(search_tree: Any, simulations: int, af
     check_stats(result, simulations=simulations, evaluations=1 + own, exact_expansions=1)
 
 
-@pytest.mark.parametrize("backup", ["sample", "expectation"])
 @pytest.mark.parametrize(
-    ("seed", "simulations", "total", "expected", "below"),
-    [
-        (0, 1, 0.45, 0.45, (1, 0.8)),
-        (0, 2, 0.65, 0.15, (2, 0.5)),
-        (1, 1, -0.15, -0.15, (1, -0.4)),
-        (1, 2, 0.05, 0.15, (2, -0.1)),
-    ],
+    ("seed", "simulations", "value", "below"),
+    [(0, 1, 0.45, (1, 0.8)), (0, 2, 0.15, (2, 0.2)), (1, 1, -0.15, (1, -0.4)), (1, 2, 0.15, (2, 0.2))],
 )
 def test_a_chance_node_below_an_exact_expansion(
-    search_tree: Any, backup: str, seed: int, simulations: int, total: float, expected: float, below: Any
+    search_tree: Any, seed: int, simulations: int, value: float, below: Any
 ) -> None:
     # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → end .8, 1 → G −.4. At most two outcomes: both are expanded.
     # 1: C2, at place 1 of the list, is valued by drawing on at place 1 + 1 + 2·2^32 of the stream:
     #    seed 0: .4732 0: end .8: (.1 + .8)/2 = .45, D asked.  seed 1: .5959 1: G: (.1 − .4)/2 = −.15, D and G asked.
     # 2: N + 1 = 3: a tie: node 1 prefers outcome 1 for both seeds: C2 is met by a descent for the first time, and
-    #    expanded in its turn: (.8 − .4)/2 = .2, G asked.
-    # Sample: .45 + .2 = .65; −.15 + .2 = .05;  C2 (.8 + .2)/2 = .5; (−.4 + .2)/2 = −.1.
-    # Expectation: C2 is .2, so C1 (.1 + .2)/2 = .15.
+    #    expanded in its turn, G asked: C2 is (.8 − .4)/2 = .2, whatever was drawn below it before, and C1 (.1 + .2)/2.
     # CHOICE: a chance child that was only drawn through is still to be expanded exactly.
     second = chance([(0, 1, end(0.8)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
     asked = Scripted(script(D=0.1, G=-0.4))
-    settings = {"exact_up_to": 2, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=simulations, seed=seed, **HALF)
-    visits, value = below
-    if backup == "sample":
-        check_sampled(result, simulations, total)
-    else:
-        check_expected(result, simulations, expected)
-        value = value if simulations == 1 else 0.2
-    check_node(node_at(result, 0, 1), "chance", -1, visits, (value, -value))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=simulations, seed=seed, **HALF)
+    check_expected(result, simulations, value)
+    check_node(node_at(result, 0, 1), "chance", -1, below[0], (below[1], -below[1]))
     batches = [["r"], ["D"] if seed == 0 else ["D", "G"], ["G"]]
     assert asked.asked == batches[: simulations + 1]
     check_stats(result, evaluations=sum(map(len, asked.asked)), exact_expansions=simulations)
@@ -743,53 +823,43 @@ def test_chains_below_an_exact_expansion(search_tree: Any, seed: int, value: flo
     check_stats(result, evaluations=1 + len(asks), nodes=4, chance_nodes=3, exact_expansions=1)
 
 
-@pytest.mark.parametrize("backup", ["sample", "expectation"])
-def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any, backup: str) -> None:
+def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any) -> None:
     # C1 (alike; estimate .5): 0 → D .1, 1 → C2 (alike; estimate .2): ends .8, −.2. Seed 0.
     # 1: stops at C1.  2: D and C2 are asked: .15.  3: a tie, node 1 prefers 1: C2 was evaluated, and is expanded: .3.
-    # Sample: .95; C2 (.2 + .3)/2.  Expectation: C2 = .3, C1 = (.1 + .3)/2.
+    # C2 = .3, C1 = (.1 + .3)/2.
     second = chance([(0, 1, end(0.8)), (1, 1, end(-0.2))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
     asked = Scripted(script(C1=0.5, C2=0.2, D=0.1), afterstates=ESTIMATE)
-    settings = {"exact_up_to": 2, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=3, seed=0, **HALF)
-    if backup == "sample":
-        check_sampled(result, 3, 0.95)
-    else:
-        check_expected(result, 3, 0.2)
-    value = 0.25 if backup == "sample" else 0.3
-    check_node(node_at(result, 0, 1), "chance", -1, 2, (value, -value))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=3, seed=0, **HALF)
+    check_expected(result, 3, 0.2)
+    check_node(node_at(result, 0, 1), "chance", -1, 2, (0.3, -0.3))
     assert asked.asked == [["r"], ["C1"], ["D", "C2"]]
     check_stats(result, evaluations=4, exact_expansions=2, nodes=6)
 
 
 def test_exact_expansion_below_a_sampled_chance_node(search_tree: Any) -> None:
     # C1 has three outcomes alike, more than the limit: 0 → end 1, 1 → end −1, 2 → C2 (weights 3, 1: D .4 → 1, F −.6).
-    # Seed 0 draws 2 2 1: C2 is expanded: .15;  C2 → 0, through D: 1;  −1.
+    # Seed 0 draws 2 2 1. 1: C2 is expanded: .15.  2: C2 → 0, through D, which is (.4 + 1)/2 = .7:
+    # C2 = .525 − .15 = .375.  3: the end −1; outcome 0 was not met, so C1 = (.375 − 1)/2 = −.3125.
     second = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C2")
     root = after(chance([(0, 1, end(1)), (1, 1, end(-1)), (2, 1, second)], "C1"))
     asked = Scripted(script(D=0.4, F=-0.6))
     result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=3, seed=0, **HALF)
-    check_sampled(result, 3, 0.15)
+    check_expected(result, 3, -0.3125)
     assert visits_below(result, 0) == {1: 1, 2: 2}
-    check_node(node_at(result, 0, 2), "chance", -1, 2, (0.575, -0.575))
+    check_node(node_at(result, 0, 2), "chance", -1, 2, (0.375, -0.375))
     check_stats(result, evaluations=3, exact_expansions=1, chance_visits=5)
 
 
 @pytest.mark.parametrize("how", ["exact", "max_depth"])
-@pytest.mark.parametrize("backup", ["sample", "expectation"])
-def test_exact_expansion_where_nothing_lies_below(search_tree: Any, backup: str, how: str) -> None:
+def test_exact_expansion_where_nothing_lies_below(search_tree: Any, how: str) -> None:
     # Weights 3, 1 → D .4, F −.6, which are not expanded, as they are exact, or too deep. 1: .15.  2: outcome 0: .4,
-    # asked again only where D is too deep. Sample .55; expectation .15.
+    # asked again only where D is too deep: still .15.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6), decisions=EXACT if how == "exact" else ESTIMATE)
-    settings = {"exact_up_to": 2, "backup": backup}
     depth = 1 if how == "max_depth" else 200
-    result = search_tree(root, asked, chance=settings, num_simulations=2, max_depth=depth, **HALF)
-    if backup == "sample":
-        check_sampled(result, 2, 0.55)
-    else:
-        check_expected(result, 2, 0.15)
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, max_depth=depth, **HALF)
+    check_expected(result, 2, 0.15)
     assert asked.asked == [["r"], ["D", "F"], ["D"]][: 3 if how == "max_depth" else 2]
     check_node(node_at(result, 0, 0), "decision", 1, 2, (0.4, -0.4))
     check_stats(result, expansions=1, nodes=4)
@@ -818,34 +888,30 @@ def test_an_exact_expansion_is_not_cut_by_a_full_tree(search_tree: Any, most: in
     assert result.stats.nodes <= most
 
 
-@pytest.mark.parametrize(("backup", "value"), [("sample", 0.575), ("expectation", 0.375)])
-def test_an_exact_expansion_in_flight_collides(search_tree: Any, backup: str, value: float) -> None:
+def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
     # r: 0 (prior .9) → C of the tests above, 1 (.1) → A. Two in flight.
     # 1: .5 + .9 → 0: D and F wait: one visit in flight.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: C is
     # pending: a collision; D and F are asked: .15, scaled .575.  2 again: .575 + .63640 → 0: outcome 0, through D: 1.
-    # Sample: (.15 + 1)/2.  Expectation: D = .7: .525 − .15 = .375.
+    # D = .7: .525 − .15 = .375.
     event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
     root = decision(0, {0: event, 1: line("A", 1)}, "r")
     asked = Scripted({**script(D=0.4, F=-0.6), "r": ({0: 0.9, 1: 0.1}, (0.0, 0.0))})
-    settings = {"exact_up_to": 2, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=2, in_flight=2, **HALF)
-    check(result, [2, 0], [value, nan], (2 * value / 3, -2 * value / 3))
+    result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, in_flight=2, **HALF)
+    check(result, [2, 0], [0.375, nan], (0.25, -0.25))
     assert asked.asked == [["r"], ["D", "F"]]
-    check_node(node_at(result, 0), "chance", -1, 2, (value, -value))
+    check_node(node_at(result, 0), "chance", -1, 2, (0.375, -0.375))
     assert visits_below(result, 0) == {0: 2, 1: 1}
     check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
 
 
-@pytest.mark.parametrize(("backup", "value"), [("sample", -1.4875 / 2), ("expectation", -0.4875)])
-def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any, backup: str, value: float) -> None:
+def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any) -> None:
     # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. Two in flight. 1: D and F wait. 2: outcome 0,
-    # whose end needs no evaluation, is behind, but C is pending: a collision. D and F are asked: −.5 + .125 − .1125.
-    # 2 again: outcome 0: −1.
+    # whose end needs no evaluation, has the largest deficit, but C is pending: a collision. D and F are asked:
+    # −.5 + .125 − .1125 = −.4875.  2 again: outcome 0: −1, as before, so C keeps its value.
     root = after(chance([(0, 8, end(-1)), (1, 5, line("D", 1)), (2, 3, line("F", 1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6))
-    settings = {"exact_up_to": 3, "backup": backup}
-    result = search_tree(root, asked, chance=settings, num_simulations=2, in_flight=2, **HALF)
-    check(result, [2], [value], (2 * value / 3, -2 * value / 3))
+    result = search_tree(root, asked, chance={"exact_up_to": 3}, num_simulations=2, in_flight=2, **HALF)
+    check_expected(result, 2, -0.4875)
     assert asked.asked == [["r"], ["D", "F"]]
     assert visits_below(result, 0) == {0: 2, 1: 1, 2: 1}
     check_stats(result, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
@@ -863,26 +929,28 @@ def test_an_exact_expansion_is_one_visit_in_flight(search_tree: Any) -> None:
     check_stats(result, simulations=2, evaluations=4, collisions=0, exact_expansions=1, nodes=5)
 
 
-def test_exact_expansion_overrides_widening_and_samples(search_tree: Any) -> None:
-    # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. One stored child at most and three samples a
-    # visit say nothing here. 1: −.5 + .125 − .1125 = −.4875.  2: 4p − 1 = 1, .25, −.25 → 0: the end −1, alone.
+def test_exact_expansion_overrides_widening(search_tree: Any) -> None:
+    # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. One stored child at most does not apply here.
+    # 1: −.5 + .125 − .1125 = −.4875.  2: 4p − 1 = 1, .25, −.25 → 0: the end −1.  3: 5p − n = .5, .5625, −.0625 → 1:
+    # through D, which is (.4 + 1)/2 = .7: −.5 + .21875 − .1125 = −.39375.
     root = after(chance([(0, 8, end(-1)), (1, 5, line("D", 1)), (2, 3, line("F", 1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6))
-    settings = {"exact_up_to": 3, "samples_per_visit": 3, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
-    result = search_tree(root, asked, chance=settings, num_simulations=2, **HALF)
-    check_sampled(result, 2, -1.4875)
+    settings = {"exact_up_to": 3, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
+    result = search_tree(root, asked, chance=settings, num_simulations=3, **HALF)
+    check_expected(result, 3, -0.39375)
     assert asked.asked == [["r"], ["D", "F"]]
-    assert visits_below(result, 0) == {0: 2, 1: 1, 2: 1}
+    assert visits_below(result, 0) == {0: 2, 1: 2, 2: 1}
     check_stats(result, evaluations=3, exact_expansions=1, transient=0, blocked=0)
 
 
 def test_exact_expansion_of_ends_costs_nothing(search_tree: Any) -> None:
-    # Ends 1 and −1 of weight 3, 1: .5; then outcome 0 is behind: 1.
+    # Ends 1 and −1 of weight 3, 1: .5; then outcome 0 again, and still .5.
     root = after(chance([(0, 3, end(1)), (1, 1, end(-1))], "C"))
     asked = Scripted({"r": ZERO})
     result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, **HALF)
-    check_sampled(result, 2, 1.5)
+    check_expected(result, 2, 0.5)
     assert asked.asked == [["r"]]
+    assert visits_below(result, 0) == {0: 2, 1: 1}
     check_stats(result, evaluations=1, nodes=4, exact_expansions=1)
 
 
@@ -1088,14 +1156,14 @@ def test_expectation_of_two_chance_events(search_tree: Any, simulations: int, va
 
 
 @pytest.mark.parametrize(
-    ("simulations", "value"), [(1, 0.1), (2, -0.1), (3, 0.125), (4, 0.35), (5, 0.425), (6, 0.515), (7, 0.5525)]
+    ("simulations", "value"), [(1, 0.1), (2, -0.05), (3, 0.23125), (4, 0.305), (5, 0.38), (6, 0.38), (7, 0.4175)]
 )
-def test_transient_values_stand_for_what_is_not_stored(search_tree: Any, simulations: int, value: float) -> None:
+def test_an_unstored_outcome_has_its_transient_values(search_tree: Any, simulations: int, value: float) -> None:
     # Outcomes 0, 1, 2 of weight 5, 3, 2 → D .1 → end 1, F −.3, H .6; room for ⌈√N/2⌉. Seed 3:
     # .4778 0, .7995 1, .2941 0, .9521 2, .0931 0, .8994 2, .3076 0.
-    # 1: D stored: .1.  2: F transient: .5·.1 + .5·−.3 = −.1.  3: D = .55: .275 − .15 = .125.
-    # 4: H transient: the rest stands at (−.3 + .6)/2 = .15: .275 + .075 = .35.  5: D = .7: .35 + .075 = .425.
-    # 6: N = 6, room for 2: H stored: .35 + .2·.6 + .3·.15 = .515.  7: D = 3.1/4: .3875 + .12 + .045 = .5525.
+    # 1: D stored: .1.  2: F transient, so it counts by its own probability; H was not met: (.05 − .09)/.8 = −.05.
+    # 3: D = .55: (.275 − .09)/.8 = .23125.  4: H transient: .275 − .09 + .12 = .305.  5: D = .7: .35 − .09 + .12 = .38.
+    # 6: N = 6, room for 2: H stored and evaluated again, .6: .38.  7: D = 3.1/4: .3875 − .09 + .12 = .4175.
     event = chance([(0, 5, line("D", 1)), (1, 3, line("F", 1)), (2, 2, line("H", 1))], "C")
     asked = Scripted(script(D=0.1, F=-0.3, H=0.6))
     settings = {"backup": "expectation", "widening": SLOW}
@@ -1107,16 +1175,65 @@ def test_transient_values_stand_for_what_is_not_stored(search_tree: Any, simulat
     check_stats(result, evaluations=1 + asks, transient=blocked, blocked=blocked)
 
 
-def test_transient_values_before_the_estimate(search_tree: Any) -> None:
-    # The same with estimate .5 at C. 1: stops at C.  2: outcome 1: N = 2: F stored: .3·−.3 + .7·.5 = .26.
-    # 3: outcome 0: N = 3: D transient, which now stands for the rest: −.09 + .7·.1 = −.02.
+def test_an_estimate_counts_for_what_was_never_evaluated(search_tree: Any) -> None:
+    # The same with estimate .5 at C. 1: stops at C.  2: outcome 1: N = 2: F stored: −.09 + .7·.5 = .26.
+    # 3: outcome 0: N = 3: D transient; the estimate counts for H alone: .05 − .09 + .2·.5 = .06.
+    # 4: outcome 2: N = 4: H transient: .05 − .09 + .12 = .08.  5: outcome 0: N = 5, room for 2: D stored and evaluated
+    # again.  6: outcome 2: H transient again: .6 on average.  7: outcome 0: D = (.1 + 1)/2: .275 − .09 + .12 = .305.
     event = chance([(0, 5, line("D", 1)), (1, 3, line("F", 1)), (2, 2, line("H", 1))], "C")
     settings = {"backup": "expectation", "widening": SLOW}
-    for simulations, value in ((1, 0.5), (2, 0.26), (3, -0.02)):
-        asked = Scripted(script(C=0.5, D=0.1, F=-0.3), afterstates=ESTIMATE)
+    for simulations, value in ((1, 0.5), (2, 0.26), (3, 0.06), (4, 0.08), (5, 0.08), (6, 0.08), (7, 0.305)):
+        asked = Scripted(script(C=0.5, D=0.1, F=-0.3, H=0.6), afterstates=ESTIMATE)
         result = search_tree(after(event), asked, chance=settings, num_simulations=simulations, seed=3, **HALF)
         check_expected(result, simulations, value)
-        assert asked.asked == [["r"], ["C"], ["F"], ["D"]][: simulations + 1]
+        assert asked.asked == [["r"], ["C"], ["F"], ["D"], ["H"], ["D"], ["H"]][: simulations + 1]
+
+
+@pytest.mark.parametrize(
+    ("simulations", "value"), [(2, 0.45), (3, 0.675), (4, 0.375), (5, 0.45), (6, 0.15), (8, 0.21), (9, 0.63)]
+)
+def test_transient_values_of_a_stored_outcome_are_forgotten(search_tree: Any, simulations: int, value: float) -> None:
+    # C1 (alike): 0 → D .1 → end 1;  1 → C2 (weights 7, 3): ends .8, −.4. Room for ⌈√N/2⌉. Seed 3 draws, at place 1,
+    # 0 1 0 1 0 1 0 0 1; C2 is drawn on, or met, at place 2.
+    # 1: D stored: .1.  2: C2 transient: .6420 0: .8: (.1 + .8)/2 = .45.  3: D = .55: (.55 + .8)/2 = .675.
+    # 4: C2 transient: .9217 1: −.4. Its mean is (.8 − .4)/2 = .2: (.55 + .2)/2 = .375.  5: D = .7: .45.
+    # 6: N = 6, room for 2: C2 stored; .8482 1: −.4. C2 has what lies below it alone: (.7 − .4)/2 = .15.
+    # 7, 8: D = 4.1/5 = .82: .21.
+    # 9: C2; .0883 0: .8, transient there, as C2 has N = 2 and room for 1: C2 = .56 − .12 = .44: (.82 + .44)/2 = .63.
+    second = chance([(0, 7, end(0.8)), (1, 3, end(-0.4))], "C2")
+    root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1))
+    settings = {"backup": "expectation", "widening": SLOW}
+    result = search_tree(root, asked, chance=settings, num_simulations=simulations, seed=3, **HALF)
+    check_expected(result, simulations, value)
+    assert asked.asked == [["r"], ["D"]]
+    if simulations == 9:
+        check_node(node_at(result, 0, 1), "chance", -1, 2, (0.44, -0.44))
+        assert visits_below(result, 0, 1) == {1: 1}
+    blocked = (simulations >= 2) + (simulations >= 4) + (simulations >= 9)
+    check_stats(result, evaluations=2, transient=blocked, blocked=blocked, chance_nodes=1 + (simulations >= 6))
+
+
+def test_transient_values_count_while_the_stored_child_is_pending(search_tree: Any) -> None:
+    # r: 0 → C, 1 → end −1.  C: 1 (weight 11) → F .6 → end 1, 2 (3) → end .4, 0 (6) → end −.8. Room for ⌈√N/2⌉; two in
+    # flight; c = 0, so that r takes action 0 while C is above 0, which is what the first play of action 1 counts as.
+    # Seed 4:
+    # 1: tie → 0; .6972 2: the end .4 is stored: C = .4.  2: .0970 1: F transient, waits.  3: .4962 1: F transient
+    # too. F, F are asked: C = (.06 + .33)/.7.  4: .7052 0: N = 4: transient: C = .06 + .33 − .24 = .15.
+    # 5: .1908 1: N = 5, room for 2: F is stored, and waits.
+    # 6: .5962 2: C is computed again. F has its transient values until it is evaluated: .15. (Without them C would
+    #    be (.06 − .24)/.45 = −.4, and the next visit would take action 1.)
+    # 7: action 0; .0717 1: F is in flight: a collision. F is asked: .15.
+    # 7 again: action 0, through F to the end 1: F = .8: C = .06 + .44 − .24 = .26.
+    event = chance([(1, 11, line("F", 1)), (2, 3, end(0.4)), (0, 6, end(-0.8))], "C")
+    root = decision(0, {0: event, 1: end(-1)}, "r")
+    asked = Scripted(script(F=0.6))
+    chosen = {"chance": {"backup": "expectation", "widening": SLOW}, "in_flight": 2, "c": 0.0, "first_play": 0.5}
+    result = search_tree(root, asked, num_simulations=7, seed=4, **chosen)
+    check(result, [7, 0], [0.26, nan], (7 * 0.26 / 8, -7 * 0.26 / 8))
+    assert asked.asked == [["r"], ["F", "F"], ["F"]]
+    assert visits_below(result, 0) == {2: 2, 1: 2}
+    check_stats(result, evaluations=4, collisions=1, transient=3, blocked=3, nodes=5)
 
 
 # Presets, defaults and refusals.
@@ -1152,7 +1269,7 @@ def test_a_preset_that_is_none() -> None:
         aleazero.SearchConfig(chance="stratifid")
 
 
-@pytest.mark.parametrize("named", ["full", ChanceConfig.preset("full"), {"exact_up_to": 300, "backup": "expectation"}])
+@pytest.mark.parametrize("named", ["full", ChanceConfig.preset("full"), {"exact_up_to": 300}])
 def test_a_preset_searches_as_its_settings(search_tree: Any, named: Any) -> None:
     # The tree of test_exactly_expanded_nodes_pick_by_deficit.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -1173,11 +1290,14 @@ def test_listed_outcomes_are_stratified_by_default(search_tree: Any) -> None:
 @pytest.mark.parametrize(
     ("settings", "names"),
     [
-        ({"loop": "open", "pick": "stratified"}, ("loop", "pick")),
-        ({"loop": "open", "exact_up_to": 2}, ("loop", "exact_up_to")),
-        ({"loop": "open", "widening": {}}, ("loop", "widening")),
-        ({"loop": "open", "backup": "expectation"}, ("loop", "backup")),
-        ({"samples_per_visit": 2, "backup": "expectation"}, ("samples_per_visit", "backup")),
+        ({"loop": "open", "pick": "stratified"}, ("loop=open", "pick=stratified")),
+        ({"loop": "open", "exact_up_to": 2}, ("loop=open", "exact_up_to")),
+        ({"loop": "open", "widening": {}}, ("loop=open", "widening")),
+        ({"loop": "open", "backup": "expectation"}, ("loop=open", "backup=expectation")),
+        ({"exact_up_to": 2, "backup": "sample"}, ("exact_up_to", "backup=sample")),
+        ({"samples_per_visit": 2, "exact_up_to": 2}, ("samples_per_visit", "exact_up_to")),
+        ({"samples_per_visit": 2, "backup": "expectation"}, ("samples_per_visit", "backup=expectation")),
+        ({"samples_per_visit": 2, "pick": "stratified"}, ("samples_per_visit", "pick=stratified")),
     ],
 )
 def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
@@ -1277,3 +1397,16 @@ def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored:
     check_sampled(result, 3, -1.5)
     assert visits_below(result, 0) == stored
     check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
+
+
+def test_samples_where_outcomes_are_not_listed(backend: str) -> None:
+    # The same with one stored child at most, and two samples a visit. Ends are always kept. Seed 0, at place 1 + 2^32:
+    # .7060 2, .4577 1, .6041 1.  1: −1 and −1.  2: −1 and .5: −.25.  3: .5, blocked, and .5.  Sum −.75.
+    game = many_game()
+    settings = ChanceConfig(samples_per_visit=2, widening={"max_children": 1})
+    config = aleazero.SearchConfig(num_simulations=3, seed=0, chance=settings, **HALF)
+    search = aleazero.Search(game, evaluator=Scripted({"r": ZERO}), config=config, backend=backend)
+    result = search.run(game.state_from_vector(encode(many_tree())))
+    check_sampled(result, 3, -0.75)
+    assert visits_below(result, 0) == {2: 2}
+    check_stats(result, blocked=1, transient=4, evaluations=1)

@@ -69,7 +69,7 @@ def same(first, second) -> None:
 
 def both(game, evaluator, position, actions=None, **settings):
     config = SearchConfig(**{"num_simulations": 150, "seed": 11, **settings})
-    state = game.state_from_text(position)
+    state = game.state_from_text(position) if isinstance(position, str) else position
     searches = [aleazero.Search(game, evaluator, config, backend=backend) for backend in ("compiled", "plain")]
     results = [search.run(state, actions) for search in searches]
     same(*results)

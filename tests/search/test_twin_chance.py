@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from test_bias import lottery
 from test_twin import GAMES, POSITIONS, both, evaluator_named
+from tree_game import decision, start, tree_game
 
 import aleazero
 from aleazero import ChanceConfig
@@ -38,14 +40,19 @@ OTHERS = [
 EVALUATORS = ["uniform", "rollout", "net", "estimate", "exact", "exact decisions"]
 
 
-@pytest.mark.parametrize("name", ["dice_game", "pig", "2048"])
+@pytest.mark.parametrize("name", ["dice_game", "pig", "2048", "lottery"])
 @pytest.mark.parametrize("chance", list(CHANCES))
 def test_every_pair(name: str, chance: str) -> None:
     """Every chance setting meets every evaluator and every other setting, on positions of every kind."""
-    game = aleazero.load_game(name, **GAMES[name])
+    if name == "lottery":  # chance nodes in a row, and ends next to decisions
+        game = tree_game(players=2, utility=(-1.0, 1.0))
+        positions = [start(game, lottery()), start(game, decision(0, {0: lottery(), 5: lottery()}, "r"))]
+    else:
+        game = aleazero.load_game(name, **GAMES[name])
+        positions = POSITIONS[name]
     number = list(CHANCES).index(chance)
     for i, evaluator in enumerate(EVALUATORS):
-        for j, position in enumerate(POSITIONS[name]):
+        for j, position in enumerate(positions):
             for k in (0, 3):
                 others = OTHERS[(number + i + j + k) % len(OTHERS)]
                 both(
