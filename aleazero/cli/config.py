@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aleazero.cli.train import SetOption
+from aleazero.untrusted import printable
 
 app = typer.Typer(help="Show, check and explain the settings of runs.", no_args_is_help=True)
 FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of settings.", show_default=False)]
@@ -18,7 +19,7 @@ def show(config: FileArgument, settings: SetOption = None) -> None:
     """All settings of a run, defaults and what suits the game too."""
     from aleazero.runs.settings_file import in_full, read_config
 
-    typer.echo(in_full(read_config(config, settings or ())), nl=False)
+    typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
 
 
 @app.command()
@@ -31,7 +32,7 @@ def check(
 
     for config in configs:
         found = read_config(config, settings or ())
-        typer.echo(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}")
+        typer.echo(printable(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}"))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import write_whole
-from aleazero.runs.directory import write_text
+from aleazero.runs.directory import require_no_links, write_text
 from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import MISSING, can_draw, draw
 from aleazero.runs.report_page import make_page
@@ -29,6 +29,7 @@ def write_report(path: Path, out: Path | None = None) -> Path:
     if why is not None:
         raise ConfigError(why)
     run = RunFiles(path)
+    require_no_links(path)
     charts = charts_of(run)
     drawings = {}
     for chart in charts:

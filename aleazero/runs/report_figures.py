@@ -33,6 +33,7 @@ LOOK: Final[dict[Any, Any]] = {
     "axes.grid": True, "axes.grid.axis": "y", "grid.color": COLOURS["faint"], "grid.linewidth": 0.7,
     "axes.axisbelow": True, "legend.frameon": False, "svg.fonttype": "none", "lines.markersize": 4.5,
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "font.family": "DejaVu Sans",
+    "text.parse_math": False,
 }  # fmt: skip
 WIDTH, HEIGHT, SQUARE = 7.4, 2.75, (3.9, 3.6)
 MOST_TICKS: Final = 10
