@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -204,7 +205,7 @@ class Manifest:
         data = parse_json(text)
         if isinstance(data, dict) and data.get("format", FORMAT) not in READABLE:
             raise RunError(f"its format is {data['format']}, expected {FORMAT}")
-        found = TypeAdapter(cls).validate_json(text)
+        found = _adapter().validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
             raise ValueError("its iterations are not one behind the other")
         if found.plan is None and found.format == FORMAT:
@@ -224,6 +225,12 @@ class Manifest:
         """Whose network is the best so far, by iteration."""
         found = [one.champion for one in self.iterations if one.champion is not None]
         return found[-1] if found else None
+
+
+@cache
+def _adapter() -> TypeAdapter[Manifest]:
+    """What checks a manifest, made once: that takes longer than checking one."""
+    return TypeAdapter(Manifest)
 
 
 @dataclass
