@@ -38,7 +38,7 @@ def shortened(text: str, most: int = LONGEST, tail: int = TAIL) -> str:
     if len(text) <= most:
         return text
     note = f" … ({len(text):,} characters) … "
-    return f"{text[: most - tail - len(note)]}{note}{text[-tail:]}"
+    return f"{text[: most - tail - len(note)]}{note}{text[len(text) - tail :]}"
 
 
 class ConfigError(AleaZeroError):

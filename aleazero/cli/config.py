@@ -16,7 +16,7 @@ FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of 
 
 @app.command()
 def show(config: FileArgument, settings: SetOption = None) -> None:
-    """All settings of a run, defaults and what suits the game too."""
+    """All settings of a run, defaults and what suits the game too. The code of a game file that it names is run."""
     from aleazero.runs.settings_file import in_full, read_config
 
     typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
@@ -27,7 +27,7 @@ def check(
     configs: Annotated[list[Path], typer.Argument(metavar="CONFIG…", help="Files of settings.", show_default=False)],
     settings: SetOption = None,
 ) -> None:
-    """Whether files of settings are right; the first that is not is told in a line."""
+    """Validate config files and report the first error. The code of a game file that they name is run."""
     from aleazero.runs.settings_file import read_config
 
     for config in configs:

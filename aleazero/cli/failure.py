@@ -26,20 +26,30 @@ class OneLineErrors(TyperGroup):
         """Run the verb."""
         try:
             return super().invoke(ctx)
-        except AleaZeroError as error:
-            said = one_line(error)
-        except MemoryError as error:
-            said = f"not enough memory: {one_line(error)}"
-        except BrokenPipeError:
-            raise  # whoever reads the output has read enough
-        except OSError as error:
-            said = one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
-        except UnicodeError as error:
-            said = f"text is not valid UTF-8: {one_line(error)}"
-        except RecursionError:
-            said = "the input nests too deeply, expected fewer levels"
+        except Exception as error:
+            said = what_to_say(error)
+            if said is None:
+                raise
         typer.echo(f"error: {said}", err=True)
         raise typer.Exit(USER_ERROR) from None
+
+
+def what_to_say(error: Exception) -> str | None:
+    """The line for an error that the user, the input or the disk caused; None for any other.
+
+    A closed pipe is none: whoever reads the output has read enough.
+    """
+    if isinstance(error, AleaZeroError):
+        return one_line(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {one_line(error)}"
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        return one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    if isinstance(error, UnicodeError):
+        return f"text is not valid UTF-8: {one_line(error)}"
+    if isinstance(error, RecursionError):
+        return "the input nests too deeply, expected fewer levels"
+    return None
 
 
 def one_line(error: BaseException | str) -> str:

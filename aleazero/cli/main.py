@@ -36,7 +36,7 @@ from aleazero.cli import (
     train,
     watch,
 )
-from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
+from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -119,7 +119,10 @@ def _run() -> int:
         return 130
     except Exception as error:
         if not hasattr(error, "format_message"):
-            raise
+            if (said := what_to_say(error)) is None:
+                raise
+            typer.echo(f"error: {said}", err=True)
+            return USER_ERROR
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
             typer.echo(f"error: {one_line(said)}; `aleazero --help` shows what there is", err=True)

@@ -299,7 +299,8 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
         require_no_links(path)
     with _locked(path):
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
-            left.unlink()
+            if left.is_file():
+                left.unlink()
         if (path / MANIFEST).exists():
             manifest = read_manifest(path)
             _require_this_version(path, manifest)

@@ -14,6 +14,7 @@ from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import MISSING, can_draw, draw
 from aleazero.runs.report_page import make_page
 from aleazero.runs.told import RunFiles
+from aleazero.untrusted import printable
 
 FILE, IMAGES = "report.html", "images"
 
@@ -36,7 +37,7 @@ def write_report(path: Path, out: Path | None = None) -> Path:
         drawings[chart.key], picture = draw(chart)
         _write(path / IMAGES / f"{chart.key}.png", picture)
     file = path / FILE if out is None else out
-    write_text(file, make_page(run, charts, drawings))
+    write_text(file, printable(make_page(run, charts, drawings)))
     return file
 
 
