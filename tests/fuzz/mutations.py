@@ -19,7 +19,7 @@ import yaml
 from aleazero.errors import LONGEST, AleaZeroError
 from aleazero.untrusted import UNSAFE
 
-SECONDS = 20
+SECONDS = 60
 """How long one input may take on a slow machine; the usual ones take milliseconds."""
 MEMORY = 2 << 30
 """Bytes that all inputs of a test may take."""
@@ -43,7 +43,7 @@ def watched() -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    faulthandler.dump_traceback_later(3 * SECONDS, exit=True)
+    faulthandler.dump_traceback_later(2 * SECONDS, exit=True)
     try:
         yield
     finally:
@@ -198,7 +198,7 @@ def as_yaml_text(rng: Random, data: Any) -> str:
 
 def nested(rng: Random, value: Any) -> Any:
     """A value inside many lists or mappings."""
-    for _ in range(rng.choice((2, 20, 300))):
+    for _ in range(rng.choice((2, 20, 100))):
         value = [value] if rng.random() < 0.5 else {"a": value}
     return value
 
