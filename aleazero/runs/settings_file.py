@@ -19,7 +19,7 @@ TAG: Final = "tag:yaml.org,2002:"
 MERGE: Final = f"{TAG}merge"
 PLAIN: Final = {f"{TAG}{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null", "merge")}
 """The values that a file may have: those of JSON."""
-MOST_BYTES: Final = 200_000
+MOST_BYTES: Final = 1 << 16
 """Of a file."""
 MOST_EXPANDED: Final = 1_000_000
 """Characters and values with every alias written out."""
