@@ -14,6 +14,7 @@ from aleazero.evaluation.seed_sets import NAMED
 from aleazero.games.base import Game
 from aleazero.runs.config import RUN_LEVEL, RunConfig
 from aleazero.search.config import Settings
+from aleazero.untrusted import is_there
 
 TAG: Final = "tag:yaml.org,2002:"
 MERGE: Final = f"{TAG}merge"
@@ -225,6 +226,6 @@ def _as_text(found: dict[str, Any]) -> str:
 def _beside(path: Path, name: str) -> str:
     """A file is looked for beside the settings first, then from here; its path becomes absolute."""
     for folder in (path.parent, Path.cwd()):
-        if (folder / name).is_file():
+        if is_there(folder / name) and (folder / name).is_file():
             return str((folder / name).resolve())
     return name
