@@ -26,20 +26,22 @@ def printable(text: str) -> str:
 
 
 def whole_number(text: str) -> int | None:
-    """The non-negative integer that a text writes in decimal digits; None for any other text and beyond 64 bits."""
+    """The non-negative integer that a text writes in decimal digits; None for any other text or a longer one."""
     text = text.strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text.lstrip("0")) < MOST_DIGITS else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
 def parse_json(text: str | bytes) -> Any:
     """Parse JSON that nests at most ``DEEPEST`` levels, with integers of at most ``MOST_DIGITS`` digits.
 
+    NaN and Infinity, which Python's own writer may have written, are read as null: JSON has no such numbers.
+
     Raises:
-        ValueError: for everything else; also for numbers that are not finite, and for half a surrogate pair, which
-            cannot be written to a file.
+        ValueError: for everything else; also for a number that overflows, and for half a surrogate pair, which cannot
+            be written to a file.
     """
     try:
-        data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_finite)
+        data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=lambda _: None)
     except RecursionError:
         raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
     written = text if isinstance(text, str) else text.decode("utf-8", errors="replace")
@@ -83,10 +85,10 @@ def _require_plain(data: Any) -> None:
     """Check the depth, and that every text can be encoded; without recursion."""
     level, depth = [data], 0
     while level:
-        if depth > DEEPEST:
-            raise ValueError(f"it nests more than {DEEPEST} levels deep")
         inside: list[Any] = []
         for one in level:
+            if depth >= DEEPEST and isinstance(one, dict | list):
+                raise ValueError(f"it nests more than {DEEPEST} levels deep")
             if isinstance(one, dict):
                 inside += one.keys()
                 inside += one.values()

@@ -107,7 +107,7 @@ def measured(manifest):
         (lambda m: m["iterations"][-1]["results"].update(learn={}), "iteration 2 has no results of 'learn'"),
         (lambda m: measured(m).update(ratings=5), "evaluate.ratings: Input should be a valid list"),
         (lambda m: measured(m).update(ratings=[{}]), "evaluate.ratings.0.name: Field required"),
-        (lambda m: measured(m)["opponents"].update(random=float("nan")), "expected a finite one"),
+        (lambda m: measured(m)["opponents"].update(random=float("nan")), "evaluate.opponents.random"),
         (lambda m: measured(m)["opponents"].update(random=7), "evaluate.opponents.random"),
         (lambda m: measured(m).update(score=None), "evaluate.score"),
         (lambda m: m.update(seed=10**400), "an integer has 401 digits"),
