@@ -21,6 +21,8 @@ from aleazero.untrusted import parse_json, read_regular
 
 PLACE: Final = ("event", "iteration", "phase", "round")
 """What tells an event of an iteration from another. Others, such as stops, each happened."""
+OF_ITERATIONS: Final = ("phase", "learning", "selfplay", "fit")
+"""Events that are looked up by their iteration."""
 LATEST: Final = 253_402_300_800
 """Seconds of the year 10000, which no event tells."""
 
@@ -97,6 +99,8 @@ def _event(told: Any) -> dict[str, Any]:
     """What was told, if it is an event: what everybody looks for must be there."""
     if not isinstance(told, dict) or not isinstance(told.get("event"), str):
         raise ValueError("an event has no name")
+    if told["event"] in OF_ITERATIONS and "iteration" not in told:
+        raise ValueError(f"the event {told['event']!r} has no iteration")
     whole = [told.get("iteration", 0), told.get("round", 0)]
     if any(type(one) is not int for one in whole):
         raise ValueError(f"iteration and round are {whole}")
