@@ -12,15 +12,33 @@
     ├── ReplayError          samples that are missing, damaged, or of another game
     └── RunError             a run's directory that is damaged, in use, or of another run
 
-Each message is one line: what, what was got, what was expected.
+Each message is one line: what, what was got, what was expected. Of a message with more than ``LONGEST`` characters,
+which quotes a long input, the middle is left out.
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+LONGEST: Final = 1000
+"""Most characters of a message."""
+TAIL: Final = 300
+"""How many of them come from the end, where what is expected stands."""
 
 
 class AleaZeroError(Exception):
     """Base of all errors that AleaZero raises on purpose."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(shortened(str(message)))
+
+
+def shortened(text: str, most: int = LONGEST, tail: int = TAIL) -> str:
+    """A text of at most this many characters, the middle of a longer one left out."""
+    if len(text) <= most:
+        return text
+    note = f" … ({len(text):,} characters) … "
+    return f"{text[: most - tail - len(note)]}{note}{text[len(text) - tail :]}"
 
 
 class ConfigError(AleaZeroError):

@@ -30,8 +30,8 @@ from aleazero.nets.config import NetConfig
 from aleazero.oracles.solve import solve
 from aleazero.replay.window import Window
 from aleazero.search.config import ChanceConfig
-from aleazero.selfplay.actor import final_scores
 from aleazero.selfplay.config import SelfplayConfig, Temperature
+from aleazero.selfplay.record import final_scores
 from aleazero.training.alphazero import fit, play_games
 from aleazero.training.config import TrainConfig
 from aleazero.training.workers import Workers

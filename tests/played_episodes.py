@@ -13,10 +13,9 @@ from safetensors.numpy import save
 from aleazero.games.base import Game, State
 from aleazero.games.luck import PlayedLuck
 from aleazero.games.registry import load_game
-from aleazero.games.yatzy_card import HIGHEST_TOTAL
 from aleazero.replay.meta import Origin, checksum_of
 from aleazero.replay.shard import KEY, Shard, read_shard, shard_name, write_shard
-from aleazero.selfplay.record import EpisodeRecord
+from aleazero.selfplay.record import EpisodeRecord, final_scores
 
 RACE = str(Path(__file__).parent.parent / "examples" / "race.py")
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -47,23 +46,24 @@ def episode(name: str, number: int = 0) -> EpisodeRecord:
     seed = int(rng.integers(2**64, dtype=np.uint64))
     luck, state = PlayedLuck(seed), game.new_initial_state()
     start, steps, samples = state.to_text(), [], []
-    decisions = 0
+    decisions, chosen = 0, False
     while not state.is_terminal():
         if state.is_chance_node():
             action = luck.draw(state)
             if rng.random() < 0.7:
-                samples.append(_sample(state, len(steps), decisions, rng, weight=0.0, searched=True))
+                samples.append(_sample(state, len(steps), decisions, rng, weight=0.0, searched=chosen))
+            chosen = False
         else:
             choices = state.legal_actions()
             action = int(rng.choice(choices))
             forced = len(choices) == 1
             weight = 0.0 if forced or rng.random() < 0.3 else float(rng.choice([0.5, 1.0]))
             samples.append(_sample(state, len(steps), decisions, rng, weight, searched=not forced))
-            decisions += 1
+            decisions, chosen = decisions + 1, not forced
         steps.append((state.current_player(), action))
         state.apply_action(action)
     returns = np.array(state.returns())
-    totals = _totals(state, returns)
+    totals = final_scores(state)
     viewers = np.array([sample["viewers"] for sample in samples], np.int8)
     kinds = {"step": np.int32, "ply": np.int32, "afterstate": np.bool_, "weights": np.float32, "searched": np.bool_}
     return EpisodeRecord(
@@ -96,14 +96,6 @@ def _sample(state: State, step: int, ply: int, rng: Any, weight: float, searched
         "weights": weight,
         "searched": searched,
     }
-
-
-def _totals(state: State, returns: np.ndarray) -> np.ndarray:
-    if state.game.name != "yatzy" or len(returns) == 1:
-        return returns
-    out = np.zeros(len(returns))
-    state.game.kernels.words["points"](state.vector, out)
-    return out * HIGHEST_TOTAL
 
 
 def episodes(name: str, first: int, last: int) -> list[EpisodeRecord]:

@@ -164,14 +164,13 @@ def _show_fresh(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def _show_speed(rows: list[dict[str, Any]], console: Console) -> None:
-    from aleazero.cli.show import quiet_table
+    from aleazero.cli.show import met_text, quiet_table
 
     table = quiet_table(("setting", "left"), ("evaluations/s", "right"), ("with memory at hand", "right"),
                         ("", "left"), title="Two players, uniform")  # fmt: skip
     for row in rows:
-        met = row["per_second"] >= TARGET_SPEED
         table.add_row(row["setting"], f"{row['per_second']:,.0f}", f"{row['per_second_again']:,.0f}",
-                      "[green]met[/green]" if met else "[bold red]missed[/bold red]")  # fmt: skip
+                      met_text(row["per_second"] >= TARGET_SPEED))  # fmt: skip
     console.print(table)
     console.print(f"Wanted: at least {TARGET_SPEED:,} evaluations/s a core.", style="dim")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aleazero.cli.options import JsonFlag
+from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
     from aleazero.search.compile import CacheInfo
@@ -42,4 +43,4 @@ def _show(cache: CacheInfo, verb: str, json: bool) -> None:
         print_json(data)
         return
     plural = "" if cache.files == 1 else "s"
-    typer.echo(f"{cache.folder} {verb} {cache.files} file{plural}, {cache.bytes / 1e6:.1f} MB")
+    typer.echo(printable(f"{cache.folder} {verb} {cache.files} file{plural}, {cache.bytes / 1e6:.1f} MB"))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aleazero.cli.train import SetOption
+from aleazero.untrusted import printable
 
 app = typer.Typer(help="Show, check and explain the settings of runs.", no_args_is_help=True)
 FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of settings.", show_default=False)]
@@ -15,10 +16,10 @@ FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of 
 
 @app.command()
 def show(config: FileArgument, settings: SetOption = None) -> None:
-    """All settings of a run, defaults and what suits the game too."""
+    """All settings of a run, defaults and what suits the game too. The code of a game file that it names is run."""
     from aleazero.runs.settings_file import in_full, read_config
 
-    typer.echo(in_full(read_config(config, settings or ())), nl=False)
+    typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
 
 
 @app.command()
@@ -26,12 +27,12 @@ def check(
     configs: Annotated[list[Path], typer.Argument(metavar="CONFIG…", help="Files of settings.", show_default=False)],
     settings: SetOption = None,
 ) -> None:
-    """Whether files of settings are right; the first that is not is told in a line."""
+    """Validate config files and report the first error. The code of a game file that they name is run."""
     from aleazero.runs.settings_file import read_config
 
     for config in configs:
         found = read_config(config, settings or ())
-        typer.echo(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}")
+        typer.echo(printable(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}"))
 
 
 @app.command()

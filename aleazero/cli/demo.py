@@ -32,6 +32,8 @@ def demo(
 
     The first time, each game's search is compiled (some seconds a game); after that it takes a moment.
     """
+    from rich.text import Text
+
     from aleazero.cli.episode import Episode
     from aleazero.cli.play import SearchPlayer, Table
     from aleazero.cli.searching import prepare, timed_search
@@ -45,11 +47,11 @@ def demo(
         game = load_game(name, **params)
         state = game.state_from_text(position)
         prepare(game, state)
-        console.rule(f"[bold]{name}[/bold]", align="left", style="dim")
+        console.rule(Text(name, "bold"), align="left", style="dim")
         print_position(state, console, question)
         print_result(state, *timed_search(game, state, "rollout", config), console, top=8)
         console.print()
-    console.rule("[bold]a game of pig to 30, watched[/bold]", align="left", style="dim")
+    console.rule(Text("a game of pig to 30, watched", "bold"), align="left", style="dim")
     game = load_game("pig", **TARGET)
     searcher = SearchPlayer(game, "rollout", config, temperature=0.0)
     Table(Episode(game.new_initial_state(), seed), searcher, None, console).play()

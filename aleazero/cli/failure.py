@@ -9,29 +9,52 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from aleazero.errors import AleaZeroError, GameError
+from aleazero.errors import AleaZeroError, GameError, shortened
+from aleazero.untrusted import printable
 
 USER_ERROR = 2
 
 
 class OneLineErrors(TyperGroup):
-    """A group of verbs that ends with one line where a verb raises an error of AleaZero's tree."""
+    """A group of verbs that ends with one line for what the user, the input or the disk caused.
+
+    These are errors of AleaZero's tree, and what the operating system, text that cannot be decoded, nesting without
+    end or a lack of memory raise. Any other exception is a bug and shows its traceback.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""
         try:
             return super().invoke(ctx)
-        except AleaZeroError as error:
-            typer.echo(f"error: {one_line(error)}", err=True)
-            raise typer.Exit(USER_ERROR) from None
-        except MemoryError as error:
-            typer.echo(f"error: not enough memory: {one_line(error)}", err=True)
-            raise typer.Exit(USER_ERROR) from None
+        except Exception as error:
+            said = what_to_say(error)
+            if said is None:
+                raise
+        typer.echo(f"error: {said}", err=True)
+        raise typer.Exit(USER_ERROR) from None
+
+
+def what_to_say(error: Exception) -> str | None:
+    """The line for an error that the user, the input or the disk caused; None for any other.
+
+    A closed pipe is none: whoever reads the output has read enough.
+    """
+    if isinstance(error, AleaZeroError):
+        return one_line(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {one_line(error)}"
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        return one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    if isinstance(error, UnicodeError):
+        return f"text is not valid UTF-8: {one_line(error)}"
+    if isinstance(error, RecursionError):
+        return "the input nests too deeply, expected fewer levels"
+    return None
 
 
 def one_line(error: BaseException | str) -> str:
-    """An error's message with its line breaks folded."""
-    return " ".join(str(error).split()) or type(error).__name__
+    """An error's message on one line, safe to print and not too long."""
+    return shortened(printable(" ".join(str(error).split()))) or type(error).__name__
 
 
 @contextmanager

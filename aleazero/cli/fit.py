@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.cli.failure import one_line
 from aleazero.cli.options import JsonFlag
 from aleazero.errors import ConfigError
 
@@ -97,7 +98,7 @@ def fit(
     samples = Window(replay, window)
     game = load_origin(samples.origin)
     for broken in samples.broken:
-        typer.echo(f"left out: {broken.path.name}: {broken.why}", err=True)
+        typer.echo(f"left out: {one_line(f'{broken.path.name}: {broken.why}')}", err=True)
     with progress_bar("fitting", "steps") as tell:
 
         def show(done: int, of: int, losses: Mapping[str, float]) -> None:

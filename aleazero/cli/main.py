@@ -6,6 +6,7 @@ numpy, numba, pydantic and the search are imported inside the verbs only, so tha
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from typing import Annotated
 
@@ -35,7 +36,7 @@ from aleazero.cli import (
     train,
     watch,
 )
-from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line
+from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -86,15 +87,29 @@ def aleazero_command(
 
 
 def run() -> None:
-    """Run the command; a terminal that cannot show a letter gets a question mark instead of an error."""
-    for stream in (sys.stdout, sys.stderr):
+    """Run the command; letters that cannot be shown, or bytes that are no letters, are replaced."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        sys.exit(_run())
+        sys.exit(_flushed(_run()))
     finally:
         if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
             sys.modules["aleazero.interrupts"].end_children()
+
+
+def _flushed(code: int) -> int:
+    """Write what is left of the output; an error if that cannot be, which Python would show again when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if not code:
+                typer.echo(f"error: cannot write the output: {error.strerror or error}", err=True)
+            code = code or USER_ERROR
+    return code
 
 
 def _run() -> int:
@@ -104,7 +119,10 @@ def _run() -> int:
         return 130
     except Exception as error:
         if not hasattr(error, "format_message"):
-            raise
+            if (said := what_to_say(error)) is None:
+                raise
+            typer.echo(f"error: {said}", err=True)
+            return USER_ERROR
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
             typer.echo(f"error: {one_line(said)}; `{_command_of(error)} --help` shows what there is", err=True)

@@ -32,10 +32,10 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[..., None]]:
 
     console = make_console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}", style="dim"),
+        TextColumn("{task.fields[rate]}", style="dim", markup=False),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aleazero.cli.options import JsonFlag
+from aleazero.untrusted import printable
 
 
 def report(
@@ -37,7 +38,7 @@ def report(
     if json:
         print_json({"run": str(run), "report": str(page), "images": [str(image) for image in images]})
     else:
-        typer.echo(str(page))
+        typer.echo(printable(str(page)))
     if show:
         import webbrowser
 

@@ -10,6 +10,7 @@ import typer
 from aleazero.cli.failure import USER_ERROR, one_line
 from aleazero.cli.options import JsonFlag
 from aleazero.errors import AleaZeroError, RunError
+from aleazero.untrusted import printable
 
 app = typer.Typer(help="List, show and compare runs.", no_args_is_help=True)
 FolderOption = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where runs lie.")]
@@ -84,8 +85,6 @@ def compare(
     json: JsonFlag = False,
 ) -> None:
     """Runs side by side: what differs in their settings, and how strong they are."""
-    from rich.markup import escape
-
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.runs.compare import compare_runs
 
@@ -93,10 +92,10 @@ def compare(
     if json:
         print_json(data)
         return
-    table = quiet_table(("", "left"), *((escape(name), "right") for name in data["runs"]))
+    table = quiet_table(("", "left"), *((name, "right") for name in data["runs"]))
     for part in ("settings", "strength"):
         for name, values in data[part].items():
-            table.add_row(name, *map(escape, values))
+            table.add_row(name, *values)
     make_console().print(table)
 
 
@@ -113,4 +112,4 @@ def board(run: RunArgument) -> None:
             "TensorBoard is not installed, expected `pip install aleazero[tensorboard]` "
             "(scalars.csv has the same numbers)"
         )
-    typer.echo(f"look at it with: tensorboard --logdir {folder}")
+    typer.echo(printable(f"look at it with: tensorboard --logdir {folder}"))

@@ -9,6 +9,7 @@ import typer
 
 from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores
 from aleazero.errors import ConfigError
+from aleazero.untrusted import whole_number
 
 
 def selfplay(
@@ -140,7 +141,7 @@ def _by_class(text: str | None) -> dict[str, int]:
     found: dict[str, int] = {}
     for pair in text.split(",") if text else ():
         name, equals, number = pair.partition("=")
-        if not equals or not number.strip().isdecimal():
+        if not equals or (count := whole_number(number)) is None:
             raise ConfigError(f"--sims-by-class has {pair!r}, expected CLASS=N, e.g. reroll=32")
-        found[name.strip()] = int(number)
+        found[name.strip()] = count
     return found

@@ -1,18 +1,22 @@
 """How positions, numbers and search results look in a terminal; JSON too.
 
-Game texts go to the console as ``Text``: a bracket in one must not be read as markup.
+Consoles read no markup, and print no control character: texts of games and of files go to them as they are.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
     from aleazero.cli.outlook import Outlook
@@ -31,14 +35,24 @@ STOPPED = {
 }
 
 
+class SafeConsole(Console):
+    """A console that prints control characters of texts as escapes."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render as rich does; only rich's own segments may control the terminal."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+
 def make_console(stderr: bool = False) -> Console:
     """A console that colours only a terminal and only what we say."""
-    return Console(highlight=False, stderr=stderr)
+    return SafeConsole(highlight=False, markup=False, emoji=False, stderr=stderr)
 
 
 def print_json(data: Any) -> None:
     """Pure JSON on stdout; NaN would not be JSON and is a bug."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    typer.echo(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def quiet_table(*headers: tuple[str, str], title: str | None = None) -> Table:
@@ -54,6 +68,11 @@ def quiet_table(*headers: tuple[str, str], title: str | None = None) -> Table:
     for header, justify in headers:
         table.add_column(header, justify=justify)  # type: ignore[arg-type]
     return table
+
+
+def met_text(met: bool) -> Text:
+    """Whether a target is met."""
+    return Text("met", "green") if met else Text("missed", "bold red")
 
 
 def facts_table() -> Table:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aleazero.errors import ConfigError
+from aleazero.untrusted import parse_json, whole_number
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
@@ -33,7 +33,7 @@ def read_params(pairs: Sequence[str] | None, option: str = "--param", example: s
         if not equals or not key.strip():
             raise ConfigError(f"{option} is {pair!r}, expected KEY=VALUE, e.g. {example}")
         try:
-            params[key.strip()] = json.loads(value)
+            params[key.strip()] = parse_json(value)
         except ValueError:
             params[key.strip()] = value
     return params
@@ -81,9 +81,10 @@ def read_plan(spec: str) -> dict[str, Any]:
     """How far to plan: ``turn``, ``game``, or a number of plies; as settings of a Planner."""
     if spec in ("turn", "game"):
         return {"horizon": spec}
-    if not spec.isdecimal() or int(spec) < 1:
+    plies = whole_number(spec)
+    if not plies:
         raise ConfigError(f"--plan is {spec!r}, expected turn, game or a number of plies of at least 1")
-    return {"plies": int(spec)}
+    return {"plies": plies}
 
 
 def read_config(chance: str, *, sims: int | None, otherwise: int, **settings: Any) -> SearchConfig:

@@ -19,7 +19,7 @@ def target(what: str, measured: float | None, bound: float, unit: str, *, at_lea
 
 def show_targets(rows: list[dict[str, Any]], console: Console) -> None:
     """Print the promises, if there are any."""
-    from aleazero.cli.show import quiet_table
+    from aleazero.cli.show import met_text, quiet_table
 
     if not rows:
         return
@@ -28,7 +28,7 @@ def show_targets(rows: list[dict[str, Any]], console: Console) -> None:
         unit = row["unit"]
         table.add_row(
             row["what"], _amount(row["measured"], unit), f"{row['bound']} {_amount(row['target'], unit)}",
-            "[green]met[/green]" if row["met"] else "[bold red]missed[/bold red]",
+            met_text(row["met"]),
         )  # fmt: skip
     console.print(table)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import JsonFlag, cores
+from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
     from aleazero.runs.directory import RunDirectory
@@ -70,11 +71,10 @@ def resume(
 
     - `aleazero resume runs/yatzy_quick --set iterations=12`
     """
-    from aleazero.runs.directory import CONFIG, MANIFEST, read_manifest
+    from aleazero.runs.directory import CONFIG, read_manifest
     from aleazero.runs.settings_file import read_config
 
-    if not (run / MANIFEST).exists():
-        read_manifest(run)  # says what is missing
+    read_manifest(run)  # says what is missing before anything else is read
     _go(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
 
 
@@ -92,7 +92,8 @@ def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
             with rules_of(held.config.game), live_view(held) as listener:
                 train_run(held, game, workers or cores(), listener)
         except KeyboardInterrupt:
-            typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: aleazero resume {folder}", err=True)
+            go_on = printable(f"aleazero resume {folder}")
+            typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: {go_on}", err=True)
             raise typer.Exit(130) from None
         why = why_no_report()
         report = write_report(folder) if why is None else None

@@ -12,6 +12,7 @@ from aleazero.errors import AleaZeroError, ConfigError, ReplayError
 from aleazero.evaluation.pairs import PlayedPair
 from aleazero.files import write_whole
 from aleazero.games.base import Game, State
+from aleazero.untrusted import parse_json, read_regular
 
 FORMAT: Final = 1
 KIND: Final = "aleazero games"
@@ -87,10 +88,10 @@ class GameFile:
     def read(cls, path: Path) -> GameFile:
         """Read a file of games, and check its form; whether steps are allowed is found when they are played."""
         try:
-            data = json.loads(path.read_bytes())
+            data = parse_json(read_regular(path))
         except OSError as error:
             raise ConfigError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ReplayError(f"{path.name}: got what is no JSON ({error}), expected a file of games") from None
         if not isinstance(data, dict) or data.get("kind") != KIND:
             raise ReplayError(f"{path.name}: got no {KIND!r}, expected a file that `aleazero gate --replays` wrote")

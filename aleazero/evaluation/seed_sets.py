@@ -13,6 +13,7 @@ from typing import Final
 from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.match import game_seeds
 from aleazero.games.luck import MASK, stream_key
+from aleazero.untrusted import is_there
 
 GATES: Final = 0x6761746573  # "gates": the stream of fresh seeds
 SETS: Final = 0x73657473  # "sets": the stream of the sets that have names
@@ -29,7 +30,7 @@ def load_seed_set(name: str) -> list[int]:
     """A set by name (``small``, ``standard``, ``large``: each begins with the smaller ones), or from a file."""
     if name in NAMED:
         return game_seeds(SETS, NAMED[name])
-    if not Path(name).is_file():
+    if not is_there(Path(name)) or not Path(name).is_file():
         raise ConfigError(f"no seed set {name!r}, {nearest(name, NAMED)} (or a file of one number a line)")
     return read_seeds(Path(name))
 

@@ -14,6 +14,7 @@ from aleazero.errors import AleaZeroError, ContractError, GameError, UnknownGame
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.objects import ObjectGame, is_object_game
+from aleazero.untrusted import is_there
 
 _SHIPPED = {
     "2048": "aleazero.games.twenty48",
@@ -84,7 +85,7 @@ def _require_game(source: Any, name: str) -> None:
 
 
 def _import_file(file: Path) -> types.ModuleType:
-    if not file.is_file():
+    if not is_there(file) or not file.is_file():
         raise UnknownGameError(f"no file {str(file)!r}, expected path/file.py or path/file.py:NAME")
     module = types.ModuleType(file.stem)
     module.__file__ = str(file)

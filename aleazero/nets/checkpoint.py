@@ -21,6 +21,7 @@ from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, r
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.nets.value_net import value_weight_shapes
 from aleazero.search.config import Settings
+from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
 
 FORMAT: Final = 1
@@ -213,19 +214,19 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata |
     from safetensors.numpy import load
 
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror or error}, expected a checkpoint") from None
     try:
         weights = load(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
     except (SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(f"{path} is damaged or no checkpoint: {str(error)[:200]}") from None
     written = header.get("__metadata__", {}).get(KEY)
     if written is None:
         raise CheckpointError(f"{path} is a safetensors file of something else, expected a checkpoint of aleazero")
     try:
-        found = json.loads(written)
+        found = parse_json(written)
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
         named = found["net"].get("kind")  # networks of policy and value name none

@@ -14,6 +14,7 @@ from aleazero.games.base import Game, State
 from aleazero.players.champions import CHAMPION, champion_path
 from aleazero.players.player import Allowed, Thinker
 from aleazero.search.evaluator import NONE, Evaluator, evaluate_batch
+from aleazero.untrusted import is_there
 
 DUMMY: Final = "dummy"
 
@@ -39,7 +40,7 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     """
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
-    if path != DUMMY and file.exists():
+    if path != DUMMY and is_there(file):
         from aleazero.nets.checkpoint import Metadata
         from aleazero.nets.load import kind_of
 
@@ -63,7 +64,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         if inference is not None:
             raise ConfigError(f"inference is {inference!r}, expected none: {DUMMY} computes nothing")
         return DummyNet(game)
-    if not Path(path).expanduser().exists():
+    if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
     from aleazero.nets.load import load_net
 

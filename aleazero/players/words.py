@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aleazero.errors import ConfigError, nearest
+from aleazero.untrusted import whole_number
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game
@@ -44,7 +45,7 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
         return
     if name not in EVALUATOR_WORDS:
         raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
-    if colon and (name != "rollout" or not number.isdecimal() or int(number) < 1):
+    if colon and (name != "rollout" or not whole_number(number)):
         raise ConfigError(f"{what} is {word!r}, expected uniform, rollout, rollout:N with N at least 1, or oracle")
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
+from aleazero.players.net import DUMMY
 from aleazero.replay.shard import Shard
 
 SUM_TOLERANCE: Final = 1e-5
@@ -18,9 +19,10 @@ SUM_TOLERANCE: Final = 1e-5
 def check_numbers(shard: Shard, game: Game) -> None:
     """Raise a ReplayError for the first sample that says what none may say."""
     columns = shard.columns
-    for name, expected in (("returns", game.num_players), ("legal_masks", game.num_actions)):
-        if columns[name].shape[1] != expected:
-            raise ReplayError(f"{name}: {columns[name].shape[1]} numbers a row, expected {expected} in {game!r}")
+    require_widths(shard, game)
+    if shard.meta.model == DUMMY:
+        wrong = columns["searched"]
+        _refuse(shard, wrong, wrong, f"searched is {{}} in a game of {DUMMY!r}, which has no values, expected 0")
     for name in ("observations", "policies", "returns", "root_values", "scores", "weights"):
         _refuse(shard, ~np.isfinite(columns[name]), columns[name], f"{name} has {{}}, expected finite numbers")
     _check_policies(shard)
@@ -28,6 +30,14 @@ def check_numbers(shard: Shard, game: Game) -> None:
     _refuse(shard, unsearched, columns["root_values"], "root_values has {} where nothing was searched, expected 0")
     _check_seats(shard, game.num_players)
     _check_range(shard, game.info.utility)
+
+
+def require_widths(shard: Shard, game: Game) -> None:
+    """Raise a ReplayError if rows do not have the lengths of the game's."""
+    lengths = {"returns": game.num_players, "legal_masks": game.num_actions, "observations": game.observation_size}
+    for name, expected in lengths.items():
+        if (got := shard.columns[name].shape[1]) != expected:
+            raise ReplayError(f"{name}: {got} numbers a row, expected {expected} in {game!r}")
 
 
 def _check_policies(shard: Shard) -> None:

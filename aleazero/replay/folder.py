@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aleazero.errors import ReplayError
 from aleazero.replay.shard import Shard, read_shard, shard_key
+from aleazero.untrusted import is_there
 
 Progress = Callable[[int, int], None]
 """Called with how many are done so far, and of how many."""
@@ -23,7 +24,7 @@ class BrokenShard:
 
 def shard_paths(folder: Path) -> tuple[list[Path], list[BrokenShard]]:
     """The files that are shards by name, the oldest first, and files of their kind that are not."""
-    if not folder.is_dir():
+    if not is_there(folder) or not folder.is_dir():
         raise ReplayError(f"no folder {str(folder)!r}, expected one with shards")
     keys: dict[Path, tuple[int, int]] = {}
     misnamed = []

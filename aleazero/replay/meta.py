@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
 from aleazero.games.registry import game_names
+from aleazero.untrusted import parse_json
 from aleazero.version import VERSION
 
 FORMAT: Final = 1
@@ -89,8 +90,8 @@ class ShardMeta(Origin):
 def parse_meta(text: str) -> ShardMeta:
     """Read what ``to_text`` wrote."""
     try:
-        found = json.loads(text)["format"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        found = parse_json(text)["format"]
+    except (ValueError, KeyError, TypeError):
         raise ReplayError(f"the metadata is {text!r:.80}, expected that of a shard") from None
     if found != FORMAT:
         raise ReplayError(f"the format is {found!r:.80}, expected {FORMAT}")

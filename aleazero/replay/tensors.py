@@ -6,7 +6,6 @@ header (JSON: type, shape and place of each tensor, and texts), then the numbers
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
+from aleazero.untrusted import parse_json
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -32,6 +32,9 @@ DTYPES: Final[dict[str, np.dtype[Any]]] = {
 """The types that samples have, by their names in the format."""
 LENGTH_SIZE: Final = 8
 LONGEST_HEADER: Final = 100_000_000
+MOST_NUMBERS: Final = 2**40
+"""Most numbers of a tensor, a length of 0 counted as 1: numpy makes no array of any shape."""
+MOST_DIMENSIONS: Final = 8
 
 
 def map_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
@@ -60,8 +63,8 @@ def map_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
 
 def _parse_header(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        header = parse_json(text)
+    except ValueError as error:
         raise ReplayError(f"the header is not JSON: {error}") from None
     if not isinstance(header, dict):
         raise ReplayError(f"the header is a {type(header).__name__}, expected an object")
@@ -84,6 +87,8 @@ def _place(name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], int, 
     needed = math.prod(shape) * dtype.itemsize
     if end - begin != needed:
         raise ReplayError(f"{name}: holds {end - begin} bytes, expected {needed} for the shape {shape!r:.80}")
+    if math.prod(max(1, size) for size in shape) > MOST_NUMBERS or len(shape) > MOST_DIMENSIONS:
+        raise ReplayError(f"{name}: shape is {shape!r:.80}, expected lengths that an array can have")
     return dtype, tuple(shape), begin, end
 
 

@@ -20,22 +20,25 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.evaluation.seed_sets import NAMED
-from aleazero.files import write_whole
+from aleazero.files import odd_entry, open_in_place, write_whole
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
-from aleazero.runs.events import Events, read_events
+from aleazero.runs.events import Events, plain, read_events
 from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
+from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
 
 FORMAT: Final = 2
@@ -44,8 +47,68 @@ READABLE: Final = (1, FORMAT)
 """Formats that can be looked at; a run goes on in its own only."""
 CONFIG, MANIFEST, EVENTS, LOCK = "config.yaml", "manifest.json", "events.ndjson", ".lock"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
+LOOSE: Final = ConfigDict(strict=True, extra="ignore")
+MISSING: Final[Any] = None
 MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
 """Settings that may be others when a run goes on; iterations only more than before."""
+
+
+class _Estimate(BaseModel):
+    """What is read of a mean."""
+
+    model_config = LOOSE
+    count: int
+    mean: FiniteFloat
+    error: FiniteFloat
+    low: FiniteFloat
+    high: FiniteFloat
+
+
+class _Rating(BaseModel):
+    """What is read of a rating."""
+
+    model_config = LOOSE
+    name: str
+    rating: FiniteFloat
+    error: FiniteFloat
+    low: FiniteFloat | None
+    high: FiniteFloat | None
+
+
+class _Measured(BaseModel):
+    """What is read of an evaluation; all of it may be missing, nothing may be null."""
+
+    model_config = LOOSE
+    network: int = 0
+    opponents: dict[str, _Estimate] = {}
+    oracle: _Estimate = MISSING
+    score: _Estimate = MISSING
+    regret: _Estimate = MISSING
+    regret_a_game: _Estimate = MISSING
+    ratings: list[_Rating] = []
+
+
+class _Learnt(BaseModel):
+    """What is read of rounds of learning."""
+
+    model_config = LOOSE
+    rounds: Annotated[int, Field(ge=1)]
+
+
+class _Played(BaseModel):
+    """What is read of self-play."""
+
+    model_config = LOOSE
+    by: int | None
+
+
+RESULTS: Final[dict[str, type[BaseModel]]] = {
+    "learn": _Learnt,
+    "selfplay": _Played,
+    "evaluate": _Measured,
+    "final": _Measured,
+}
+"""What the results of a phase must hold at least, by phase: what is read again when a run goes on, or is looked at."""
 
 
 @dataclass
@@ -62,6 +125,24 @@ class Iteration:
     """The hash of the network that came of it."""
     champion: int | None = None
     """Whose network is the champion behind its gate, by iteration."""
+
+    def check(self) -> None:
+        """Raise a ValueError if it says what no run writes."""
+        where = f"iteration {self.number}"
+        for phase, kind in RESULTS.items():
+            if self.results.get(phase):
+                try:
+                    kind.model_validate(self.results[phase])
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    place = ".".join(map(str, (phase, *first["loc"])))
+                    raise ValueError(f"{where}: {place}: {first['msg']}") from None
+            elif phase in self.done and phase in ("learn", "selfplay"):
+                raise ValueError(f"{where} has no results of {phase!r}")
+        by = self.results.get("selfplay", {}).get("by")
+        for name, number, last in (("champion", self.champion, self.number), ("selfplay.by", by, self.number - 1)):
+            if number is not None and not 1 <= number <= last:
+                raise ValueError(f"{where}: {name} is {number}, expected at least 1 and at most {last}")
 
 
 @dataclass
@@ -99,10 +180,10 @@ class Manifest:
     rules: str
     """Which rules: their version, and a hash of the file where they are a user's own."""
     recipe: str
-    seed: int
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
     settings: str
     """A hash of the settings that may not change."""
-    rounds: int | None = None
+    rounds: Annotated[int, Field(ge=1)] | None = None
     """Of the afterstate recipe in all; None while that is measured."""
     plan: Plan | None = None
     """None in format 1 only."""
@@ -121,25 +202,35 @@ class Manifest:
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Read back what ``to_json`` wrote."""
-        data = json.loads(text)
+        data = parse_json(text)
         if isinstance(data, dict) and data.get("format", FORMAT) not in READABLE:
             raise RunError(f"its format is {data['format']}, expected {FORMAT}")
-        found = TypeAdapter(cls).validate_json(text)
+        found = _adapter().validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
             raise ValueError("its iterations are not one behind the other")
         if found.plan is None and found.format == FORMAT:
             raise ValueError("it has no plan")
+        if found.finished and not found.iterations:
+            raise ValueError("it is finished without an iteration")
+        for one in found.iterations:
+            one.check()
         return found
 
     def to_json(self) -> str:
         """As text, the same for equal runs."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(plain(asdict(self)), indent=1, ensure_ascii=False) + "\n"
 
     @property
     def champion(self) -> int | None:
         """Whose network is the best so far, by iteration."""
         found = [one.champion for one in self.iterations if one.champion is not None]
         return found[-1] if found else None
+
+
+@cache
+def _adapter() -> TypeAdapter[Manifest]:
+    """What checks a manifest, made once: that takes longer than checking one."""
+    return TypeAdapter(Manifest)
 
 
 @dataclass
@@ -198,15 +289,18 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
     Without settings the run goes on with its own. Settings that differ from the run's are refused, but for those of
     ``MAY_CHANGE``.
     """
-    if config is None and not (path / MANIFEST).exists():
+    if config is None and not is_there(path / MANIFEST):
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made")
     if "," in str(path):
         raise RunError(f"{path} has a comma, expected none: players are written net:PATH,KEY=VALUE")
-    if path.is_dir() and not (path / MANIFEST).exists():
-        _require_empty(path)
+    if is_there(path) and path.is_dir():
+        if not (path / MANIFEST).exists():
+            _require_empty(path, config)
+        require_no_links(path)
     with _locked(path):
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
-            left.unlink()
+            if left.is_file():
+                left.unlink()
         manifest = read_manifest(path) if (path / MANIFEST).exists() else None
         if manifest is not None and (config is None or not _nothing_done(path, manifest)):
             _require_this_version(path, manifest)
@@ -230,7 +324,7 @@ def read_manifest(path: Path) -> Manifest:
     """What was done in a run; anybody may read it."""
     file = path / MANIFEST
     try:
-        return Manifest.from_json(file.read_text(encoding="utf-8"))
+        return Manifest.from_json(read_regular(file).decode())
     except FileNotFoundError:
         raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
     except OSError as error:
@@ -240,7 +334,7 @@ def read_manifest(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         raise RunError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
 
 
@@ -248,7 +342,7 @@ def read_own_config(path: Path) -> RunConfig:
     """The settings of a run; whether its game can be played is another question."""
     file = path / CONFIG
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_regular(file).decode()
     except UnicodeDecodeError:
         raise RunError(f"{file} is no text, expected YAML") from None
     except OSError as error:
@@ -279,7 +373,7 @@ def seeds_of(config: RunConfig) -> str | None:
 def hash_of(file: Path) -> str:
     """Sixteen letters that stand for a file's bytes."""
     try:
-        return hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
+        return hashlib.blake2b(read_regular(file), digest_size=8).hexdigest()
     except OSError as error:
         raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
 
@@ -299,7 +393,7 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise RunError(f"{path} cannot be written: {error.strerror or error}, expected a directory") from None
     try:
-        lock = (path / LOCK).open("w")
+        lock = open_in_place(path / LOCK, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise RunError(
             f"{path / LOCK} cannot be written: {error.strerror or error}, expected a file, or none"
@@ -312,12 +406,22 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _require_empty(path: Path) -> None:
+def require_no_links(path: Path) -> None:
+    """Refuse a run's directory with a symbolic link, a pipe or a device inside: writing there would leave it."""
+    if (odd := odd_entry(path)) is not None:
+        kind = "a symbolic link" if odd.is_symlink() else "neither a file nor a directory"
+        raise RunError(f"{odd} is {kind}, expected only files and directories inside a run: remove it")
+
+
+def _require_empty(path: Path, config: RunConfig | None) -> None:
     """Of what a new run begins with, a process that was killed may have left something."""
     ours = (LOCK, CONFIG, f".{CONFIG}.*.tmp", f".{MANIFEST}.*.tmp")
     found = sorted(one.name for one in path.iterdir() if not any(fnmatch(one.name, name) for name in ours))
     if found:
         raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
+    file = path / CONFIG
+    if config is not None and file.is_file() and read_regular(file) != as_yaml(config).encode():
+        raise RunError(f"{file} would be overwritten, expected a directory without it: name another one with --run")
 
 
 def _nothing_done(path: Path, manifest: Manifest) -> bool:

@@ -16,9 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from aleazero.errors import RunError
+from aleazero.files import open_in_place
+from aleazero.untrusted import parse_json, read_regular
 
 PLACE: Final = ("event", "iteration", "phase", "round")
 """What tells an event of an iteration from another. Others, such as stops, each happened."""
+OF_ITERATIONS: Final = ("phase", "learning", "selfplay", "fit")
+"""Events that are looked up by their iteration."""
 LATEST: Final = 253_402_300_800
 """Seconds of the year 10000, which no event tells."""
 
@@ -40,8 +44,8 @@ class Events:
         line = {"event": event, "time": now, **plain(told)}
         data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
         try:
-            with self.path.open("ab", buffering=0) as file:
-                before = file.tell()
+            with open_in_place(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
+                before = file.seek(0, os.SEEK_END)
                 try:
                     if file.write(data) != len(data):
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -58,15 +62,15 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     """All events in the order in which they were first told, each as it was told last."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_regular(path).split(b"\n")
     except FileNotFoundError:
         return []
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
     for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
         try:
-            event = _event(json.loads(line))
-        except (ValueError, RecursionError) as error:
+            event = _event(parse_json(line))
+        except ValueError as error:
             why = f"{path}, line {number} is damaged: {str(error)[:100]}"
             raise RunError(f"{why}; expected an event as JSON, or without that line all others") from None
         place = tuple(event.get(name) for name in PLACE) if "iteration" in event else (number,)
@@ -95,6 +99,8 @@ def _event(told: Any) -> dict[str, Any]:
     """What was told, if it is an event: what everybody looks for must be there."""
     if not isinstance(told, dict) or not isinstance(told.get("event"), str):
         raise ValueError("an event has no name")
+    if told["event"] in OF_ITERATIONS and "iteration" not in told:
+        raise ValueError(f"the event {told['event']!r} has no iteration")
     whole = [told.get("iteration", 0), told.get("round", 0)]
     if any(type(one) is not int for one in whole):
         raise ValueError(f"iteration and round are {whole}")
@@ -117,7 +123,7 @@ def _is_number(value: Any) -> bool:
 
 def _cut_half_line(path: Path) -> None:
     try:
-        with path.open("r+b") as file:
+        with open_in_place(path, os.O_RDWR) as file:
             data = file.read()
             whole = data.rfind(b"\n") + 1
             if whole < len(data):

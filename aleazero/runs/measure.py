@@ -19,10 +19,13 @@ from aleazero.nets.tuples import has_board
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
+from aleazero.untrusted import parse_json, read_regular
 
 LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations
 ANCHORS: Final = ("oracle", "random")
 """Whose rating is 0: the first of them that was met. Where random play loses every game, it is no measure."""
+MOST_PAIRS: Final = 10_000_000
+"""Most pairs in a table of a file."""
 LAST: Final = 0
 """Which luck: an iteration's own, by its number, and this one at the end. Pairs on the same luck would not be more."""
 
@@ -114,7 +117,7 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
         for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
             file = run.path / folder / f"{number:04}.json"
             try:
-                results += pairs_in(json.loads(file.read_text(encoding="utf-8")), f"network {number}")
+                results += pairs_in(parse_json(read_regular(file)), f"network {number}")
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -140,6 +143,8 @@ def _gated_pairs(report: Any, network: str) -> list[PairResult]:
 
 
 def _scores(table: Mapping[str, int]) -> list[float]:
+    if not sum(table.values()) <= MOST_PAIRS:
+        raise ValueError(f"its pairs are more than {MOST_PAIRS:,}")
     return [float(score) for score, count in table.items() for _ in range(count)]
 
 

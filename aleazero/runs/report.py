@@ -9,11 +9,12 @@ from pathlib import Path
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import write_whole
-from aleazero.runs.directory import write_text
+from aleazero.runs.directory import require_no_links, write_text
 from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import MISSING, can_draw, draw
 from aleazero.runs.report_page import make_page
 from aleazero.runs.told import RunFiles
+from aleazero.untrusted import printable
 
 FILE, IMAGES = "report.html", "images"
 
@@ -29,13 +30,14 @@ def write_report(path: Path, out: Path | None = None) -> Path:
     if why is not None:
         raise ConfigError(why)
     run = RunFiles(path)
+    require_no_links(path)
     charts = charts_of(run)
     drawings = {}
     for chart in charts:
         drawings[chart.key], picture = draw(chart)
         _write(path / IMAGES / f"{chart.key}.png", picture)
     file = path / FILE if out is None else out
-    write_text(file, make_page(run, charts, drawings))
+    write_text(file, printable(make_page(run, charts, drawings)))
     return file
 
 

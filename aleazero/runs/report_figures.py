@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import Any, Final
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, shortened
 from aleazero.runs.report_charts import Chart, Line, Panel
 from aleazero.runs.report_numbers import WRITE
+from aleazero.untrusted import printable
 
 COLOURS: Final = {
     "ink": "#22272e", "muted": "#6b7480", "faint": "#dfe3e8", "blue": "#1565c0", "red": "#b3395b", "orange": "#c96a00",
@@ -33,6 +35,7 @@ LOOK: Final[dict[Any, Any]] = {
     "axes.grid": True, "axes.grid.axis": "y", "grid.color": COLOURS["faint"], "grid.linewidth": 0.7,
     "axes.axisbelow": True, "legend.frameon": False, "svg.fonttype": "none", "lines.markersize": 4.5,
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "font.family": "DejaVu Sans",
+    "text.parse_math": False,
 }  # fmt: skip
 WIDTH, HEIGHT, SQUARE = 7.4, 2.75, (3.9, 3.6)
 MOST_TICKS: Final = 10
@@ -41,6 +44,7 @@ LEGEND_BELOW: Final = 33
 """Points between the axes and the legend: the ticks and the axis' name are there."""
 NAME_HEIGHT: Final = 0.075
 """Of a level's name, as a share of the axes."""
+LONGEST_LABEL: Final = 60
 MISSING: Final = "the report draws with matplotlib, which is missing: pip install 'aleazero[report]'"
 
 
@@ -59,7 +63,8 @@ def draw(chart: Chart) -> tuple[str, bytes]:
         raise ConfigError(MISSING)
     import matplotlib as mpl
 
-    with mpl.rc_context({**LOOK, "svg.hashsalt": chart.key}):
+    with mpl.rc_context({**LOOK, "svg.hashsalt": chart.key}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied", UserWarning)
         figure = make_figure(chart)
         svg, png = io.StringIO(), io.BytesIO()
         figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
@@ -99,12 +104,17 @@ def _draw_panel(ax: Any, panel: Panel, wide: bool) -> None:
     if panel.even is not None:
         ax.axhline(panel.even, color=COLOURS["muted"], linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     _set_axes(ax, panel)
-    ax.set_title(panel.title, pad=8)
+    ax.set_title(label_of(panel.title), pad=8)
     _draw_levels(ax, panel)
     if len(panel.lines) > 1:
         below = ax.transAxes + ScaledTranslation(0, -LEGEND_BELOW / 72, ax.figure.dpi_scale_trans)
         ax.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=5 if wide else 2,
                   borderaxespad=0, borderpad=0, handlelength=1.4, columnspacing=1.4, fontsize=8.5)  # fmt: skip
+
+
+def label_of(name: str) -> str:
+    """A name that a run's file gives, as a figure has room for it and as no font or formula stumbles over it."""
+    return shortened(printable(" ".join(name.split())), LONGEST_LABEL, 0).lstrip("_")
 
 
 def _draw_levels(ax: Any, panel: Panel) -> None:
@@ -116,8 +126,8 @@ def _draw_levels(ax: Any, panel: Panel) -> None:
     behind = -1.0
     for number, name in across:
         behind = max(behind + NAME_HEIGHT, (number - low) / (high - low))
-        ax.annotate(name, (1, behind), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points", va="center",
-                    fontsize=8.5, color=COLOURS["muted"])  # fmt: skip
+        ax.annotate(label_of(name), (1, behind), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize=8.5, color=COLOURS["muted"])  # fmt: skip
 
 
 def _draw_line(ax: Any, line: Line) -> None:
@@ -128,7 +138,7 @@ def _draw_line(ax: Any, line: Line) -> None:
     marker, colour = MARKERS[line.colour], COLOURS[line.colour]
     crowded = len(xs) > 40
     ax.plot(xs, ys, color=colour, marker="" if crowded else marker, linewidth=0 if line.mark == "dots" else 1.5,
-            label=line.name, zorder=3)  # fmt: skip
+            label=label_of(line.name), zorder=3)  # fmt: skip
     for x, y, one in zip(xs, ys, line.points, strict=True):
         if one.low is not None and one.high is not None and None not in (one.low.number, one.high.number) and y == y:
             ax.plot([x, x], [one.low.number, one.high.number], color=colour, linewidth=1.1, alpha=0.75, zorder=2,
@@ -141,7 +151,7 @@ def _draw_bars(ax: Any, line: Line, bottoms: dict[float, float]) -> None:
         (one.x.number, one.y.number) for one in line.points if one.x.number is not None and one.y.number is not None
     ]
     ax.bar([x for x, _ in points], [y for _, y in points], bottom=[bottoms.get(x, 0.0) for x, _ in points],
-           color=COLOURS[line.colour], width=0.7, label=line.name, linewidth=0)  # fmt: skip
+           color=COLOURS[line.colour], width=0.7, label=label_of(line.name), linewidth=0)  # fmt: skip
     for x, y in points:
         bottoms[x] = bottoms.get(x, 0.0) + y
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aleazero.errors import RunError
-from aleazero.runs.directory import EVENTS, write_text
+from aleazero.runs.directory import EVENTS, require_no_links, write_text
 from aleazero.runs.events import read_events
 
 FILE: Final = "scalars.csv"
@@ -56,6 +56,7 @@ def write_board(path: Path) -> Path | None:
         from tensorboard.summary import Writer
     except ImportError:
         return None
+    require_no_links(path)
     folder, found = path / BOARD, scalars_of(read_events(path / EVENTS))
     try:
         for old in folder.glob("events.out.*"):

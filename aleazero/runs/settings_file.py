@@ -14,8 +14,20 @@ from aleazero.evaluation.seed_sets import NAMED
 from aleazero.games.base import Game
 from aleazero.runs.config import RUN_LEVEL, RunConfig
 from aleazero.search.config import Settings
+from aleazero.untrusted import is_there
 
-MERGE: Final = "tag:yaml.org,2002:merge"
+TAG: Final = "tag:yaml.org,2002:"
+MERGE: Final = f"{TAG}merge"
+PLAIN: Final = {f"{TAG}{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null", "merge")}
+"""The values that a file may have: those of JSON."""
+MOST_BYTES: Final = 1 << 16
+"""Of a file."""
+MOST_EXPANDED: Final = 1_000_000
+"""Characters and values with every alias written out."""
+DEEPEST: Final = 32
+"""Levels of nesting."""
+MOST_DIGITS: Final = 40
+"""Of an integer, in any base."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -23,14 +35,15 @@ class _Loader(yaml.SafeLoader):
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: list[Any] = []
+    seen: set[str] = set()
     for where, _ in node.value:
         if where.tag == MERGE:  # `<<: *anchor` may be there again, and what it brings may be overruled
             continue
-        key = loader.construct_object(where)
-        if key in seen:
-            raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=where.start_mark)
-        seen.append(key)
+        if where.tag != f"{TAG}str":
+            raise yaml.MarkedYAMLError(problem="a key is not text", problem_mark=where.start_mark)
+        if where.value in seen:
+            raise yaml.MarkedYAMLError(problem=f"{where.value!r} is given twice", problem_mark=where.start_mark)
+        seen.add(where.value)
     return loader.construct_mapping(node, deep=True)
 
 
@@ -39,6 +52,54 @@ _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
 # 1e-3, which is a number everywhere but in YAML 1.1
+
+
+def _load(text: str) -> Any:
+    """The value of a YAML text, which is measured before it is made; raises YAMLError or ValueError."""
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _measure(node, {})
+        return loader.construct_document(node)
+    except RecursionError:
+        raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
+    finally:
+        loader.dispose()
+
+
+def _measure(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
+    """Characters and values of a node, and its levels, with aliases written out; an error if they are too many.
+
+    ``known`` has the nodes that were measured, with None for those that are being measured.
+    """
+    if id(node) in known:
+        if (found := known[id(node)]) is None:
+            raise yaml.MarkedYAMLError(problem="an alias is inside its own anchor", problem_mark=node.start_mark)
+        return found
+    known[id(node)] = None
+    inside: list[yaml.Node] = []
+    if isinstance(node, yaml.MappingNode):
+        inside = [one for pair in node.value for one in pair]
+    elif isinstance(node, yaml.SequenceNode):
+        inside = node.value
+    measured = [_measure(one, known) for one in inside]
+    size = 1 + len(node.value) + sum(one for one, _ in measured)
+    levels = 1 + max((one for _, one in measured), default=0)
+    problem = ""
+    if node.tag not in PLAIN:
+        problem = f"a value has the type {node.tag.removeprefix(TAG)[:40]!r}, expected text in quotes"
+    elif levels > DEEPEST:
+        problem = f"it nests more than {DEEPEST} levels deep"
+    elif node.tag == f"{TAG}int" and size > MOST_DIGITS:
+        problem = f"a number has more than {MOST_DIGITS} digits"
+    elif size > MOST_EXPANDED:
+        problem = f"it has more than {MOST_EXPANDED:,} characters with aliases written out"
+    if problem:
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    known[id(node)] = size, levels
+    return size, levels
 
 
 def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
@@ -50,12 +111,11 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
             f"{Path('runs') / path.stem}`"
         )
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is no text, expected YAML") from None
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
-    data = parse(text, str(path))
+    data = parse(content, str(path))
     for change in changes:
         apply_change(data, change)
     if isinstance(data.get("game"), int):
@@ -110,15 +170,20 @@ def _paths(config: type[Settings], path: str = "") -> dict[str, str]:
     return found
 
 
-def parse(text: str, where: str) -> dict[str, Any]:
+def parse(text: str | bytes, where: str) -> dict[str, Any]:
     """YAML as a mapping."""
+    content = text.encode() if isinstance(text, str) else text
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{where} has more than {MOST_BYTES:,} bytes, expected a file of settings")
     try:
-        data = yaml.load(text, _Loader)
+        data = _load(content.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{where} is no text, expected YAML") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise ConfigError(f"{where}{line}: {getattr(error, 'problem', None) or error}; expected YAML") from None
-    except (ValueError, RecursionError) as error:  # a date or a number that cannot be
+    except ValueError as error:  # a number that cannot be
         raise ConfigError(f"{where}: {error}; expected YAML") from None
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise ConfigError(f"{where} holds {type(data).__name__}, expected settings as `key: value`")
@@ -137,8 +202,8 @@ def apply_change(data: dict[str, Any], change: str) -> None:
             raise ConfigError(f"--set is {change!r}, but {key} is {inner!r}, expected settings inside it")
         data = inner
     try:
-        data[keys[-1]] = yaml.load(value, _Loader) if value.strip() else value
-    except (yaml.YAMLError, ValueError, RecursionError):
+        data[keys[-1]] = _load(value) if value.strip() else value
+    except (yaml.YAMLError, ValueError):
         data[keys[-1]] = value
 
 
@@ -167,6 +232,6 @@ def _as_text(found: dict[str, Any]) -> str:
 def _beside(path: Path, name: str) -> str:
     """A file is looked for beside the settings first, then from here; its path becomes absolute."""
     for folder in (path.parent, Path.cwd()):
-        if (folder / name).is_file():
+        if is_there(folder / name) and (folder / name).is_file():
             return str((folder / name).resolve())
     return name

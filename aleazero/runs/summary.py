@@ -76,8 +76,8 @@ def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str,
             lines[words + unit] = f"{found['mean']:.4g} ± {found['error']:.2g}"
     for one in results.get("ratings", []):
         if one["name"] == f"network {network}":
-            zero = next(other["name"] for other in results["ratings"] if other["error"] == 0.0)
-            lines["Elo"] = f"{elo_text(one)}; {zero} is 0"
+            zero = [other["name"] for other in results["ratings"] if other["error"] == 0.0]
+            lines["Elo"] = elo_text(one) + (f"; {zero[0]} is 0" if zero else "")
     return lines
 
 

@@ -18,6 +18,7 @@ from aleazero.errors import ConfigError, RunError
 from aleazero.runs.directory import CONFIG, EVENTS, read_manifest
 from aleazero.runs.events import PLACE, read_events
 from aleazero.runs.settings_file import parse
+from aleazero.untrusted import read_regular
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,13 @@ class RunFiles:
         self.path = path
         self.manifest = Told(asdict(read_manifest(path)), "manifest:")
         try:
-            self.config_text = (path / CONFIG).read_text(encoding="utf-8")
-            self.config = Told(parse(self.config_text, str(path / CONFIG)), "config:")
+            content = read_regular(path / CONFIG)
+            self.config = Told(parse(content, str(path / CONFIG)), "config:")
+            self.config_text = content.decode()
         except ConfigError as error:
             raise RunError(str(error)) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise RunError(f"{path / CONFIG} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        except OSError as error:
+            raise RunError(f"{path / CONFIG} cannot be read: {error.strerror or error}") from None
         self._events = [_placed(told) for told in read_events(path / EVENTS)]
 
     def events(self, *names: str) -> list[Told]:

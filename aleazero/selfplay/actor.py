@@ -14,17 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import GameError
-from aleazero.games.base import CHANCE, TERMINAL, Game, State
+from aleazero.games.base import CHANCE, TERMINAL, Game
 from aleazero.games.luck import PlayedLuck, extend_key, stream_key, unit
-from aleazero.nets.config import counts_wins
-from aleazero.players.simple import points_of
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
 from aleazero.search.result import SearchResult
 from aleazero.selfplay.boards import CLASS, COUNT, KIND, PLAYER, VIEWER, make_boards
 from aleazero.selfplay.config import SelfplayConfig, drawn
-from aleazero.selfplay.record import EpisodeRecord
+from aleazero.selfplay.record import EpisodeRecord, final_scores
 
 DICE: Final = 0x73656C6664696365  # "selfdice": the played luck of games of self-play
 THOUGHT: Final = 0x73656C6674686E6B  # "selfthnk": their searches
@@ -247,9 +245,3 @@ class Actor:
 def _rows(rows: list[Any], dtype: Any, size: int) -> Any:
     """Rows of one size as an array, also where there are none."""
     return np.array(rows, dtype).reshape(len(rows), size)
-
-
-def final_scores(state: State) -> NDArray[np.float64]:
-    """The points behind wins and losses, by player, where the game tells them; else the returns."""
-    points = points_of(state) if counts_wins(state.game) else None
-    return np.array(state.returns()) if points is None else points

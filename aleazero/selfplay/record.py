@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
+from aleazero.games.base import State
+from aleazero.nets.config import counts_wins
+from aleazero.players.simple import points_of
 
 SAMPLES: Final = "samples"
 SHAPES: Final[dict[str, tuple[type[np.generic], tuple[str, ...]]]] = {
@@ -100,3 +103,9 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return bool(one.shape == other.shape and one.tobytes() == other.tobytes())
     return bool(one == other)
+
+
+def final_scores(state: State) -> NDArray[np.float64]:
+    """The points behind wins and losses, by player, where the game tells them; else the returns."""
+    points = points_of(state) if counts_wins(state.game) else None
+    return np.array(state.returns()) if points is None else points

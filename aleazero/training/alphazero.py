@@ -11,8 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aleazero.errors import ReplayError
 from aleazero.games.base import Game
 from aleazero.players.net import DUMMY
+from aleazero.replay.check_numbers import require_widths
 from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
@@ -97,6 +99,11 @@ def fit(
     from aleazero.training.trainer import Trainer, scale_for
 
     _ = window.origin  # raises where there is nothing to learn from
+    for shard in window.shards:
+        try:
+            require_widths(shard, game)
+        except ReplayError as error:
+            raise ReplayError(f"{shard.path}: {error}") from None
     trainer = Trainer.load(start, game, config) if start else Trainer(game, config, scale_for(game, window, config))
     summary = trainer.fit(window, progress)
     trainer.save(out)

@@ -15,6 +15,7 @@ import fcntl
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,9 +26,10 @@ from typing import Any, Final, Protocol
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError
-from aleazero.files import write_whole
+from aleazero.files import open_in_place, write_whole
 from aleazero.games.base import Game
 from aleazero.training.learner_state import read_state, write_state
+from aleazero.untrusted import parse_json, read_regular
 
 FORMAT: Final = 2
 """Version of the folder's files."""
@@ -126,8 +128,11 @@ def open_run(folder: Path, game: Game, spec: str, settings: Mapping[str, Any], m
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
+    for name in (LOCK, PLAN, STATE, EVENTS, NEWEST):
+        if (folder / name).is_symlink():
+            raise ConfigError(f"{folder / name} is a symbolic link, expected a file, or none: remove it")
     try:
-        lock = (folder / LOCK).open("w")
+        lock = open_in_place(folder / LOCK, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         why = f"{folder / LOCK} cannot be written: {error.strerror or error}"
         raise ConfigError(f"{why}, expected a file, or none") from None
@@ -143,7 +148,7 @@ def _settled(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
     """The plan in the folder, if it is the same; else this one, written down."""
     path = folder / PLAN
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(read_regular(path))
         known = {name: found[name] for name in plan}
         if not (known["rounds"] is None or (isinstance(known["rounds"], int) and known["rounds"] > 0)):
             raise ValueError(f"rounds is {known['rounds']!r}")
@@ -226,7 +231,7 @@ def _checkpoint(learner: Learner, run: Run, told: Round, on_checkpoint: OnCheckp
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """What a run says of its checkpoints."""
     try:
-        events = [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
+        events = [parse_json(line) for line in read_regular(folder / EVENTS).splitlines()]
         for event in events:
             int(event["number"])
     except FileNotFoundError:

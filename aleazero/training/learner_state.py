@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError
 from aleazero.files import write_whole
+from aleazero.untrusted import read_regular
 
 if TYPE_CHECKING:
     from aleazero.training.learn import Learner
@@ -39,7 +40,7 @@ def read_state(path: Path, learner: Learner, owner: str) -> float | None:
     from safetensors.numpy import load
 
     try:
-        held = load(path.read_bytes())
+        held = load(read_regular(path))
         if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
             raise ValueError("its checksum differs")
         found = held.pop(OWNER, np.zeros(0, np.uint8)).tobytes().decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -29,6 +28,7 @@ from aleazero.training.config import TrainConfig
 from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
 from aleazero.training.targets import value_targets
+from aleazero.untrusted import parse_json, read_regular
 
 SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples
 STATE: Final = "training"
@@ -315,14 +315,14 @@ def read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDArr
 
     file = state_path(path)
     try:
-        data = file.read_bytes()
+        data = read_regular(file)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise CheckpointError(f"{file} cannot be read: {error.strerror or error}") from None
     try:
         held = load(data)
-        step = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]
+        step = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]
     except (SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(f"{file} is damaged: {str(error)[:200]}") from None
     if step != str(about.step) or not all(

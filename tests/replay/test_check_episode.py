@@ -71,6 +71,24 @@ def test_wrong_returns(pig):
     refused(replace(pig, returns=-pig.returns), r"the returns are \[-?1\.0, -?1\.0\], expected \[-?1\.0, -?1\.0\]")
 
 
+@pytest.mark.parametrize("score", [-1.0, 1e30])
+def test_scores_that_the_game_did_not_end_with(pig, score):
+    viewers = pig.viewers.astype(bool)
+    lie = np.where(viewers, np.float32(score), pig.scores[:, 0]), np.where(viewers, pig.scores[:, 1], np.float32(score))
+    refused(replace(pig, scores=np.stack(lie, axis=1).astype(np.float32)), "step 0: the scores are .*, expected")
+
+
+def test_dice_of_another_seed(pig):
+    refused(replace(pig, seed=pig.seed ^ 1), r"step \d+: the outcome is \d, expected \d by the game's seed")
+
+
+def test_searches_where_there_was_no_choice():
+    record = episode("yatzy")
+    first = row_of(record, "step", record.step[~record.searched][0])
+    refused(changed(record, "searched", first, True), "searched is true where there was no choice", "yatzy")
+    refused(replace(record, searched=np.ones_like(record.searched)), "searched is true where", "yatzy")
+
+
 def test_a_wrong_start(pig):
     refused(replace(pig, start="half past nine"), "pig: cannot read position 'half past nine'")
     refused(replace(pig, start="0-0 turn 4 player 0"), r"step 0: legal_masks has False at 1, expected True")

@@ -130,6 +130,12 @@ def test_returns_of_games_without_samples_are_checked_too(tmp_path):
         check_numbers(read_shard(shard.path), game_of("2048"))
 
 
+def test_a_blank_network_has_no_values(tmp_path):
+    shard = damage(make_shard(tmp_path, "pig", 0, 1), model="dummy")
+    with pytest.raises(ReplayError, match=r"searched is 1 in a game of 'dummy', which has no values, expected 0"):
+        check_numbers(shard, game_of("pig"))
+
+
 def test_a_game_of_other_sizes_is_found(tmp_path):
     shard = read_shard(make_shard(tmp_path, "pig", 0, 1))
     with pytest.raises(ReplayError, match=r"returns: 2 numbers a row, expected 1 in 2048\(\)"):

@@ -16,6 +16,7 @@ from aleazero.errors import ConfigError, RunError
 from aleazero.runs import directory
 from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory, read_manifest
+from aleazero.runs.settings_file import as_yaml
 from aleazero.runs.summary import summary_of
 
 RACE = Path(__file__).parents[2] / "examples" / "race.py"
@@ -193,9 +194,18 @@ def test_files_of_others_are_left_alone(tmp_path):
 
 def test_a_run_killed_at_its_first_word_can_begin(tmp_path):
     (tmp_path / ".manifest.json.123.tmp").write_text("{")
-    (tmp_path / "config.yaml").write_text("game: pi")
+    (tmp_path / "config.yaml").write_text(as_yaml(config()), encoding="utf-8")
     begin(tmp_path)
     assert not (tmp_path / ".manifest.json.123.tmp").exists()
+
+
+def test_a_users_own_config_is_not_overwritten(tmp_path):
+    own = tmp_path / "config.yaml"
+    own.write_text("# mine\ngame: pig\nrounds: 12\n", encoding="utf-8")
+    with pytest.raises(RunError, match=r"config\.yaml would be overwritten, expected a directory without it"):
+        begin(tmp_path)
+    assert own.read_text(encoding="utf-8") == "# mine\ngame: pig\nrounds: 12\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 
 def test_a_directory_that_players_cannot_name_is_refused(tmp_path):

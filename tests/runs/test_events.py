@@ -88,6 +88,7 @@ def test_a_damaged_line_is_told_by_its_number(tmp_path):
         b'{"event": "stopped", "time": 1e300}',
         b'{"event": "fit", "time": 1, "iteration": [1]}',
         b'{"event": "phase", "time": 1, "iteration": 1}',
+        b'{"event": "learning", "time": 1, "seconds": 2.5}',
         b'{"event": "phase", "time": 1, "iteration": 1, "phase": "gate", "seconds": 1, "results": [1]}',
         b'{"event": "phase", "time": 1, "iteration": 1, "phase": "gate", "seconds": "1", "results": {}}',
     ],

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from played_episodes import damage, game_of, make_shard
 
 import aleazero
 from aleazero import AleaZeroError, CheckpointError, ReplayError
@@ -59,6 +61,20 @@ def test_two_rounds(name: str, pool, tmp_path) -> None:
     assert len(files) == 4 + 4  # two shards a round; two networks, each with what training needs to go on
     report = check_replay(tmp_path / "replay")
     assert (report.shards, report.games, report.broken) == (4, 8, [])
+
+
+@pytest.mark.parametrize("names", [["observations"], ["legal_masks", "policies"], ["returns", "root_values", "scores"]])
+def test_samples_without_width_are_refused_under_a_checksum_that_fits(names, tmp_path) -> None:
+    def cut(columns):
+        columns |= {name: np.ascontiguousarray(columns[name][:, :0]) for name in names}
+        if "returns" in names:
+            columns["game_returns"] = np.ascontiguousarray(columns["game_returns"][:, :0])
+
+    damage(make_shard(tmp_path, "pig", 0, 2), cut)
+    with pytest.raises(
+        ReplayError, match=f"shard_00000_00000.safetensors: {'|'.join(names)}: 0 numbers a row, expected"
+    ):
+        fit(game_of("pig"), Window(tmp_path, 1000), tmp_path / "net.safetensors", TRAIN)
 
 
 def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -> None:
