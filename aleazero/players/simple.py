@@ -53,7 +53,10 @@ def greedy_player(game: Game) -> PlanPlayer:
 
 
 class Points:
-    """Values a state by the return so far, and by the points on the board where returns count wins only."""
+    """Values a state by the return so far, and by the margin in points if the game's returns count wins only.
+
+    The margin is the player's own points minus the mean of the others', so that points taken from another player count.
+    """
 
     sees_states = True
     afterstates = 1
@@ -65,12 +68,20 @@ class Points:
         values = np.array([np.roll(worth(state), -state.viewer()) for state in states])
         return np.zeros((len(states), game.num_actions)), values
 
+    def ended(self, states: Sequence[State]) -> NDArray[np.float64]:
+        """Values of the ends of a game, by player: the return stands in for the player's own points."""
+        return np.array([worth(state) for state in states])
+
 
 def worth(state: State) -> NDArray[np.float64]:
-    """The return so far, by player, and what the game's own ``points`` say."""
+    """The return so far, by player, plus the player's own points minus the mean of the others'."""
     points = points_of(state)
     returns = np.array(state.returns())
-    return returns if points is None else returns + points
+    if points is None:
+        return returns
+    own = np.zeros_like(points) if state.is_terminal() else points
+    others = (points.sum() - points) / max(1, len(points) - 1)
+    return returns + own - others
 
 
 def points_of(state: State) -> NDArray[np.float64] | None:
