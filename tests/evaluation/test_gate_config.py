@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import aleazero
@@ -13,6 +16,10 @@ def test_what_counts_depends_on_the_players():
     assert GateConfig(unit="returns").unit_of(pig) == "returns"
     test = GateConfig().hypotheses(alone)
     assert (test.low, test.high, test.bounds) == (0.0, pytest.approx(0.02 * 374), (-374.0, 374.0))
+    tag = aleazero.load_game(f"{Path(__file__).parents[2]}/examples/tag.py")  # whose returns are 1 to 3 points
+    three = aleazero.load_game("yatzy", players=3)
+    assert (GateConfig().unit_of(tag), GateConfig().unit_of(three)) == ("returns", "wins")
+    assert GateConfig().hypotheses(tag).bounds == (-6.0, 6.0)
     assert GateConfig(gain0=1.0, gain1=3.0).hypotheses(alone).high == 3.0
     assert GateConfig(score0=0.51, score1=0.6).hypotheses(pig).bounds == (0.0, 1.0)
 
@@ -31,6 +38,19 @@ def test_what_counts_depends_on_the_players():
 def test_what_does_not_go_is_refused(settings, said):
     with pytest.raises(ConfigError, match=said.replace("?", r"\?")):
         GateConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("game", "settings", "said"),
+    [
+        ("dice_game", {"score0": 0.45}, "score0 is 0.45, which has no effect: this gate of dice_game() counts returns"),
+        ("pig", {"unit": "returns", "score1": 0.6}, "score1 is 0.6, which has no effect"),
+        ("pig", {"gain1": 0.5}, "counts wins, expected score0, score1 or unit returns"),
+    ],
+)
+def test_thresholds_of_the_other_unit_are_refused(game, settings, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        GateConfig(**settings).hypotheses(aleazero.load_game(game))
 
 
 def test_points_without_an_end_need_to_be_told_what_is_worth_finding():
