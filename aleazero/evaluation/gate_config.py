@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Final, Literal
 
 from pydantic import Field, model_validator
@@ -15,7 +16,7 @@ from aleazero.nets.config import counts_wins
 from aleazero.search.config import Settings
 
 SPREAD: Final = 0.25
-"""Of pairs' scores, as it is assumed before any was seen."""
+"""Standard deviation of the scores of pairs of two games, assumed before any pair was seen."""
 RETURN_SPREAD: Final = 1 / 16
 """Likewise of differences of returns, as a share of their range."""
 GAIN: Final = 0.02
@@ -69,7 +70,8 @@ class GateConfig(Settings):
         """What the gate tells apart, in this game."""
         self._refuse_ignored(game)
         if self.unit_of(game) == "wins":
-            return Hypotheses(self.score0, self.score1, self.alpha, self.beta, SCORES, SPREAD)
+            games = 2 if game.num_players <= 2 else 2 * game.num_players  # per pair; more games scatter less
+            return Hypotheses(self.score0, self.score1, self.alpha, self.beta, SCORES, SPREAD * sqrt(2 / games))
         utility = game.info.utility
         if utility is None:
             if self.gain1 is None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.gate_config import GateConfig
+from aleazero.evaluation.sprt import PROMOTE, decide
 
 
 def test_what_counts_depends_on_the_players():
@@ -60,3 +62,14 @@ def test_points_without_an_end_need_to_be_told_what_is_worth_finding():
     assert GateConfig(gain1=500.0).hypotheses(game).bounds is None
     with pytest.raises(ConfigError, match=r"gain1 is 1000, expected less than 374"):
         GateConfig(gain1=1000.0).hypotheses(aleazero.load_game("yatzy", players=1))
+
+
+def test_a_player_of_three_that_wins_every_game_is_promoted_within_twelve_pairs():
+    three, two = aleazero.load_game("yatzy", players=3), aleazero.load_game("yatzy")
+    taken, found = decide(np.ones((1, 12)), GateConfig().hypotheses(three))
+    assert (taken[0], found[0]) == (11, PROMOTE)
+    assert GateConfig().hypotheses(two).spread == 0.25
+    luck = np.random.default_rng(4)  # an equal player: six games per pair, each won with probability 1/2
+    pairs = luck.binomial(6, 0.5, (2000, 200)) / 6
+    promoted = (decide(pairs, GateConfig().hypotheses(three))[1] == PROMOTE).mean()
+    assert promoted <= 0.05 + 4 * (0.05 * 0.95 / 2000) ** 0.5
