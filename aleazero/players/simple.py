@@ -49,7 +49,14 @@ class OraclePlayer(Thinker):
 
 def greedy_player(game: Game) -> PlanPlayer:
     """The most that this turn can bring, expected exactly, with no thought of the next."""
-    return PlanPlayer(game, Points(), {"horizon": "turn"})
+    return GreedyPlayer(game, Points(), {"horizon": "turn"})
+
+
+class GreedyPlayer(PlanPlayer):
+    """Plans a turn over points, whose values are in no unit that a game's returns have: it explains nothing."""
+
+    def explain(self, state: State, seed: int) -> None:
+        """Return None."""
 
 
 class Points:
@@ -81,7 +88,8 @@ def worth(state: State) -> NDArray[np.float64]:
         return returns
     own = np.zeros_like(points) if state.is_terminal() else points
     others = (points.sum() - points) / max(1, len(points) - 1)
-    return returns + own - others
+    found: NDArray[np.float64] = returns + own - others
+    return found
 
 
 def points_of(state: State) -> NDArray[np.float64] | None:

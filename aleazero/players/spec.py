@@ -49,6 +49,17 @@ class PlayerSpec:
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the text that ``parse_spec`` reads back."""
+        first = FIRST.get(self.kind)
+        parts = [] if first is None else [self.settings[first]]
+        for key, value in self.settings.items():
+            if key == "evaluator" and value.startswith("net:"):
+                parts.append(f"net={value.removeprefix('net:')}")
+            elif key != first:
+                parts.append(f"{key}={value}")
+        return f"{self.kind}:{','.join(parts)}" if parts else self.kind
+
 
 def parse_spec(text: str, what: str = "player") -> PlayerSpec:
     """Read a player's text; ``what`` is what errors call it."""

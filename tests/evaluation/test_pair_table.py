@@ -59,7 +59,9 @@ def test_scores_of_the_two_players_sum_to_one(seats):
     tables = seatings(seats)
     for _ in range(50):
         returns = luck.integers(0, 3, (len(tables), seats))
-        games = tuple(SeatedGame(one, 0, (), tuple(map(float, row)), None) for one, row in zip(tables, returns, strict=True))
+        games = tuple(
+            SeatedGame(one, 0, (), tuple(map(float, row)), None) for one, row in zip(tables, returns, strict=True)
+        )
         swapped = tuple(replace(game, seating=tuple(not first for first in game.seating)) for game in games)
         table = PairTable.of([PlayedPair(0, 0, games), PlayedPair(0, 0, swapped)])
         assert table.scores.sum() == pytest.approx(1.0)
