@@ -107,7 +107,8 @@ def _run() -> int:
             raise
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            typer.echo(f"error: {one_line(said)}; `aleazero --help` shows what there is", err=True)
+            command = getattr(getattr(error, "ctx", None), "command_path", "") or "aleazero"
+            typer.echo(f"error: {one_line(said)}; `{command} --help` shows what there is", err=True)
         return USER_ERROR
     return code if isinstance(code, int) else 0
 

@@ -35,7 +35,8 @@ MovesOption = Annotated[
     typer.Option(
         "--moves",
         metavar="'MOVE …'",
-        help="Then apply these actions and outcomes by name, e.g. `'roll 5 hold'`; commas where names have spaces.",
+        help="Then apply these actions and outcomes by name, by the name's last part (`13336` for `roll-13336`) or by "
+        "id, e.g. `'roll 5 hold'`; commas where names have spaces.",
         show_default=False,
     ),
 ]

@@ -60,9 +60,12 @@ def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
 
 def read_state(game: Game, position: str | None, moves: str | None) -> State:
     """The start, or a position, and what follows after some moves."""
+    from aleazero.games.base import moves_of
+    from aleazero.players.human import move_of
+
     state = game.new_initial_state() if position is None else game.state_from_text(position)
-    if moves:
-        state.play(moves)
+    for word in moves_of(moves or ""):
+        state.apply_action(move_of(state, word))
     return state
 
 

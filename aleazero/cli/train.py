@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import JsonFlag, cores
+from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
     from aleazero.runs.directory import RunDirectory
@@ -50,6 +51,11 @@ def train(
     """
     from aleazero.runs.settings_file import read_config
 
+    if config.suffix == ".py":
+        raise ConfigError(
+            f"CONFIG is {str(config)!r}, a game, expected a config file (YAML) with `game: {config.name}` in it; "
+            "`aleazero learn --game` takes the game itself"
+        )
     folder = run or Path("runs") / config.stem
     _go(folder, read_config(config, settings or ()), workers, json)
 

@@ -81,7 +81,7 @@ def test_you_play_by_name_and_by_id(run):
 def test_what_is_no_move_is_asked_again(run):
     result = run("play", "dice_game", "--seed", "5", stdin="fly\n7\n\nstop\n")
     assert result.exit_code == 0
-    assert "no action 'fly' here, expected one of roll, stop" in result.stdout
+    assert "no action 'fly' here, expected one of roll (0), stop (1)" in result.stdout
     assert "action 7 is illegal here" in result.stdout
     assert "the game is over: 0.00" in result.stdout
 

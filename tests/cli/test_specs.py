@@ -31,6 +31,16 @@ def test_a_state_is_a_position_and_then_moves():
     assert read_state(game, None, None).to_text() == game.new_initial_state().to_text()
 
 
+def test_moves_by_name_by_its_last_part_and_by_id():
+    game = read_game("yatzy", ["players=1"])
+    expected = read_state(game, None, "roll-13336 keep-333").to_text()
+    first = game.new_initial_state().string_to_action("roll-13336")
+    assert read_state(game, None, "13336 333").to_text() == expected
+    assert read_state(game, None, f"{first} keep-333").to_text() == expected
+    with pytest.raises(aleazero.IllegalActionError, match="no action '33x'"):
+        read_state(game, None, "13336 33x")
+
+
 SEARCH = PlayerSpec("search", {"sims": 7})
 
 
