@@ -65,7 +65,7 @@ def chance(
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
     with named_as_options(["c"]):
-        search_config({"c": c}, 1)  # refuses a wrong weight before anything is measured
+        search_config({} if c is None else {"c": c}, 1)  # refuses a wrong weight before anything is measured
     read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)
     with make_console(stderr=True).status("measuring") as status:

@@ -54,8 +54,8 @@ EvaluationsOption = Annotated[
     typer.Option(
         "--evaluations",
         metavar="N",
-        help="Stop a search after N evaluations, at least 2: the root's, and one for each simulation that reaches a "
-        "new leaf.",
+        help="Stop a search after N evaluations: one of the root, and one or more for each simulation that reaches a "
+        "new leaf; at least 2.",
     ),
 ]
 ChanceOption = Annotated[

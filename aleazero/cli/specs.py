@@ -103,7 +103,7 @@ def with_options(spec: PlayerSpec, options: Mapping[str, Any]) -> PlayerSpec:
             check_evaluator(value, option)
         if key == "chance":
             read_chance(value, option)
-        if key not in SETTINGS[spec.kind]:
+        if key not in SETTINGS.get(spec.kind, ()):
             raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} has no {key}")
         if key in settings:
             raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} sets {key}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.players.player import Player
-from aleazero.players.spec import PlayerSpec, parse_spec
+from aleazero.players.spec import FILE, PlayerSpec, parse_spec
 from aleazero.players.words import read_chance, read_evaluator
 
 if TYPE_CHECKING:
@@ -52,12 +52,21 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
 
     ``limits`` are further fields of ``SearchConfig``, e.g. ``max_seconds``; those that are None keep their defaults.
     """
+    from aleazero.search.config import chance_of, largest_visit
+
     settings = dict(spec.settings)
     word, prior_temperature = settings.pop("evaluator", EVALUATOR), settings.pop("prior_temperature", None)
     if prior_temperature is not None and settings.get("selection") == "uct":
         raise ConfigError("prior_temperature has no effect with selection=uct, which ignores priors")
     evaluator = read_evaluator(word, game, prior_temperature=prior_temperature)
-    return evaluator, search_config(settings, SIMULATIONS, **limits)
+    config = search_config(settings, SIMULATIONS, **limits)
+    least = 1 + largest_visit(chance_of(config, game, evaluator), game)
+    if config.max_evaluations is not None and config.max_evaluations < least:
+        raise ConfigError(
+            f"evaluations is {config.max_evaluations}, expected at least {least}: one for the root, and those of a "
+            "simulation; with fewer there may be no simulation"
+        )
+    return evaluator, config
 
 
 def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
@@ -83,10 +92,6 @@ def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) 
     given = {FIELDS[key]: value for key, value in settings.items() if key != "chance"}
     given |= {name: value for name, value in limits.items() if value is not None}
     evaluations = given.get("max_evaluations")
-    if evaluations is not None and evaluations < 2:
-        raise ConfigError(
-            f"evaluations is {evaluations}, expected at least 2: the first is the root's, and simulations need more"
-        )
     if "num_simulations" not in given:
         if evaluations is not None:
             simulations = max(1, min(ENDLESS, SIMULATIONS_AN_EVALUATION * evaluations))
@@ -110,6 +115,20 @@ def _greedy(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.simple import greedy_player
 
     return greedy_player(game)
+
+
+def _playout(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.simple import PlayoutPlayer, has_playout
+
+    if not has_playout(game):
+        raise ConfigError(f"{game!r} has no playout policy of its own, expected random, which its playouts are")
+    return PlayoutPlayer()
+
+
+def _file(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.simple import read_player
+
+    return read_player(settings["path"], settings["name"], game)
 
 
 def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -179,6 +198,8 @@ def _timed(game: Game, spec: PlayerSpec, threads: int, max_seconds: float) -> Pl
 _MAKERS: Final = {
     "random": _random,
     "greedy": _greedy,
+    "playout": _playout,
+    FILE: _file,
     "oracle": _oracle,
     "alone": _alone,
     "human": _human,

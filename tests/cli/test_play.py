@@ -237,3 +237,18 @@ def test_a_time_limit(run_json):
     record = run_json("play", "dice_game", "--watch", "--seed", "1", "--seconds", "0.01")
     assert record["complete"] is True
     assert all(step["simulations"] > 0 for step in record["steps"] if step["kind"] == "decision")
+
+
+def test_a_players_file_that_fails_is_one_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def first(state, seed):\n    return state.legal_actions()[0]\n\n"
+                                      "def broken(state, seed):\n    return 1 // 0\n")  # fmt: skip
+    assert run("play", "tic_tac_toe", "--watch", "--engine", "mine.py:first").exit_code == 0
+    for words in (("play", "tic_tac_toe", "--watch", "--engine", "mine.py:broken"),
+                  ("match", "mine.py:broken", "random", "--game", "tic_tac_toe", "--games", "2"),
+                  ("gate", "random", "mine.py:broken", "--game", "tic_tac_toe"),
+                  ("evaluate", "--player", "mine.py:broken", "--game", "tic_tac_toe", "--pairs", "2")):  # fmt: skip
+        result = run(*words)
+        assert result.exit_code == 2
+        assert result.stderr.count("error: player mine.py:broken raised ZeroDivisionError") == 1
+        assert "Traceback" not in result.output

@@ -63,8 +63,9 @@ def test_a_text_makes_a_person():
         ("plan:plies=0", "pig", "plies is 0"),
         ("plan:plies=2,horizon=turn", "pig", "plies is 2 and horizon is 'turn', expected one of them"),
         ("plan:horizon=game,evaluator=uniform", "pig", "evaluator is 'uniform', which has no effect with horizon=game"),
-        ("search:evaluations=1", "pig", "evaluations is 1, expected at least 2: the first is the root's"),
-        ("search:evaluations=0", "pig", "evaluations is 0, expected at least 2"),
+        ("search:evaluations=1", "pig", "evaluations is 1, expected at least 2: one for the root, and those of a sim"),
+        ("search:evaluations=0", "pig", "evaluations is 0, expected"),
+        ("search:evaluations=6,chance=full", "pig", "evaluations is 6, expected at least 7"),
         ("search:net=dummy,selection=uct,prior_temperature=1", "pig", "prior_temperature has no effect with selection"),
         (
             "net:no/such.file",
@@ -129,3 +130,13 @@ def test_a_time_limit_is_of_players_that_search():
 )
 def test_a_spec_is_written_as_it_is_read(text):
     assert str(parse_spec(text)) == text
+
+
+def test_the_least_evaluations_leave_a_simulation():
+    game = aleazero.load_game("pig")
+    for text, evaluations in (("search:evaluations=2", 2), ("search:evaluations=7,chance=full", 7)):
+        player = aleazero.make_player(text, game)
+        for turn in (3, 20):
+            stats = player.explain(game.state_from_text(f"50-60 turn {turn}"), 0).stats
+            assert stats.simulations >= 1
+            assert stats.evaluations <= evaluations
