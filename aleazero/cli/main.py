@@ -107,7 +107,11 @@ def _run() -> int:
             raise
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            command = getattr(getattr(error, "ctx", None), "command_path", "") or "aleazero"
+            words, context = [], getattr(error, "ctx", None)
+            while context is not None and context.parent is not None:  # the outermost is the program itself
+                words.insert(0, context.info_name)
+                context = context.parent
+            command = " ".join(["aleazero", *words])
             typer.echo(f"error: {one_line(said)}; `{command} --help` shows what there is", err=True)
         return USER_ERROR
     return code if isinstance(code, int) else 0

@@ -221,13 +221,9 @@ class Table:
         forced = len(episode.state.legal_actions()) == 1
         name = episode.act(action, result)
         value = None if result is None else float(result.value[mover])
-        note = (
-            value_text(value, self.episode.state.game)
-            if value is not None
-            else "forced"
-            if forced and not yours
-            else ""
-        )
+        note = "forced" if forced and not yours else ""
+        if value is not None:
+            note = value_text(value, episode.state.game)
         who = "you" if yours else f"player {mover}"
         self._say_luck(f"{episode.ply:>4}", who, self._draw_all(), name, note)
 

@@ -74,12 +74,14 @@ def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
     settings = dict(spec.settings)
     if "horizon" in settings and "plies" in settings:
         raise ConfigError(f"plies is {settings['plies']} and horizon is {settings['horizon']!r}, expected one of them")
-    if settings.get("horizon") == "game" and "evaluator" in settings and not {"keep", "margin"} & settings.keys():
+    word = settings.pop("evaluator", None)
+    evaluator = read_evaluator(word or EVALUATOR, game)
+    evaluates = settings.get("horizon") != "game" or {"keep", "margin"} & settings.keys() or hasattr(evaluator, "ended")
+    if word is not None and not evaluates:
         raise ConfigError(
-            f"evaluator is {settings['evaluator']!r}, which has no effect with horizon=game: a plan of the whole game "
-            "evaluates nothing but its ends"
+            f"evaluator is {word!r}, which has no effect with horizon=game: all values come from the ends of the game"
         )
-    return read_evaluator(settings.pop("evaluator", EVALUATOR), game), settings
+    return evaluator, settings
 
 
 def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) -> SearchConfig:

@@ -101,6 +101,8 @@ def read_player(path: str, name: str, game: Game) -> Player:
         module = import_file(Path(path).expanduser())
     except GameError as error:
         raise ConfigError(str(error)) from None
+    except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
+        raise ConfigError(f"cannot read {path!r}: {error}") from None
     found = getattr(module, name, None)
     if found is None:
         own = [word for word, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]

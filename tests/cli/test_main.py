@@ -71,3 +71,19 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
     assert done.returncode == 0, done.stderr
     assert "####" in done.stdout
     assert "█" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("learn", "--wrkers", "2"), "`aleazero learn --help` shows what there is"),
+        (("evaluate", "regret", "--set"), "`aleazero evaluate regret --help` shows what there is"),
+        (("leran",), "`aleazero --help` shows what there is"),
+    ],
+)
+def test_a_wrong_option_names_the_help_of_its_command(process, words, said):
+    done = process(*words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.rstrip().endswith(said)
+    assert done.stderr.count("\n") == 1

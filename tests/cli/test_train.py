@@ -183,3 +183,9 @@ def test_a_finished_run_is_extended(config, finished, tmp_path):
 def test_a_gate_is_told_in_what_decides(more, said):
     score = {"mean": 0.525, "low": 0.51, "high": 0.54}
     assert in_words("gate", {"promoted": True, "pairs": 1200, "score": score, **more}) == said
+
+
+def test_a_game_is_no_config(tmp_path):
+    result = invoke("train", tmp_path / "ur.py")
+    assert result.exit_code == 2
+    assert "expected a config file (YAML) with `game: ur.py` in it; `aleazero learn --game` takes" in result.stderr

@@ -85,6 +85,8 @@ def test_they_play_matches_also_in_other_processes():
     [
         ("mine.py:carefull", "player 'mine.py:carefull': no 'carefull' in mine.py, did you mean careful?"),
         ("none.py:careful", "no file 'none.py'"),
+        (f"{'a' * 300}.py:careful", "cannot read 'aaaa"),
+        ("~nobody-here/mine.py:careful", "cannot read '~nobody-here/mine.py'"),
         ("mine.py:number", "mine.py:number is no player, expected a function of (state, seed), or a class with select"),
         ("mine.py:Empty", "is no player"),
         ("mine.py:Raises", "raised KeyError: 'place' (mine.py, line "),
