@@ -107,7 +107,8 @@ def _run() -> int:
             raise
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            words, context = [], getattr(error, "ctx", None)
+            words: list[str] = []
+            context = getattr(error, "ctx", None)
             while context is not None and context.parent is not None:  # the outermost is the program itself
                 words.insert(0, context.info_name)
                 context = context.parent

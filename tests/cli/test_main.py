@@ -77,7 +77,7 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
     ("words", "said"),
     [
         (("learn", "--wrkers", "2"), "`aleazero learn --help` shows what there is"),
-        (("evaluate", "regret", "--set"), "`aleazero evaluate regret --help` shows what there is"),
+        (("evaluate", "regret", "--sett", "small"), "`aleazero evaluate regret --help` shows what there is"),
         (("leran",), "`aleazero --help` shows what there is"),
     ],
 )
