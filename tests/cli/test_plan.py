@@ -92,7 +92,7 @@ def test_a_hint_is_a_plan(run):
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        ("plam", "--engine is 'plam', did you mean plan?"),
+        ("plam", "--engine is 'plam', did you mean plan or playout?"),
         ("search:plies=2", "no setting 'plies=2' of search"),
         ("plan:plys=2", "did you mean plies"),
         ("plan:plies", "got 'plies', expected plies=VALUE"),
