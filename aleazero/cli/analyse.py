@@ -9,7 +9,9 @@ import typer
 
 from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
+    SEARCH,
     ChanceOption,
+    EvaluationsOption,
     EvaluatorOption,
     ExplorationOption,
     GameArgument,
@@ -20,6 +22,7 @@ from aleazero.cli.options import (
     PlanOption,
     PositionOption,
     SelectionOption,
+    SimsOption,
 )
 from aleazero.errors import ConfigError
 
@@ -27,34 +30,25 @@ if TYPE_CHECKING:
     from aleazero.games.base import State
     from aleazero.search.result import SearchResult
 
-SIMULATIONS = 2000
-SEARCHED = ("closed", "rollout")
-"""How a search treats chance and values leaves where nothing is said."""
 WRITERS = {".json": "to_json", ".dot": "to_dot"}
 
 
 def analyse(
+    context: typer.Context,
     game: GameArgument,
     position: PositionOption = None,
     moves: MovesOption = None,
     param: ParamOption = None,
-    sims: Annotated[
-        int | None,
-        typer.Option(
-            "--sims", metavar="N", help=f"Simulations [default: {SIMULATIONS}, or no limit beside another budget]."
-        ),
-    ] = None,
+    sims: SimsOption = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", metavar="T", help="Stop after this time; not repeatable.")
     ] = None,
-    evaluations: Annotated[
-        int | None, typer.Option("--evaluations", metavar="N", help="Stop after this many leaf evaluations.")
-    ] = None,
+    evaluations: EvaluationsOption = None,
     nodes: Annotated[
         int | None, typer.Option("--nodes", metavar="N", help="Stop when the tree has this many nodes.")
     ] = None,
-    chance: ChanceOption = SEARCHED[0],
-    evaluator: EvaluatorOption = SEARCHED[1],
+    chance: ChanceOption = None,
+    evaluator: EvaluatorOption = None,
     net: NetOption = None,
     plan: PlanOption = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed, same visit counts.")] = 0,
@@ -72,8 +66,8 @@ def analyse(
 ) -> None:
     """Search a position: what each action is worth, how luck falls, and the line expected.
 
-    Where a trained network ships for the game, the champion, the turn is planned exactly over it instead, unless you
-    ask for something of a search (`--sims`, `--evaluator` and the like).
+    If a champion, a trained network, is bundled for the game, the turn is planned exactly over it instead, unless you
+    give an option of a search (`--sims`, `--evaluator` and the like). An option without effect is an error.
 
     Values are in units of return; an action's is the mover's view. At a chance node the outcomes are shown
     with their probabilities. Ctrl-C ends the search and shows what was found so far.
@@ -97,46 +91,63 @@ def analyse(
     from aleazero.cli.outlook import outlook
     from aleazero.cli.searching import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
-    from aleazero.cli.specs import before_last_roll, read_config, read_evaluator, read_game, read_plan, read_state
+    from aleazero.cli.specs import (
+        before_last_roll,
+        named_as_options,
+        read_game,
+        read_plan,
+        read_state,
+        refuse_ignored,
+        with_options,
+    )
     from aleazero.players.champions import CHAMPION, champion_of
+    from aleazero.players.make import EVALUATOR, make_plan, make_search
+    from aleazero.players.spec import PlayerSpec, parse_spec
     from aleazero.search.planner import Planner
 
+    refuse_ignored(context, {
+        "tree_depth": "--tree is not given" if tree is None else None,
+        "top": "--json prints all rows" if json else None,
+    })  # fmt: skip
     _check_tree_file(tree)
     with rules_of(game):
         the_game = read_game(game, param)
-    asked = (sims, seconds, evaluations, nodes, net, plan, c, selection, tree)
-    champion = champion_of(the_game) if asked == (None,) * 9 and (chance, evaluator) == SEARCHED else None
+    if net is not None and evaluator is not None:
+        raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
+    options = {"sims": sims, "evaluations": evaluations, "chance": chance, "c": c, "selection": selection,
+               "evaluator": evaluator if net is None else f"net:{net}"}  # fmt: skip
+    asked = any(one is not None for one in (*options.values(), seconds, nodes, plan, tree))
+    champion = None if asked else champion_of(the_game)
     if champion is not None:
-        net, plan = CHAMPION, champion.figures["horizon"]
-    if net is not None:
-        if evaluator != SEARCHED[1]:
-            raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
-        evaluator = f"net:{net}"
-    read_evaluator(evaluator)
-    planned = None if plan is None else {**read_plan(plan), "seed": seed}
-    if planned is not None:
-        _refuse_with_plan({"--sims": sims, "--seconds": seconds, "--evaluations": evaluations, "--c": c,
-                           "--selection": selection, "--chance": None if chance == "closed" else chance})  # fmt: skip
-        planned |= {} if nodes is None else {"max_nodes": nodes}
-    config = read_config(
-        chance, sims=sims, otherwise=SIMULATIONS, seed=seed, c=c, selection=selection,
-        max_seconds=seconds, max_evaluations=evaluations, max_nodes=nodes,
-    )  # fmt: skip
+        plan, options["evaluator"] = champion.figures["horizon"], f"net:{CHAMPION}"
+    if plan is not None:
+        spec = with_options(PlayerSpec("plan", read_plan(plan)), options)
+        if seconds is not None:
+            raise ConfigError(f"--seconds is {seconds}, which has no effect: the player {str(spec)!r} does not search")
+    else:
+        budget = (sims, seconds, evaluations) != (None,) * 3
+        spec = with_options(parse_spec("search" if budget else SEARCH), options)
+    evaluated = spec.settings.get("evaluator", EVALUATOR)
     console = make_console()
     with rules_of(game):
         state = read_state(the_game, position, moves)
         state.require_running()
-        leaf_evaluator = read_evaluator(evaluator, the_game)
         told = None
-        if planned is None:
+        if plan is None:
+            with named_as_options([*options, "max_seconds", "max_nodes", "seed"]):
+                leaf_evaluator, config = make_search(spec, the_game, seed=seed, max_seconds=seconds, max_nodes=nodes)
             prepare(the_game, state)
             if not json:
                 print_position(state, console)
             result, took = timed_search(the_game, state, leaf_evaluator, config)
         else:
-            # An outlook walks the states on the way, which a game's own solver of turns makes anew each time.
-            solver: Any = "generic" if evaluator.startswith("net:") else "auto"
-            planner = Planner(the_game, leaf_evaluator, solver=solver, **planned)
+            with named_as_options([*options, "max_nodes", "seed"]):
+                leaf_evaluator, planned = make_plan(spec, the_game)
+                # An outlook walks the states on the way, which a game's own solver of turns makes anew each time; and
+                # such a solver has no limit of nodes.
+                solver: Any = "generic" if evaluated.startswith("net:") or nodes is not None else "auto"
+                limit: dict[str, Any] = {} if nodes is None else {"max_nodes": nodes}
+                planner = Planner(the_game, leaf_evaluator, solver=solver, seed=seed, **planned, **limit)
             the_plan, took = timed_plan(planner, state)
             result = the_plan.result()
             told = outlook(planner, the_plan, before_last_roll(the_game, position, moves), leaf_evaluator)
@@ -146,7 +157,8 @@ def analyse(
             _write_tree(result, tree, tree_depth)
         if json:
             more = {} if told is None else told.to_dict(result)
-            print_json(as_data(state, result, took, evaluator) | more | ({} if plan is None else {"plan": plan}))
+            data = as_data(state, result, took, evaluated) | {"engine": str(spec)}
+            print_json(data | more | ({} if plan is None else {"plan": plan}))
             return
         print_result(state, result, took, console, top, told)
         if champion is not None:
@@ -168,13 +180,6 @@ def as_data(state: State, result: SearchResult, seconds: float, evaluator: str) 
         "outcome_names": [state.action_to_string(o.outcome) for o in result.outcomes],
         **result.to_dict(),
     }
-
-
-def _refuse_with_plan(given: dict[str, Any]) -> None:
-    """A plan is exact: what a search may be told, it has no use for."""
-    for option, value in given.items():
-        if value is not None:
-            raise ConfigError(f"{option} is {value!r} beside --plan, expected none: a plan does not simulate")
 
 
 def _check_tree_file(file: Path | None) -> None:

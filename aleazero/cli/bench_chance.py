@@ -57,13 +57,15 @@ def chance(
     from aleazero.cli.measure import machine
     from aleazero.cli.measure_chance import measure_all
     from aleazero.cli.show import make_console
-    from aleazero.cli.specs import read_config
+    from aleazero.cli.specs import named_as_options
+    from aleazero.players.make import search_config
 
     names = pick("--games", games, known_cases())
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
-    read_config("sampling", sims=1, otherwise=1, c=c)  # refuses a wrong weight before anything is measured
+    with named_as_options(["c"]):
+        search_config({} if c is None else {"c": c}, 1)  # refuses a wrong weight before anything is measured
     read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)
     with make_console(stderr=True).status("measuring") as status:

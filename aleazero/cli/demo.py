@@ -35,10 +35,11 @@ def demo(
     from rich.text import Text
 
     from aleazero.cli.episode import Episode
-    from aleazero.cli.play import SearchPlayer, Table
+    from aleazero.cli.play import Table
     from aleazero.cli.searching import prepare, timed_search
     from aleazero.cli.show import make_console, print_position, print_result
     from aleazero.games.registry import load_game
+    from aleazero.players.make import make_player
     from aleazero.search.config import SearchConfig
 
     console = make_console()
@@ -53,7 +54,6 @@ def demo(
         console.print()
     console.rule(Text("a game of pig to 30, watched", "bold"), align="left", style="dim")
     game = load_game("pig", **TARGET)
-    searcher = SearchPlayer(game, "rollout", config, temperature=0.0)
-    Table(Episode(game.new_initial_state(), seed), searcher, None, console).play()
+    Table(Episode(game.new_initial_state(), seed), make_player(f"search:sims={sims}", game), None, console).play()
     console.print()
     console.print("Now you: aleazero play pig, or aleazero analyse pig --position '12-30 turn 18'")

@@ -1,7 +1,7 @@
 """One played game: its luck, and the searches' luck, which are never the same.
 
-Played chance is keyed by (seed, viewer, that viewer's count); every search has a seed of its own, from another
-stream and another ply, so that no search can foresee a roll or repeat the draws of the one before.
+Played chance is keyed by (seed, viewer, that viewer's count). What players draw comes from another stream, by seat, and
+from the position, so that no search can foresee a roll or repeat the draws of the one before.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Episode:
         self.start = self.state.to_text()
         self.luck = PlayedLuck(self.seed)
 
-    def search_seed(self, stream: int) -> int:
-        """The seed of a search at this ply."""
+    def player_seed(self, stream: int) -> int:
+        """The seed of the player to move, the same for all its moves; players derive one per position from it."""
         from aleazero.games.luck import stream_key
 
-        return stream_key(stream, self.seed, self.ply)
+        return stream_key(stream, self.seed, self.state.current_player())
 
     def draw(self) -> str:
         """Let chance move; the outcome's name."""

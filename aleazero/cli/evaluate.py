@@ -60,6 +60,10 @@ def evaluate(
     - `aleazero evaluate --player net:net.safetensors --game yatzy --pairs 500 --against random,oracle --json`
     """
     if context.invoked_subcommand is not None:
+        from aleazero.cli.specs import refuse_ignored
+
+        why = f"it stands before {context.invoked_subcommand}, expected it after that word"
+        refuse_ignored(context, {parameter.name or "": why for parameter in context.command.params})
         return
     from aleazero.cli.failure import rules_of
     from aleazero.cli.progress import progress_bar

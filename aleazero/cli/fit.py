@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def fit(
+    context: typer.Context,
     replay: Annotated[Path, typer.Option("--replay", metavar="DIR", help="Folder of samples.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="PATH", help="Checkpoint to write.", show_default=False)],
     start: Annotated[
@@ -70,12 +71,14 @@ def fit(
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.specs import refuse_ignored
     from aleazero.nets.config import NetConfig
     from aleazero.replay.check import load_origin
     from aleazero.replay.window import Window
     from aleazero.training.alphazero import fit as fit_network
     from aleazero.training.config import TrainConfig
 
+    refuse_ignored(context, {"optimiser": "a network without --start has no moments" if start is None else None})
     form: dict[str, Any] = {"width": width, "blocks": blocks, "afterstates": afterstates, "margin": margin}
     config = TrainConfig(
         net=NetConfig(**{name: value for name, value in form.items() if value is not None}),

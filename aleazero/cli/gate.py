@@ -23,6 +23,7 @@ SPEC_HELP = "A player by text: `net:PATH`, `plan:horizon=turn,net=PATH`, `search
 
 
 def gate(
+    context: typer.Context,
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help=SPEC_HELP, show_default=False)],
     champion: Annotated[str, typer.Argument(metavar="CHAMPION", help="Likewise.", show_default=False)],
     game: GameOption,
@@ -33,7 +34,12 @@ def gate(
     pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs; with `sprt`, at most.")] = 1000,
     unit: Annotated[
         str,
-        typer.Option("--unit", metavar="wins|returns", help="What counts [default: wins; alone, returns]."),
+        typer.Option(
+            "--unit",
+            metavar="wins|returns",
+            help="What counts [default: wins if the game's returns are wins and losses, else returns].",
+            show_default=False,
+        ),
     ] = "auto",
     score0: Annotated[float, typer.Option("--score0", metavar="P", help="A candidate like this may not pass.")] = 0.5,
     score1: Annotated[float, typer.Option("--score1", metavar="P", help="One like this should.")] = 0.55,
@@ -83,7 +89,7 @@ def gate(
     from aleazero.cli.failure import rules_of
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_game
+    from aleazero.cli.specs import read_game, refuse_ignored
     from aleazero.evaluation.gate import run_gate
     from aleazero.evaluation.gate_config import GateConfig
 
@@ -98,6 +104,15 @@ def gate(
             **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
             deterministic_chance=shared, seed_set=seeds,
         )  # fmt: skip
+        counts = config.unit_of(loaded)
+        other = {"wins": "score0, --score1 or --unit returns", "returns": "gain0, --gain1 or --unit wins"}[counts]
+        why = f"this gate of {loaded!r} counts {counts}, expected --{other}"
+        refuse_ignored(context, {
+            **dict.fromkeys(("gain0", "gain1") if counts == "wins" else ("score0", "score1"), why),
+            "beta": "a gate with --rule fixed has no second error rate" if rule == "fixed" else None,
+            "iteration": "--seed-set names the seeds of the dice" if seeds is not None else None,
+            "replay_pairs": "--replays is not given" if replays is None else None,
+        })  # fmt: skip
         config.hypotheses(loaded)
     except ConfigError as error:  # settings have the options' names
         raise ConfigError(str(error).replace("GateConfig: ", "--")) from None

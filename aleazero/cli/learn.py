@@ -18,6 +18,7 @@ RECIPES = ("afterstate", "alphazero")
 
 
 def learn(
+    context: typer.Context,
     game: GameOption,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the run.", show_default=False)],
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="`afterstate`.")] = "afterstate",
@@ -61,7 +62,8 @@ def learn(
 
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_game
+    from aleazero.cli.specs import read_game, refuse_ignored
+    from aleazero.evaluation.learnt import can_judge
     from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
     from aleazero.training.recipe import make_learner
@@ -70,12 +72,14 @@ def learn(
         raise ConfigError(f"--recipe is {recipe!r}, expected afterstate")
     if recipe == "alphazero":
         raise ConfigError(
-            "--recipe is 'alphazero', expected `aleazero train` with `recipe: alphazero` in its config, or `selfplay` "
-            "and `fit`"
+            "--recipe is 'alphazero', which is trained from a config file: expected `aleazero train CONFIG` with "
+            "`recipe: alphazero` in it, or `aleazero selfplay` and `aleazero fit`"
         )
     if minutes is not None and rounds is not None:
         raise ConfigError("--minutes and --rounds are both given, expected one of them")
     loaded = read_game(game, param)
+    unknown = f"nothing is known to measure checkpoints of {loaded!r} by"
+    refuse_ignored(context, {"judge": unknown if judge and not can_judge(loaded) else None})
     config = read_settings(loaded, settings or [], seed, rounds)
     limit = None if rounds is not None else 6.0 if minutes is None else minutes
     if limit is not None and getattr(config, "hold", 1.0) < MEASURED:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def match(
+    context: typer.Context,
     players: Annotated[
         list[str],
         typer.Argument(
@@ -59,13 +60,15 @@ def match(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.cli.show_pairs import print_pairs
-    from aleazero.cli.specs import read_game
+    from aleazero.cli.specs import read_game, refuse_ignored
     from aleazero.evaluation.match import game_seeds
     from aleazero.evaluation.pairs import play_pairs, seatings
     from aleazero.evaluation.rotation import play_rotation
     from aleazero.games.luck import check_seed
     from aleazero.players.make import make_player
 
+    alone = None if len(players) == 2 else "it is of matches of two players, which play pairs"
+    refuse_ignored(context, {"luck": alone, "workers": alone})
     loaded = read_game(game, param)
     for number in (seed, player_seed):
         check_seed(number)

@@ -8,6 +8,8 @@ import typer
 
 from aleazero.errors import ConfigError, nearest
 
+SEARCH = "search:sims=2000"
+"""The player of `play` and `analyse` if the user names none and no champion is bundled."""
 GameArgument = Annotated[
     str,
     typer.Argument(
@@ -33,25 +35,48 @@ MovesOption = Annotated[
     typer.Option(
         "--moves",
         metavar="'MOVE …'",
-        help="Then apply these actions and outcomes by name, e.g. `'roll 5 hold'`; commas where names have spaces.",
+        help="Then apply these actions and outcomes by name, by the name's last part (`13336` for `roll-13336`) or by "
+        "id, e.g. `'roll 5 hold'`; commas where names have spaces.",
         show_default=False,
     ),
 ]
+SimsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--sims",
+        metavar="N",
+        help="Simulations of each search [default: 2000; with --evaluations ten times as many as those; with --seconds "
+        "no limit].",
+    ),
+]
+EvaluationsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--evaluations",
+        metavar="N",
+        help="Stop a search after N evaluations: one of the root, and one or more for each simulation that reaches a "
+        "new leaf; at least 2.",
+    ),
+]
 ChanceOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--chance",
         metavar="SPEC",
-        help="`closed`: a child for each outcome. `open`: outcomes share statistics (the best plan blind to them).",
+        help="`sampling` (or `closed`), `stratified`, `progressive`, `full`: a child for each outcome. `open`: "
+        "outcomes share statistics (the best plan blind to them) [default: `sampling` with `uniform` and `rollout`, "
+        "else `stratified`, or `progressive` if the game cannot list its outcomes].",
+        show_default=False,
     ),
 ]
 EvaluatorOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--evaluator",
         metavar="SPEC",
         help="What values a leaf: `uniform`, `rollout`, `rollout:4` (4 playouts), `oracle` where there is one, or a "
-        "network as `net:PATH`.",
+        "network as `net:PATH` [default: `rollout`].",
+        show_default=False,
     ),
 ]
 NetOption = Annotated[
@@ -85,7 +110,7 @@ EngineOption = Annotated[
         metavar="SPEC",
         help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
         "(and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, `human`, or "
-        "`oracle` where the game is solved [default: the champion that ships, or `search`].",
+        "`oracle` where the game is solved [default: the bundled champion, or `search:sims=2000`].",
         show_default=False,
     ),
 ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aleazero.cli.episode import HINTS, SEARCHES, Episode
 from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
+    SEARCH,
     ChanceOption,
     EngineOption,
+    EvaluationsOption,
     EvaluatorOption,
     ExplorationOption,
     GameArgument,
@@ -20,22 +21,17 @@ from aleazero.cli.options import (
     ParamOption,
     PositionOption,
     SelectionOption,
+    SimsOption,
 )
-from aleazero.errors import AleaZeroError, ConfigError, PositionError
+from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.players.words import TYPED
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.games.base import Game, State
-    from aleazero.players.spec import PlayerSpec
-    from aleazero.search.config import SearchConfig
-    from aleazero.search.plan import Plan
+    from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
 
-SIMULATIONS = 2000
-SEARCHED = ("closed", "rollout", 0.0)
-"""How a search treats chance, values leaves and picks its move where nothing is said."""
 HELP = f"{TYPED}; ? for a hint, q to stop"
 
 
@@ -43,99 +39,32 @@ class Stopped(Exception):
     """The game ends before its end: the user wants to, or there is nobody left to ask."""
 
 
-@dataclass
-class SearchPlayer:
-    """A player that searches anew at each decision; a forced move costs nothing."""
-
-    game: Game
-    evaluator: Any
-    config: SearchConfig
-    temperature: float
-
-    def choose(self, episode: Episode) -> tuple[int, SearchResult | None]:
-        """The action to play and the search behind it."""
-        legal = episode.state.legal_actions()
-        if len(legal) == 1:
-            return legal[0], None
-        result = self.search(episode, SEARCHES)
-        if result.stopped == "interrupted":
-            raise Stopped
-        return result.sample_action(self.temperature), result
-
-    def search(self, episode: Episode, stream: int) -> SearchResult:
-        """Search the position with a seed of this ply and stream."""
-        from aleazero.search.search import Search
-
-        config = self.config.model_copy(update={"seed": episode.search_seed(stream)})
-        return Search(self.game, self.evaluator, config).run(episode.state)
-
-
-class PlanPlayer(SearchPlayer):
-    """A player that plans exactly; one plan serves all decisions of a turn."""
-
-    def __init__(self, game: Game, evaluator: Any, config: SearchConfig, settings: dict[str, Any]) -> None:
-        from aleazero.search.planner import Planner
-
-        super().__init__(game, evaluator, config, 0.0)
-        Planner(game, evaluator, **settings)  # complain, and compile, before the game begins
-        self._settings = settings
-        self._plan: Plan | None = None
-
-    def search(self, episode: Episode, stream: int) -> SearchResult:
-        """What the turn's plan says of the position; a new plan where there is none."""
-        from aleazero.search.planner import Planner
-
-        if self._plan is None or not self._covers(self._plan, episode.state):
-            planner = Planner(self.game, self.evaluator, **self._settings, seed=episode.search_seed(stream))
-            self._plan = planner.plan(episode.state.clone())
-        return self._plan.result(episode.state)
-
-    def _covers(self, plan: Plan, state: State) -> bool:
-        """Whether the plan sees as far from a state as a new one would."""
-        if "plies" in self._settings:
-            return False
-        try:
-            plan.action(state)
-        except PositionError:
-            return False
-        return True
-
-
-class WordlessPlayer(SearchPlayer):
-    """A player with nothing to show for its moves: ``random``, ``greedy``, ``oracle``, ``human`` or ``net``."""
-
-    def __init__(self, game: Game, engine: str, config: SearchConfig) -> None:
-        from aleazero.players.make import make_player
-
-        super().__init__(game, None, config, 0.0)
-        self._engine, self._player = engine, make_player(engine, game)
-
-    def choose(self, episode: Episode) -> tuple[int, SearchResult | None]:
-        """The action to play."""
-        return self._player.select(episode.state, episode.search_seed(SEARCHES)), None
-
-    def search(self, episode: Episode, stream: int) -> SearchResult:
-        """There is none to show."""
-        raise ConfigError(f"{self._engine} has no search to show, expected --engine search or plan for a hint")
-
-
 def play(
     game: GameArgument,
-    player: Annotated[int, typer.Option("--player", metavar="P", help="Your seat: 0 moves first.")] = 0,
+    player: Annotated[
+        int | None, typer.Option("--player", metavar="P", help="Your seat: 0 moves first [default: 0].")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Watch the search play every seat.")] = False,
     position: PositionOption = None,
     moves: MovesOption = None,
     param: ParamOption = None,
-    sims: Annotated[
-        int | None, typer.Option("--sims", metavar="N", help=f"Simulations a move [default: {SIMULATIONS}].")
+    sims: SimsOption = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", metavar="T", help="Limit the time of each search; not repeatable.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option("--seconds", metavar="T", help="Time a move instead.")] = None,
+    evaluations: EvaluationsOption = None,
     engine: EngineOption = None,
-    chance: ChanceOption = SEARCHED[0],
-    evaluator: EvaluatorOption = SEARCHED[1],
+    chance: ChanceOption = None,
+    evaluator: EvaluatorOption = None,
     temperature: Annotated[
-        float, typer.Option("--temperature", metavar="T", help="0 plays the most visited; 1 plays by visits.", min=0)
-    ] = SEARCHED[2],
+        float | None,
+        typer.Option(
+            "--temperature",
+            metavar="T",
+            help="For a player that searches: 0 plays the most visited action, 1 plays by visits [default: 0].",
+            min=0,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="S", help="Seed of the dice [default: a new one, shown]; same seed, same dice."),
@@ -146,8 +75,9 @@ def play(
 ) -> None:
     """Play against the computer, or watch it play.
 
-    Where a trained network ships for the game, the champion, it plays, and plans every turn exactly. Else, and
-    whenever you ask for something of a search (`--sims`, `--evaluator` and the like), a search plays.
+    The computer plays `--engine`. Without it the bundled champion of the game plays, which plans every turn exactly. If
+    there is none, or if you give an option of a search (`--sims`, `--evaluator` and the like), `search:sims=2000`
+    plays. Options apply where the text of the player sets nothing; an option without effect is an error.
 
     Type a move by its name or id, `?` to see what the search thinks, `q` to stop. The dice are drawn from a
     stream that no search can read, and depend only on the seed and on how often you rolled.
@@ -168,77 +98,92 @@ def play(
     """
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_config, read_evaluator, read_game, read_state
+    from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
     from aleazero.players.champions import champion_of
+    from aleazero.players.make import EVALUATOR, make_player
+    from aleazero.players.searching import SearchPlayer
     from aleazero.players.spec import parse_spec
+    from aleazero.players.words import chance_name
 
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
+    if watch and player is not None:
+        raise ConfigError(f"--player is {player}, which has no effect with --watch: the computer plays every seat")
     with rules_of(game):
         the_game = read_game(game, param)
-    searches = (sims, seconds, c, selection) != (None,) * 4 or (chance, evaluator, temperature) != SEARCHED
-    champion = champion_of(the_game) if engine is None and not searches else None
+    options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
+               "selection": selection}  # fmt: skip
+    searched = any(one is not None for one in (*options.values(), seconds, temperature))
+    champion = champion_of(the_game) if engine is None and not searched else None
     if engine is None:
-        engine = "search" if champion is None else champion.engine
-    spec = parse_spec(engine, "--engine")
-    if spec.kind == "net" and sims is not None:
-        raise ConfigError(f"--sims is {sims}, expected it in the engine's own text: net:PATH,sims={sims}")
-    # What the engine's text sets goes before the options; a network's settings are its own.
-    own = {} if spec.kind == "net" else dict(spec.settings)
-    evaluator, chance, sims = (own.pop(name, otherwise) for name, otherwise in
-                               (("evaluator", evaluator), ("chance", chance), ("sims", sims)))  # fmt: skip
-    read_evaluator(evaluator)
-    config = read_config(
-        chance, sims=sims, otherwise=SIMULATIONS, c=own.pop("c", c), selection=own.pop("selection", selection),
-        max_seconds=seconds, max_evaluations=own.pop("evaluations", None),
-    )  # fmt: skip
+        budget = (sims, seconds, evaluations) != (None,) * 3
+        engine = champion.engine if champion is not None else "search" if budget else SEARCH
+    spec = with_options(parse_spec(engine, "--engine"), options)
     seed = secrets.randbits(32) if seed is None else seed
     with rules_of(game):
-        if not 0 <= player < the_game.num_players:
+        seat = 0 if player is None else player
+        if not 0 <= seat < the_game.num_players:
             raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
-        searcher: SearchPlayer
-        if spec.kind == "search":
+        given = [key for key, value in {**options, "max_seconds": seconds}.items() if value is not None]
+        with named_as_options(given):
+            engine_player = make_player(spec, the_game, max_seconds=seconds)
+        config = engine_player.config if isinstance(engine_player, SearchPlayer) else None
+        if config is not None:
             prepare(the_game, state)
-            leaves = read_evaluator(evaluator, the_game, own.pop("prior_temperature", None))
-            searcher = SearchPlayer(the_game, leaves, config, temperature)
-        elif spec.kind == "net" and (net := value_net(spec, the_game)) is not None:
-            searcher = PlanPlayer(the_game, net, config, net.horizon())
-        elif spec.kind == "plan":
-            searcher = PlanPlayer(the_game, read_evaluator(evaluator, the_game), config, own)
-        else:
-            searcher = WordlessPlayer(the_game, engine, config)
+        elif temperature is not None:
+            raise ConfigError(f"--temperature is {temperature}, which has no effect: {spec} does not search")
         episode = Episode(state, seed)
-        table = Table(episode, searcher, None if watch else player, make_console(), silent=json)
-        if champion is not None and not json:
-            table.console.print("the champion that ships plays (aleazero champions)", style="dim", soft_wrap=True)
+        table = Table(episode, engine_player, None if watch else seat, make_console(), str(spec), silent=json,
+                      temperature=temperature or 0.0)  # fmt: skip
+        if not json:
+            who = f"{spec} plays" if champion is None else "the champion that ships plays (aleazero champions)"
+            table.console.print(who, style="dim", soft_wrap=True, markup=False, highlight=False)
         complete = table.play()
     if json:
+        evaluated = spec.settings.get("evaluator", EVALUATOR) if spec.kind in ("search", "plan") else None
         print_json({
             "game": the_game.name, "params": the_game.params, "seed": seed, "start": episode.start,
-            "engine": engine, "simulations": config.num_simulations, "chance": chance, "evaluator": evaluator,
-            "temperature": temperature, "steps": episode.record, "complete": complete, "returns": state.returns(),
+            "engine": str(spec), "simulations": None if config is None else config.num_simulations,
+            "chance": chance_name(engine_player.chance) if isinstance(engine_player, SearchPlayer) else None,
+            "evaluator": evaluated, "temperature": temperature or 0.0, "steps": episode.record, "complete": complete,
+            "returns": state.returns(),
         })  # fmt: skip
 
 
-def value_net(spec: PlayerSpec, game: Game) -> Any:
-    """The network of a player that plans over it, and so can tell what it thinks; None for other players."""
-    from aleazero.nets.planned import PlannedNet
-    from aleazero.players.net import read_any_net
-
-    net = read_any_net(spec.settings["path"], game) if set(spec.settings) == {"path"} else None
-    return net if isinstance(net, PlannedNet) else None
-
-
 class Table:
-    """Where a game is played: it asks the seats in turn and prints each move with the luck that follows."""
+    """Where a game is played: it asks the seats in turn and prints each move with the luck that follows.
+
+    ``name`` is the text of the player; ``temperature`` applies to the visits of its searches.
+    """
 
     def __init__(
-        self, episode: Episode, searcher: SearchPlayer, human: int | None, console: Console, silent: bool = False
+        self,
+        episode: Episode,
+        player: Player,
+        human: int | None,
+        console: Console,
+        name: str = "",
+        *,
+        silent: bool = False,
+        temperature: float = 0.0,
     ) -> None:
-        self.episode, self.searcher, self.human, self.console = episode, searcher, human, console
-        self.silent = silent
+        self.episode, self.player, self.human, self.console = episode, player, human, console
+        self.name, self.silent, self.temperature = name, silent, temperature
+
+    def choose(self) -> tuple[int, SearchResult | None]:
+        """The action that the player plays, and the search or plan behind it; a forced move costs nothing."""
+        state, seed = self.episode.state, self.episode.player_seed(SEARCHES)
+        legal = state.legal_actions()
+        if len(legal) == 1:
+            return legal[0], None
+        result = self.player.explain(state, seed)
+        if result is None:
+            return self.player.select(state, seed), None
+        if result.stopped == "interrupted":
+            raise Stopped
+        return result.sample_action(self.temperature), result
 
     def play(self) -> bool:
         """Play to the end; False where it was stopped before."""
@@ -246,7 +191,7 @@ class Table:
 
         episode = self.episode
         if not self.silent:
-            heading = f"{self.searcher.game!r}, seed {episode.seed}"
+            heading = f"{self.episode.state.game!r}, seed {episode.seed}"
             if self.human is None:
                 print_position(episode.state, self.console, heading)
                 self.console.print()
@@ -262,7 +207,7 @@ class Table:
             return False
         if not self.silent:
             self.console.print()
-            print_position(episode.state, self.console, repr(self.searcher.game))
+            print_position(episode.state, self.console, repr(self.episode.state.game))
             self._say(outcome_of_game(episode.state), "bold green")
         return True
 
@@ -272,11 +217,13 @@ class Table:
         episode = self.episode
         mover = episode.state.current_player()
         yours = mover == self.human
-        action, result = (self._ask(), None) if yours else self.searcher.choose(episode)
+        action, result = (self._ask(), None) if yours else self.choose()
         forced = len(episode.state.legal_actions()) == 1
         name = episode.act(action, result)
         value = None if result is None else float(result.value[mover])
-        note = value_text(value, self.searcher.game) if value is not None else "forced" if forced and not yours else ""
+        note = "forced" if forced and not yours else ""
+        if value is not None:
+            note = value_text(value, episode.state.game)
         who = "you" if yours else f"player {mover}"
         self._say_luck(f"{episode.ply:>4}", who, self._draw_all(), name, note)
 
@@ -342,5 +289,7 @@ class Table:
         import time
 
         started = time.perf_counter()
-        result = self.searcher.search(self.episode, HINTS)
+        result = self.player.explain(self.episode.state, self.episode.player_seed(HINTS))
+        if result is None:
+            raise ConfigError(f"{self.name} has no search to show, expected --engine search or plan for a hint")
         return result, time.perf_counter() - started

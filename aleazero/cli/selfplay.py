@@ -13,6 +13,7 @@ from aleazero.untrusted import whole_number
 
 
 def selfplay(
+    context: typer.Context,
     game: GameOption,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the samples.", show_default=False)],
     net: Annotated[
@@ -84,7 +85,7 @@ def selfplay(
 
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import facts_table, make_console, print_json
-    from aleazero.cli.specs import read_game
+    from aleazero.cli.specs import read_game, refuse_ignored
     from aleazero.games.luck import check_seed
     from aleazero.players.net import read_net
     from aleazero.selfplay.config import SelfplayConfig, Temperature
@@ -110,6 +111,12 @@ def selfplay(
         parallel=min(parallel, -(-games // processes)),
     )
     config.full_simulations(loaded)  # a class that is none is refused before anything starts
+    all_classes = set(config.simulations_by_class) == set(loaded.info.decision_classes)
+    refuse_ignored(context, {
+        "sims": "--sims-by-class names every class of decisions" if all_classes else None,
+        "fast_sims": "all searches are full, expected --full-share below 1" if full_share == 1.0 else None,
+        "inference": "--net is dummy, which computes nothing" if net == "dummy" else None,
+    })  # fmt: skip
     read_net(net, loaded, None if net == "dummy" else inference)
     totals = {"games": 0, "decisions": 0, "evaluations": 0, "samples": 0, "seconds": 0.0}
     began = time.perf_counter()

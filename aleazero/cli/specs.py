@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from aleazero.errors import ConfigError
+from aleazero.players.spec import SETTINGS, PlayerSpec
+from aleazero.players.words import check_evaluator, read_chance
 from aleazero.untrusted import parse_json, whole_number
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
-    from aleazero.search.config import SearchConfig
 
 OPENSPIEL = "openspiel:"
 
-SETTING_OPTIONS = {
-    "num_simulations": "--sims",
-    "max_seconds": "--seconds",
-    "max_evaluations": "--evaluations",
-    "max_nodes": "--nodes",
-    "seed": "--seed",
+OPTIONS = {
+    "sims": "--sims",
+    "evaluations": "--evaluations",
+    "chance": "--chance",
+    "evaluator": "--evaluator",
     "c": "--c",
     "selection": "--selection",
+    "max_seconds": "--seconds",
+    "max_nodes": "--nodes",
+    "seed": "--seed",
 }
+"""The option of each key of a player's text, and of each limit of a search."""
 
 
 def read_params(pairs: Sequence[str] | None, option: str = "--param", example: str = "target=50") -> dict[str, Any]:
@@ -52,9 +60,12 @@ def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
 
 def read_state(game: Game, position: str | None, moves: str | None) -> State:
     """The start, or a position, and what follows after some moves."""
+    from aleazero.games.base import moves_of
+    from aleazero.players.human import move_of
+
     state = game.new_initial_state() if position is None else game.state_from_text(position)
-    if moves:
-        state.play(moves)
+    for word in moves_of(moves or ""):
+        state.apply_action(move_of(state, word))
     return state
 
 
@@ -69,14 +80,6 @@ def before_last_roll(game: Game, position: str | None, moves: str | None) -> Sta
     return before if before is not None and before.is_chance_node() else None
 
 
-def read_evaluator(spec: str, game: Game | None = None, prior_temperature: float | None = None) -> Any:
-    """What values leaves; without a game the word is only checked, and there is None."""
-    from aleazero.players import words
-
-    words.check_evaluator(spec, "--evaluator")
-    return None if game is None else words.read_evaluator(spec, game, "--evaluator", prior_temperature)
-
-
 def read_plan(spec: str) -> dict[str, Any]:
     """How far to plan: ``turn``, ``game``, or a number of plies; as settings of a Planner."""
     if spec in ("turn", "game"):
@@ -87,23 +90,52 @@ def read_plan(spec: str) -> dict[str, Any]:
     return {"plies": plies}
 
 
-def read_config(chance: str, *, sims: int | None, otherwise: int, **settings: Any) -> SearchConfig:
-    """A search's settings. Those left as None keep their defaults; another budget alone lifts that of simulations."""
-    from aleazero.players.make import ENDLESS
-    from aleazero.players.words import read_chance
-    from aleazero.search.config import SearchConfig
+def with_options(spec: PlayerSpec, options: Mapping[str, Any]) -> PlayerSpec:
+    """A player's spec with the options of the command that were given, by key; None stands for one that was not.
 
-    given = {name: value for name, value in settings.items() if value is not None}
-    if sims is None:
-        sims = ENDLESS if {"max_seconds", "max_evaluations"} & given.keys() else otherwise
+    An option that would have no effect is an error: the player has no such setting, or its text sets another value.
+    """
+    settings = dict(spec.settings)
+    for key, value in options.items():
+        if value is None:
+            continue
+        option = OPTIONS[key]
+        if key == "evaluator":
+            check_evaluator(value, option)
+        if key == "chance":
+            read_chance(value, option)
+        if key not in SETTINGS.get(spec.kind, ()):
+            raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} has no {key}")
+        if key in settings:
+            raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} sets {key}")
+        settings[key] = value
+    return PlayerSpec(spec.kind, settings)
+
+
+@contextmanager
+def named_as_options(keys: Iterable[str]) -> Iterator[None]:
+    """Let errors name settings that came from the command line as its options: ``--sims is 0, expected …``."""
     try:
-        return SearchConfig(num_simulations=sims, chance=read_chance(chance, "--chance"), **given)
+        yield
     except ConfigError as error:
-        raise ConfigError(_in_words_of_the_command(str(error))) from None
+        message = str(error)
+        for key in keys:
+            message = re.sub(rf"^(player '.*?': )?(SearchConfig: )?{key} (is|has) ", rf"{OPTIONS[key]} \3 ", message)
+        raise ConfigError(message) from None
 
 
-def _in_words_of_the_command(message: str) -> str:
-    """Call a setting what the user called it."""
-    for field, option in SETTING_OPTIONS.items():
-        message = message.replace(f"SearchConfig: {field} is", f"{option} is")
-    return message
+def refuse_ignored(context: typer.Context, reasons: Mapping[str, str | None]) -> None:
+    """Raise for the first option that was given on the command line and would have no effect.
+
+    ``reasons`` say why, by the name of the parameter; None for an option that has an effect.
+    """
+    for parameter in context.command.params:
+        why = reasons.get(parameter.name or "")
+        if why is not None and was_given(context, parameter.name or ""):
+            raise ConfigError(f"{parameter.opts[0]} has no effect: {why}")
+
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Whether an option was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

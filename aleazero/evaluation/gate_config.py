@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Final, Literal
 
 from pydantic import Field, model_validator
@@ -11,10 +12,11 @@ from aleazero.errors import ConfigError
 from aleazero.evaluation.intervals import SCORES
 from aleazero.evaluation.sprt import Hypotheses
 from aleazero.games.base import Game
+from aleazero.nets.config import counts_wins
 from aleazero.search.config import Settings
 
 SPREAD: Final = 0.25
-"""Of pairs' scores, as it is assumed before any was seen."""
+"""Standard deviation of the scores of pairs of two games, assumed before any pair was seen."""
 RETURN_SPREAD: Final = 1 / 16
 """Likewise of differences of returns, as a share of their range."""
 GAIN: Final = 0.02
@@ -32,8 +34,8 @@ class GateConfig(Settings):
     pairs: int = Field(1000, ge=10, le=10**6, description="Pairs: all of a fixed gate, the most of a sequential one.")
     unit: Literal["auto", "wins", "returns"] = Field(
         "auto",
-        description="wins: the score of a pair, 0 to 1. returns: the difference of mean returns. auto: returns where "
-        "one plays alone, else wins.",
+        description="wins: the score of a pair, 0 to 1. returns: the difference of mean returns. auto: wins if returns "
+        "are wins and losses (utility −1/(players−1) to 1), else returns, because players maximise them.",
     )
     score0: float = Field(0.5, gt=0, lt=1, description="In wins: a candidate of this score passes at most in alpha.")
     score1: float = Field(0.55, gt=0, lt=1, description="In wins: a candidate of this score is kept at most in beta.")
@@ -61,18 +63,21 @@ class GateConfig(Settings):
     def unit_of(self, game: Game) -> Literal["wins", "returns"]:
         """What pairs are measured in."""
         if self.unit == "auto":
-            return "returns" if game.num_players == 1 else "wins"
+            return "wins" if counts_wins(game) else "returns"
         return self.unit
 
     def hypotheses(self, game: Game) -> Hypotheses:
         """What the gate tells apart, in this game."""
+        self._refuse_ignored(game)
         if self.unit_of(game) == "wins":
-            return Hypotheses(self.score0, self.score1, self.alpha, self.beta, SCORES, SPREAD)
+            games = 2 if game.num_players <= 2 else 2 * game.num_players  # per pair; more games scatter less
+            return Hypotheses(self.score0, self.score1, self.alpha, self.beta, SCORES, SPREAD * sqrt(2 / games))
         utility = game.info.utility
         if utility is None:
             if self.gain1 is None:
                 raise ConfigError(
                     f"GateConfig: gain1 is None, expected the points worth finding: {game!r} has no highest return"
+                    + (" (or unit wins)" if game.num_players > 1 else "")
                 )
             # Unknown, so it is taken for wide: stakes are small until pairs were seen.
             return Hypotheses(self.gain0, self.gain1, self.alpha, self.beta, None, 10 * (self.gain1 - self.gain0))
@@ -81,3 +86,19 @@ class GateConfig(Settings):
         if not -widest < self.gain0 < gain1 < widest:
             raise ConfigError(f"GateConfig: gain1 is {gain1:g}, expected less than {widest:g}, the range of returns")
         return Hypotheses(self.gain0, gain1, self.alpha, self.beta, (-widest, widest), 2 * RETURN_SPREAD * widest)
+
+    def _refuse_ignored(self, game: Game) -> None:
+        """Raise if thresholds are set that this gate never reads: those of the other unit."""
+        unit = self.unit_of(game)
+        ignored, expected = (
+            (("gain0", "gain1"), "score0, score1 or unit returns")
+            if unit == "wins"
+            else (("score0", "score1"), "gain0, gain1 or unit wins")
+        )
+        for name in ignored:
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default:
+                raise ConfigError(
+                    f"GateConfig: {name} is {value:g}, which has no effect: this gate of {game!r} counts {unit}, "
+                    f"expected {expected}"
+                )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import log10
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,10 @@ class PairTable:
     """Pairs in order. Alone, the two games of a pair are compared as if they were one."""
 
     scores: Values
-    """(pairs,) the first player's share, 0 to 1: of every seat of its own against every seat of the other's in the same
-    game (alone: in the same pair) 1 for the higher return, ½ for an equal one; the mean. Equal players have ½."""
+    """(pairs,) the first player's score, 0 to 1: the mean over the games of a pair (one-player games: over the pair) of
+    1 if the highest return belongs to one of its seats, ½ if both players have it, 0 if only the other has. With more
+    than two seats each player sits alone among the other's seats as often as the other does, so equal players have ½ on
+    average, a player that wins every game has 1, and the scores of the two players sum to 1."""
     returns: tuple[Values, Values]
     """(pairs,) mean return of either player."""
     points: tuple[Values, Values] | None
@@ -133,7 +134,8 @@ def compared(pair: PlayedPair) -> Compared:
     sides = [[_of(game, game.returns, first) for first in (True, False)] for game in pair.games]
     if len(pair.games[0].seating) == 1:
         sides = [[sides[0][0], sides[1][1]]]
-    score = fmean(fmean((1.0 + np.sign(a - b)) / 2 for a, b in product(mine, others)) for mine, others in sides)
+    bests = [(max(mine), max(others)) for mine, others in sides]
+    score = fmean((1.0 + np.sign(mine - other)) / 2 for mine, other in bests)
     returns = (fmean(fmean(mine) for mine, _ in sides), fmean(fmean(others) for _, others in sides))
     points = None
     if pair.games[0].points is not None:
@@ -141,7 +143,7 @@ def compared(pair: PlayedPair) -> Compared:
             fmean(one for game in pair.games for one in _of(game, game.points or (), first)) for first in (True, False)
         ]
         points = (by_side[0], by_side[1])
-    return Compared(float(score), returns, points, [(max(mine), max(others)) for mine, others in sides])
+    return Compared(float(score), returns, points, bests)
 
 
 def _of(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:

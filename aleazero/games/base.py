@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
@@ -274,15 +274,14 @@ class State(ABC):
         if kind == CHANCE:
             if self.outcomes_listed() and action not in (o for o, _ in self.chance_outcomes()):
                 raise IllegalActionError(
-                    f"{self.game.name}: outcome {action} cannot happen here, expected one of "
-                    f"{_some(self.legal_actions())}"
+                    f"{self.game.name}: outcome {action} cannot happen here, expected one of {self._choices()}"
                 )
             self._apply(action)
             return
         canonical = self.canonical_action(action)
         if canonical < 0:
             raise IllegalActionError(
-                f"{self.game.name}: action {action} is illegal here, expected one of {_some(self.legal_actions())}"
+                f"{self.game.name}: action {action} is illegal here, expected one of {self._choices()}"
             )
         self._apply(canonical)
 
@@ -302,8 +301,18 @@ class State(ABC):
         if re.fullmatch(r"-?[0-9]{1,18}", wanted):
             return int(wanted)
         raise IllegalActionError(
-            f"{self.game.name}: no action {text.strip()!r} here, expected one of {_some(list(names))}"
+            f"{self.game.name}: no action {text.strip()!r} here, expected one of {self._choices(names_first=True)}"
         )
+
+    def _choices(self, names_first: bool = False) -> str:
+        """The legal actions (at a chance node: the outcomes), the first of many, each as ``ID (NAME)``."""
+
+        def told(action: int) -> str:
+            name = self.action_to_string(action)
+            pair = (name, action) if names_first else (action, name)
+            return name if name == str(action) else f"{pair[0]} ({pair[1]})"
+
+        return _some(self.legal_actions(), told=told)
 
     def play(self, moves: str) -> None:
         """Apply several actions and outcomes by name, separated by commas (or spaces where names have none)."""
@@ -321,6 +330,6 @@ def moves_of(text: str) -> list[str]:
     return [word for word in (text.split(",") if "," in text else text.split()) if word.strip()]
 
 
-def _some(items: list[Any], most: int = 12) -> str:
-    shown = ", ".join(str(item) for item in items[:most])
+def _some(items: list[Any], most: int = 12, told: Callable[[Any], str] = str) -> str:
+    shown = ", ".join(told(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"

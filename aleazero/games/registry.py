@@ -51,7 +51,7 @@ def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     path, colon, wanted = name.rpartition(".py:")
     if colon or name.endswith(".py"):
         file = Path(f"{path}.py" if colon else name)
-        return _make(_find_in(_import_file(file), wanted if colon else "", file), params)
+        return _make(_find_in(import_file(file), wanted if colon else "", file), params)
     if name in _registered:
         return _make(_registered[name], params)
     if name in _SHIPPED:
@@ -84,7 +84,8 @@ def _require_game(source: Any, name: str) -> None:
         )
 
 
-def _import_file(file: Path) -> types.ModuleType:
+def import_file(file: Path) -> types.ModuleType:
+    """Run a user's Python file and return it as a module."""
     if not is_there(file) or not file.is_file():
         raise UnknownGameError(f"no file {str(file)!r}, expected path/file.py or path/file.py:NAME")
     module = types.ModuleType(file.stem)

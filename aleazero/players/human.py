@@ -48,7 +48,7 @@ def understood(state: State, word: str, allowed: Sequence[int] | None = None) ->
 
     Names go before ids: in Yatzy, 5 is keep-5 where that can be played, not the action of that number.
     """
-    typed = state.string_to_action(_in_full(state, word.strip()))
+    typed = move_of(state, word)
     state.child(typed)  # raises where it is illegal
     action = state.canonical_action(typed)
     if allowed is not None and action not in allowed:
@@ -56,6 +56,11 @@ def understood(state: State, word: str, allowed: Sequence[int] | None = None) ->
             f"{state.game.name}: {state.action_to_string(action)} is not allowed, expected {names_of(state, allowed)}"
         )
     return action
+
+
+def move_of(state: State, word: str) -> int:
+    """The action or outcome of a name, of a name's last part if only one name ends so, or of an id."""
+    return state.string_to_action(_in_full(state, word.strip()))
 
 
 def _in_full(state: State, word: str) -> str:

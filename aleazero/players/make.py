@@ -1,15 +1,24 @@
-"""From a player's text to the player."""
+"""From a player's text to the player: the only place where searches and plans get their settings from a text.
+
+``make_player`` makes the player itself. ``make_search`` and ``make_plan`` return the parts of one, for ``analyse``.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.players.player import Player
-from aleazero.players.spec import PlayerSpec, parse_spec
+from aleazero.players.spec import FILE, PlayerSpec, parse_spec
 from aleazero.players.words import read_chance, read_evaluator
 
+if TYPE_CHECKING:
+    from aleazero.search.config import SearchConfig
+
+EVALUATOR: Final = "rollout"
+"""What values leaves, unless the text names something else."""
 SIMULATIONS: Final = 200
 NET_SIMULATIONS: Final = 64
 """Where a network values leaves, which takes its time and needs fewer."""
@@ -21,18 +30,81 @@ FIELDS: Final = {"sims": "num_simulations", "evaluations": "max_evaluations", "c
 """What the settings of ``search`` and ``net`` are called in ``SearchConfig``."""
 
 
-def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1) -> Player:
-    """The player that a text describes, e.g. ``search:sims=200,evaluator=rollout,chance=stratified``.
+def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1, max_seconds: float | None = None) -> Player:
+    """Make the player that a text describes, e.g. ``search:sims=200,evaluator=rollout,chance=stratified``.
 
-    ``threads`` are for searches of many positions at once; actions do not depend on it.
+    ``threads`` are for searches of many positions at once; actions do not depend on it. ``max_seconds`` limits the time
+    of each search; such a player does not repeat its actions, and only a player that searches can have it.
     """
     if not isinstance(game, Game):
         raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     try:
-        return _MAKERS[parsed.kind](game, dict(parsed.settings), threads)
+        if max_seconds is None:
+            return _MAKERS[parsed.kind](game, dict(parsed.settings), threads)
+        return _timed(game, parsed, threads, max_seconds)
     except ConfigError as error:
-        raise ConfigError(f"player {spec!r}: {_in_words_of_the_spec(str(error))}") from None
+        raise ConfigError(f"player {str(parsed)!r}: {error}") from None
+
+
+def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, SearchConfig]:
+    """Evaluator and settings of the search that a ``search`` text describes.
+
+    ``limits`` are further fields of ``SearchConfig``, e.g. ``max_seconds``; those that are None keep their defaults.
+    """
+    from aleazero.search.config import chance_of, largest_visit
+
+    settings = dict(spec.settings)
+    word, prior_temperature = settings.pop("evaluator", EVALUATOR), settings.pop("prior_temperature", None)
+    if prior_temperature is not None and settings.get("selection") == "uct":
+        raise ConfigError("prior_temperature has no effect with selection=uct, which ignores priors")
+    evaluator = read_evaluator(word, game, prior_temperature=prior_temperature)
+    config = search_config(settings, SIMULATIONS, **limits)
+    least = 1 + largest_visit(chance_of(config, game, evaluator), game)
+    if config.max_evaluations is not None and config.max_evaluations < least:
+        raise ConfigError(
+            f"evaluations is {config.max_evaluations}, expected at least {least}: one for the root, and those of a "
+            "simulation; with fewer there may be no simulation"
+        )
+    return evaluator, config
+
+
+def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
+    """Evaluator and settings of the ``Planner`` that a ``plan`` text describes."""
+    settings = dict(spec.settings)
+    if "horizon" in settings and "plies" in settings:
+        raise ConfigError(f"plies is {settings['plies']} and horizon is {settings['horizon']!r}, expected one of them")
+    word = settings.pop("evaluator", None)
+    evaluator = read_evaluator(word or EVALUATOR, game)
+    evaluates = settings.get("horizon") != "game" or {"keep", "margin"} & settings.keys() or hasattr(evaluator, "ended")
+    if word is not None and not evaluates:
+        raise ConfigError(
+            f"evaluator is {word!r}, which has no effect with horizon=game: all values come from the ends of the game"
+        )
+    return evaluator, settings
+
+
+def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) -> SearchConfig:
+    """Settings of a search by the keys of a text; ``simulations`` is the default of ``sims`` if nothing limits it.
+
+    With ``evaluations`` alone, simulations are limited too: near the end of a game most of them need no evaluation.
+    """
+    from aleazero.search.config import SearchConfig
+
+    given = {FIELDS[key]: value for key, value in settings.items() if key != "chance"}
+    given |= {name: value for name, value in limits.items() if value is not None}
+    evaluations = given.get("max_evaluations")
+    if "num_simulations" not in given:
+        if evaluations is not None:
+            simulations = max(1, min(ENDLESS, SIMULATIONS_AN_EVALUATION * evaluations))
+        elif "max_seconds" in given:
+            simulations = ENDLESS
+        given["num_simulations"] = simulations
+    chance = settings.get("chance")
+    try:
+        return SearchConfig(chance=None if chance is None else read_chance(chance), **given)
+    except ConfigError as error:
+        raise ConfigError(_in_words_of_the_spec(str(error))) from None
 
 
 def _random(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -45,6 +117,20 @@ def _greedy(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.simple import greedy_player
 
     return greedy_player(game)
+
+
+def _playout(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.simple import PlayoutPlayer, has_playout
+
+    if not has_playout(game):
+        raise ConfigError(f"{game!r} has no playout policy of its own, expected random, which its playouts are")
+    return PlayoutPlayer()
+
+
+def _file(game: Game, settings: dict[str, Any], threads: int) -> Player:
+    from aleazero.players.simple import read_player
+
+    return read_player(settings["path"], settings["name"], game)
 
 
 def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -65,24 +151,14 @@ def _alone(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.searching import SearchPlayer
-    from aleazero.search.config import SearchConfig
 
-    word, prior_temperature = settings.pop("evaluator", "rollout"), settings.pop("prior_temperature", None)
-    evaluator = read_evaluator(word, game, prior_temperature=prior_temperature)
-    chance = settings.pop("chance", None)
-    if "sims" not in settings:
-        allowed = SIMULATIONS_AN_EVALUATION * settings.get("evaluations", 0)
-        settings["sims"] = max(1, min(ENDLESS, allowed)) if "evaluations" in settings else SIMULATIONS
-    given = {FIELDS[key]: value for key, value in settings.items()}
-    config = SearchConfig(chance=None if chance is None else read_chance(chance), **given)
-    return SearchPlayer(game, evaluator, config, threads)
+    return SearchPlayer(game, *make_search(PlayerSpec("search", settings), game), threads)
 
 
 def _plan(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.players.planning import PlanPlayer
 
-    evaluator = read_evaluator(settings.pop("evaluator", "rollout"), game)
-    return PlanPlayer(game, evaluator, settings)
+    return PlanPlayer(game, *make_plan(PlayerSpec("plan", settings), game))
 
 
 def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -91,32 +167,41 @@ def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
     return HumanPlayer()
 
 
-def _net(game: Game, settings: dict[str, Any], threads: int) -> Player:
+def _net(game: Game, settings: dict[str, Any], threads: int, max_seconds: float | None = None) -> Player:
     from aleazero.nets.planned import PlannedNet
     from aleazero.players.net import NetPlayer, read_any_net
     from aleazero.players.planning import PlanPlayer
     from aleazero.players.searching import SearchPlayer
-    from aleazero.search.config import SearchConfig
 
     prior_temperature = settings.pop("prior_temperature", None)
     net = read_any_net(settings.pop("path"), game, settings.pop("inference", None), prior_temperature)
     plans = isinstance(net, PlannedNet)
-    settings.setdefault("sims", 0 if plans else NET_SIMULATIONS)
-    chance = settings.pop("chance", None)
-    if settings["sims"] == 0:
-        searching = {"chance": chance, "c": settings.get("c"), "prior_temperature": prior_temperature}
-        for name, value in searching.items():
+    if settings.get("sims", 0 if plans else NET_SIMULATIONS) == 0:
+        given = {"chance": settings.get("chance"), "c": settings.get("c"), "prior_temperature": prior_temperature,
+                 "max_seconds": max_seconds}  # fmt: skip
+        for name, value in given.items():
             if value is not None:
                 raise ConfigError(f"{name} is of a search, expected none: with sims=0 the network decides alone")
         return PlanPlayer(game, net, net.horizon()) if plans else NetPlayer(net, game)
-    given = {FIELDS[key]: value for key, value in settings.items()}
-    config = SearchConfig(chance=None if chance is None else read_chance(chance), **given)
-    return SearchPlayer(game, net, config, threads)
+    config = search_config(settings, NET_SIMULATIONS, max_seconds=max_seconds)
+    return SearchPlayer(game, net, config, threads, timed=max_seconds is not None)
+
+
+def _timed(game: Game, spec: PlayerSpec, threads: int, max_seconds: float) -> Player:
+    from aleazero.players.searching import SearchPlayer
+
+    if spec.kind == "net":
+        return _net(game, dict(spec.settings), threads, max_seconds)
+    if spec.kind != "search":
+        raise ConfigError(f"max_seconds is {max_seconds}, which has no effect: {spec.kind} does not search")
+    return SearchPlayer(game, *make_search(spec, game, max_seconds=max_seconds), threads, timed=True)
 
 
 _MAKERS: Final = {
     "random": _random,
     "greedy": _greedy,
+    "playout": _playout,
+    FILE: _file,
     "oracle": _oracle,
     "alone": _alone,
     "human": _human,

@@ -11,6 +11,7 @@ from aleazero.players.player import Allowed, Thinker, own_seed
 from aleazero.search.evaluator import Rollout, resolve_evaluator
 from aleazero.search.plan import Plan
 from aleazero.search.planner import Planner
+from aleazero.search.result import SearchResult
 
 KEPT_PLANS: Final = 256
 
@@ -50,14 +51,25 @@ class PlanPlayer(Thinker):
             self._keep(seeds[row], plan)
         return [action for action in selected if action is not None]
 
+    def explain(self, state: State, seed: int) -> SearchResult | None:
+        """Return what the plan by which ``select`` chooses with this seed says of a state."""
+        plan = self._plans.get(seed)
+        if plan is None or plan.action_within(state) is None:
+            plan = self._planner_at(state, seed).plan(state.clone())
+            self._keep(seed, plan)
+        return plan.result(state)
+
+    def _planner_at(self, state: State, seed: int) -> Planner:
+        """The planner of a decision: playouts draw from a stream of their own."""
+        if not self._draws:
+            return self._planner
+        return Planner(self._game, self._evaluator, **self._settings, seed=own_seed(state, seed))
+
     def _alone(self, state: State, seed: int, allowed: Allowed) -> int | None:
         """The action of a plan for this decision only: its playouts have luck of their own, or a few actions are
         allowed, all of which the plan of the turn may have pruned.
         """
-        planner = self._planner
-        if self._draws:
-            planner = Planner(self._game, self._evaluator, **self._settings, seed=own_seed(state, seed))
-        return planner.run(state.clone(), allowed).best_action
+        return self._planner_at(state, seed).run(state.clone(), allowed).best_action
 
     def _planned(self, state: State, seed: int) -> int | None:
         """What the plan at hand says, if the state is inside its turn."""

@@ -10,12 +10,15 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import DECISION, State
 from aleazero.games.luck import stream_key
 from aleazero.search.root import narrowed
+
+if TYPE_CHECKING:
+    from aleazero.search.result import SearchResult
 
 THOUGHTS: Final = 0x74686F7567687473  # "thoughts": the stream of what players draw
 
@@ -33,6 +36,9 @@ class Player(Protocol):
         self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
     ) -> list[int]:
         """The same actions as one after the other, perhaps at less cost."""
+
+    def explain(self, state: State, seed: int) -> SearchResult | None:
+        """Return the search or plan by which ``select`` chooses with this seed; None for a player that has none."""
 
 
 class Thinker(ABC):
@@ -60,6 +66,10 @@ class Thinker(ABC):
             else ()
         )
         return [next(chosen) if forced is None else forced for forced, _ in choices]
+
+    def explain(self, state: State, seed: int) -> SearchResult | None:
+        """Return the search or plan by which ``select`` chooses with this seed; None for a player that has none."""
+        return None
 
     @abstractmethod
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:

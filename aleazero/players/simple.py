@@ -1,19 +1,25 @@
-"""Players without a search: one by chance, one by points, one that knows."""
+"""Players without a search: by chance, by points, by the game's playout policy, by exact values, by a user's code."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
+from inspect import isclass
+from operator import index
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.errors import AleaZeroError, ConfigError, GameError, IllegalActionError, nearest
 from aleazero.games.base import Game, State
-from aleazero.games.kernel import KernelState
+from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import unit
+from aleazero.games.registry import import_file
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.planning import PlanPlayer
-from aleazero.players.player import Allowed, Thinker, own_seed
+from aleazero.players.player import Allowed, Player, Thinker, own_seed
 
 
 class RandomPlayer(Thinker):
@@ -30,6 +36,95 @@ class RandomPlayer(Thinker):
 def by_lot(actions: Sequence[int], key: int) -> int:
     """One of some actions, each with the same chance; ``key`` is 64 random bits."""
     return actions[int(unit(key) * len(actions))]
+
+
+class PlayoutPlayer(Thinker):
+    """Draws from the game's own playout policy, as the playouts of ``rollout`` do."""
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """The action of a playout."""
+        rows = zip(states, seeds, allowed, strict=True)
+        return [playout_action(state, unit(own_seed(state, seed)), some) for state, seed, some in rows]
+
+
+def playout_action(state: State, u: float, allowed: Allowed) -> int:
+    """The action of a playout for a number u in [0, 1), among those that are allowed."""
+    if allowed is None:
+        return state.playout_action(u)
+    action = state._choose(allowed, u)
+    return action if action in allowed else allowed[int(u * len(allowed))]
+
+
+def has_playout(game: Game) -> bool:
+    """Whether a game has a playout policy of its own, instead of random actions."""
+    if isinstance(game, KernelGame):
+        return game.kernels.playout is not None
+    return hasattr(getattr(game.new_initial_state(), "wrapped", None), "playout_action")
+
+
+class OwnPlayer(Thinker):
+    """A player that a user wrote: its actions are checked, and its errors are one line."""
+
+    selects_canonical = False
+
+    def __init__(self, select: Callable[[State, int], Any], name: str) -> None:
+        self._select, self._name = select, name
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """What the user's code selects, one position after the other; its seed is derived from the position."""
+        rows = zip(states, seeds, allowed, strict=True)
+        return [self._choose(state, own_seed(state, seed), some or state.legal_actions()) for state, seed, some in rows]
+
+    def _choose(self, state: State, seed: int, allowed: list[int]) -> int:
+        action = _called(self._name, self._select, state.clone(), seed)
+        if isinstance(action, str):
+            action = state.string_to_action(action)
+        try:
+            found = state.canonical_action(index(action))
+        except TypeError:
+            found = -1
+        if found not in allowed:
+            legal = ", ".join(f"{one} ({state.action_to_string(one)})" for one in allowed[:12])
+            raise IllegalActionError(
+                f"player {self._name} selected {action!r} in {state.to_text()!r}, expected one of {legal}"
+            )
+        return found
+
+
+def read_player(path: str, name: str, game: Game) -> Player:
+    """A player from a user's Python file: a function ``NAME(state, seed)``, or a class ``NAME(game)`` with ``select``.
+
+    This runs the file.
+    """
+    called = f"{path}:{name}"
+    try:
+        module = import_file(Path(path).expanduser())
+    except GameError as error:
+        raise ConfigError(str(error)) from None
+    except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
+        raise ConfigError(f"cannot read {path!r}: {error}") from None
+    found = getattr(module, name, None)
+    if found is None:
+        own = [word for word, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+        raise ConfigError(f"no {name!r} in {path}, {nearest(name, own)}")
+    if isclass(found):
+        made = _called(called, found, game)
+        found = getattr(made, "select", None)
+    if not callable(found):
+        raise ConfigError(f"{called} is no player, expected a function of (state, seed), or a class with select")
+    return OwnPlayer(found, called)
+
+
+def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a user's function returns; what it raises is an error that names the line."""
+    try:
+        return function(*arguments)
+    except AleaZeroError:
+        raise
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)[1:]
+        where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        raise ConfigError(f"player {name} raised {type(error).__name__}: {error}{where}") from error
 
 
 class OraclePlayer(Thinker):
@@ -49,11 +144,21 @@ class OraclePlayer(Thinker):
 
 def greedy_player(game: Game) -> PlanPlayer:
     """The most that this turn can bring, expected exactly, with no thought of the next."""
-    return PlanPlayer(game, Points(), {"horizon": "turn"})
+    return GreedyPlayer(game, Points(), {"horizon": "turn"})
+
+
+class GreedyPlayer(PlanPlayer):
+    """Plans a turn over points, whose values are in no unit that a game's returns have: it explains nothing."""
+
+    def explain(self, state: State, seed: int) -> None:
+        """Return None."""
 
 
 class Points:
-    """Values a state by the return so far, and by the points on the board where returns count wins only."""
+    """Values a state by the return so far, and by the margin in points if the game's returns count wins only.
+
+    The margin is the player's own points minus the mean of the others', so that points taken from another player count.
+    """
 
     sees_states = True
     afterstates = 1
@@ -65,12 +170,21 @@ class Points:
         values = np.array([np.roll(worth(state), -state.viewer()) for state in states])
         return np.zeros((len(states), game.num_actions)), values
 
+    def ended(self, states: Sequence[State]) -> NDArray[np.float64]:
+        """Values of the ends of a game, by player: the return stands in for the player's own points."""
+        return np.array([worth(state) for state in states])
+
 
 def worth(state: State) -> NDArray[np.float64]:
-    """The return so far, by player, and what the game's own ``points`` say."""
+    """The return so far, by player, plus the player's own points minus the mean of the others'."""
     points = points_of(state)
     returns = np.array(state.returns())
-    return returns if points is None else returns + points
+    if points is None:
+        return returns
+    own = np.zeros_like(points) if state.is_terminal() else points
+    others = (points.sum() - points) / max(1, len(points) - 1)
+    found: NDArray[np.float64] = returns + own - others
+    return found
 
 
 def points_of(state: State) -> NDArray[np.float64] | None:

@@ -1,6 +1,7 @@
 """A player as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
 
-A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``.
+A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``. A player of the user's own is
+named by its Python file and what it is called there: ``path/file.py:NAME``.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from aleazero.errors import ConfigError, nearest
 from aleazero.players.words import check_evaluator, read_chance
 
 EXAMPLES: Final = (
-    "random, greedy, oracle, human, search:sims=200,evaluator=rollout, plan:horizon=turn,evaluator=uniform or "
-    "net:PATH,sims=64"
+    "random, greedy, playout, oracle, human, search:sims=200,evaluator=rollout, plan:horizon=turn,evaluator=uniform, "
+    "net:PATH,sims=64 or your own as path/file.py:NAME"
 )
+FILE: Final = "file"
+"""The kind of players that a user's Python file has."""
 
 SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "random": {},
     "greedy": {},
+    "playout": {},
     "oracle": {},
     "alone": {},
     "human": {},
@@ -49,10 +53,28 @@ class PlayerSpec:
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the text that ``parse_spec`` reads back."""
+        if self.kind == FILE:
+            return f"{self.settings['path']}:{self.settings['name']}"
+        first = FIRST.get(self.kind)
+        parts = [] if first is None else [self.settings[first]]
+        for key, value in self.settings.items():
+            if key == "evaluator" and value.startswith("net:"):
+                parts.append(f"net={value.removeprefix('net:')}")
+            elif key != first:
+                parts.append(f"{key}={value}")
+        return f"{self.kind}:{','.join(parts)}" if parts else self.kind
+
 
 def parse_spec(text: str, what: str = "player") -> PlayerSpec:
     """Read a player's text; ``what`` is what errors call it."""
     kind, colon, rest = text.partition(":")
+    path, dot, name = text.rpartition(".py")
+    if path and dot and (not name or name.startswith(":")) and kind not in FIRST:
+        if not name[1:].isidentifier():
+            raise ConfigError(f"{what} is {text!r}, expected path/file.py:NAME, a function or class in that file")
+        return PlayerSpec(FILE, {"path": f"{path}.py", "name": name[1:]})
     if kind not in SETTINGS:
         raise ConfigError(f"{what} is {text!r}, {nearest(kind, SETTINGS)} (e.g. {EXAMPLES})")
     known = SETTINGS[kind]

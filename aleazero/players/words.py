@@ -36,6 +36,13 @@ def read_chance(word: str, what: str = "chance") -> ChanceConfig:
     return ChanceConfig.preset(CHANCE_WORDS[word])
 
 
+def chance_name(chance: ChanceConfig) -> str | None:
+    """The preset that has these settings; None for others."""
+    from aleazero.search.config import PRESETS, ChanceConfig
+
+    return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
+
+
 def check_evaluator(word: str, what: str = "evaluator") -> None:
     """Refuse what is no evaluator's word."""
     name, colon, number = word.partition(":")

@@ -179,7 +179,13 @@ class SearchConfig(Settings):
         description="count: a waiting leaf counts as a visit without a value. virtual_loss: as a visit that lost.",
     )
     max_nodes: int = Field(10_000_000, ge=2, le=2**31 - 2, description="A full tree stops the search and says so.")
-    max_evaluations: int | None = Field(None, ge=1, le=2**62, description="Stop after this many leaf evaluations.")
+    max_evaluations: int | None = Field(
+        None,
+        ge=1,
+        le=2**62,
+        description="Stop after this many evaluations: one of the root, and one or more for each simulation that "
+        "reaches a new leaf. 1 leaves no simulation.",
+    )
     max_seconds: float | None = Field(
         None, gt=0, description="Stop after this time: a prefix of the same search, not repeatable."
     )

@@ -97,6 +97,28 @@ def test_what_stops_a_search_early_is_said(run, run_json, words, stopped):
     assert {"evaluations": "evaluations are spent", "nodes": "tree is full", "seconds": "time is up"}[stopped] in line
 
 
+def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
+    data = run_json("analyse", "tic_tac_toe", "--evaluations", "50", "--moves", "0 1 2 3 4 5")
+    assert data["stats"]["simulations"] == 500
+
+
+@pytest.mark.parametrize(
+    ("words", "simulations", "chance"),
+    [
+        ((), 2000, None),
+        (("--evaluator", "oracle"), 2000, None),
+        (("--chance", "closed"), 2000, "sampling"),
+        (("--evaluations", "30"), 300, None),
+    ],
+)
+def test_settings_are_those_of_the_player_that_is_named(run_json, words, simulations, chance):
+    data = run_json("analyse", "dice_game", *words)
+    config = aleazero.make_player(data["engine"], aleazero.load_game("dice_game")).config
+    assert config.num_simulations == simulations
+    assert config.chance == (None if chance is None else aleazero.ChanceConfig.preset(chance))
+    assert data["config"]["num_simulations"] == simulations
+
+
 def test_ctrl_c_shows_what_was_found(process):
     command = [sys.executable, "-m", "aleazero.cli.main", "analyse", "dice_game", "--sims", "2000000000"]
     search = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
@@ -159,7 +181,9 @@ def test_the_tree_is_written(run, tmp_path):
         (("dice_game", "--position", "21 over"), "the game is over in this position"),
         (("pig", "--moves", "fly"), "no action 'fly' here, expected one of roll"),
         (("pig", "--moves", "hold"), "no action 'hold' here"),
-        (("pig", "--moves", "roll 9"), "outcome 9 cannot happen here"),
+        (("pig", "--moves", "roll 9"), "outcome 9 cannot happen here, expected one of 1, 2, 3, 4, 5, 6"),
+        (("yatzy", "--moves", "99999"), "outcome 99999 cannot happen here, expected one of 210 (roll-11111), 211 ("),
+        (("yatzy", "--moves", "13336 keep-9"), "no action 'keep-9' here, expected one of keep-none (0), keep-"),
         (("pig", "--sims", "0"), "--sims is 0, expected"),
         (("pig", "--seed", "-1"), "--seed is -1, expected"),
         (("pig", "--seconds", "0"), "--seconds is 0.0, expected"),

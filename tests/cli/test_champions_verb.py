@@ -59,4 +59,4 @@ def test_a_value_network_has_hints_by_its_own_text_too():
 
 def test_play_with_simulations_is_against_the_search():
     told = json.loads(invoke("play", "yatzy", "--position", LATE, "--sims", 5, "--watch", "--json").stdout)
-    assert told["engine"] == "search"
+    assert told["engine"] == "search:sims=5"

@@ -22,14 +22,23 @@ def test_played_luck_is_keyed_by_the_viewer_and_its_count():
     assert all(counts.values())
 
 
-def test_every_search_has_a_seed_of_its_own():
-    seeds = []
+def test_every_seat_has_a_seed_of_its_own_that_is_not_that_of_the_dice():
+    pig = aleazero.load_game("pig")
+    seeds = [5, 6]
     for seed in (5, 6):
-        episode = fresh(seed)
-        for _ in range(20):
-            seeds += [episode.search_seed(SEARCHES), episode.search_seed(HINTS)]
-            episode.ply += 1
+        for text in ("10-20 turn 3 player 0", "10-20 turn 3 player 1"):
+            episode = Episode(pig.state_from_text(text), seed)
+            seeds += [episode.player_seed(SEARCHES), episode.player_seed(HINTS)]
     assert len(set(seeds)) == len(seeds)
+
+
+def test_a_seats_seed_stays():
+    episode = fresh()
+    first = episode.player_seed(SEARCHES)
+    episode.act(0, None)
+    while episode.state.is_chance_node() or episode.state.current_player() != 0:
+        episode.draw() if episode.state.is_chance_node() else episode.act(0, None)
+    assert (episode.ply > 0, episode.player_seed(SEARCHES)) == (True, first)
 
 
 def test_the_record_replays():

@@ -100,7 +100,7 @@ def test_yatzy_is_judged_by_the_oracle(run_json, tmp_path, oracle) -> None:
     ("words", "said"),
     [
         (("--recipe", "nonsense"), "--recipe is 'nonsense', expected afterstate"),
-        (("--recipe", "alphazero"), "expected `aleazero train` with `recipe: alphazero` in its config, or `selfplay`"),
+        (("--recipe", "alphazero"), "expected `aleazero train CONFIG` with `recipe: alphazero` in it, or"),
         (("--minutes", "1", "--rounds", "2"), "--minutes and --rounds are both given"),
         (("--set", "lanse=3"), "no setting 'lanse', did you mean lanes"),
         (("--set", "lanes"), "--set is 'lanes', expected KEY=VALUE, e.g. target=td"),

@@ -76,7 +76,7 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
 @pytest.mark.parametrize(
     ("words", "command"),
     [
-        (("learn", "--workers", "2"), "aleazero learn"),
+        (("learn", "--wrkers", "2"), "aleazero learn"),
         (("runs", "show", "--loud"), "aleazero runs show"),
         (("frobnicate",), "aleazero"),
     ],
@@ -84,4 +84,6 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
 def test_usage_errors_name_the_help_of_their_own_command(process, words, command):
     done = process(*words)
     assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
     assert done.stderr.strip().endswith(f"; `{command} --help` shows what there is")
+    assert done.stderr.count("\n") == 1

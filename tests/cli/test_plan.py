@@ -27,7 +27,8 @@ def test_a_planned_chance_root_shows_outcomes(run):
 
 @pytest.mark.parametrize(("spec", "settings"), [("turn", {}), ("2", {"plies": 2}), ("game", {"horizon": "game"})])
 def test_json_is_the_plans_result(run_json, spec, settings):
-    data = run_json("analyse", "dice_game", "--position", "14", "--plan", spec, "--evaluator", "uniform")
+    evaluator = () if spec == "game" else ("--evaluator", "uniform")
+    data = run_json("analyse", "dice_game", "--position", "14", "--plan", spec, *evaluator)
     game = aleazero.load_game("dice_game")
     result = aleazero.Planner(game, "uniform", **settings).run(game.state_from_text("14"))
     assert data["plan"] == spec
@@ -53,8 +54,8 @@ def test_a_plan_can_be_drawn(run, tmp_path):
     [
         (("--plan", "round"), "--plan is 'round', expected turn, game or a number of plies"),
         (("--plan", "0"), "--plan is '0'"),
-        (("--plan", "2", "--sims", "10"), "--sims is 10 beside --plan"),
-        (("--plan", "2", "--chance", "open"), "--chance is 'open' beside --plan"),
+        (("--plan", "2", "--sims", "10"), "--sims is 10, which has no effect: the player 'plan:plies=2' has no sims"),
+        (("--plan", "2", "--chance", "open"), "--chance is 'open', which has no effect"),
         (("--plan", "game", "-p", "target=10"), "aleazero.oracles.solve"),
     ],
 )
@@ -64,10 +65,10 @@ def test_what_does_not_go_with_a_plan(refused, words, said):
 
 def test_the_planner_plays(run_json):
     words = ("play", "pig", "--position", "80-80", "--watch", "--seed", "3", "--evaluator", "rollout:5")
-    for engine in ("plan", "plan:horizon=turn", "plan:plies=2,keep=1,margin=0.5"):
+    for engine in ("plan:horizon=turn", "plan:plies=2,keep=1,margin=0.5"):
         record = run_json(*words, "--engine", engine)
         assert record["complete"] is True
-        assert record["engine"] == engine
+        assert record["engine"] == f"{engine},evaluator=rollout:5"
         assert {step["simulations"] for step in record["steps"] if step["kind"] == "decision"} == {0}
         assert any(step.get("value") for step in record["steps"])
 
@@ -91,12 +92,12 @@ def test_a_hint_is_a_plan(run):
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        ("plam", "--engine is 'plam', did you mean plan?"),
+        ("plam", "--engine is 'plam', did you mean plan or playout?"),
         ("search:plies=2", "no setting 'plies=2' of search"),
         ("plan:plys=2", "did you mean plies"),
         ("plan:plies", "got 'plies', expected plies=VALUE"),
         ("plan:plies=two", "plies is 'two', expected a whole number"),
-        ("search:sims=0", "--sims is 0"),
+        ("search:sims=0", "player 'search:sims=0': sims is 0, expected"),
         ("search:evaluator=rolout", "evaluator is 'rolout', did you mean rollout"),
         ("plan:horizon=round", "horizon is 'round'"),
     ],
@@ -105,10 +106,13 @@ def test_engines_that_are_refused(refused, engine, said):
     assert said in refused("play", "pig", "--watch", "--json", "--engine", engine)
 
 
-def test_what_an_engines_text_sets_goes_before_the_options(run_json):
-    words = ("play", "dice_game", "--watch", "--seed", "3", "--sims", "30", "--chance", "closed")
-    record = run_json(*words, "--engine", "search:sims=7,chance=open,evaluator=uniform")
+def test_options_apply_where_an_engines_text_is_silent(run_json, refused):
+    words = ("play", "dice_game", "--watch", "--seed", "3", "--sims", "7")
+    record = run_json(*words, "--engine", "search:chance=open,evaluator=uniform")
     assert (record["simulations"], record["chance"], record["evaluator"]) == (7, "open", "uniform")
+    assert "--sims is 7, which has no effect: the player 'search:sims=30' sets sims" in refused(
+        *words, "--engine", "search:sims=30"
+    )
     assert {step["simulations"] for step in record["steps"] if step["kind"] == "decision"} == {7}
 
 

@@ -3,7 +3,10 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.play import SearchPlayer, Table
+from aleazero.cli.episode import SEARCHES
+from aleazero.cli.play import Table
+from aleazero.games.luck import stream_key
+from aleazero.players.searching import SearchPlayer
 
 WATCH = ("--watch", "--sims", "50", "--seed", "5")
 
@@ -54,14 +57,14 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown(run_json):
 
 def test_searches_do_not_share_luck(run, monkeypatch):
     seen = []
-    original = SearchPlayer.search
+    original = aleazero.Search.run
 
-    def spy(self, episode, stream):
-        result = original(self, episode, stream)
-        seen.append(result.config.seed)
-        return result
+    def spy(self, state, actions=None, seed=None):
+        if self.config.max_seconds is None:  # the one that compiles has a limit
+            seen.append(seed)
+        return original(self, state, actions, seed)
 
-    monkeypatch.setattr(SearchPlayer, "search", spy)
+    monkeypatch.setattr(aleazero.Search, "run", spy)
     assert run("play", "dice_game", *WATCH).exit_code == 0
     assert len(seen) == len(set(seen)) >= 4
     assert 5 not in seen
@@ -78,7 +81,7 @@ def test_you_play_by_name_and_by_id(run):
 def test_what_is_no_move_is_asked_again(run):
     result = run("play", "dice_game", "--seed", "5", stdin="fly\n7\n\nstop\n")
     assert result.exit_code == 0
-    assert "no action 'fly' here, expected one of roll, stop" in result.stdout
+    assert "no action 'fly' here, expected one of roll (0), stop (1)" in result.stdout
     assert "action 7 is illegal here" in result.stdout
     assert "the game is over: 0.00" in result.stdout
 
@@ -110,10 +113,10 @@ def test_q_and_the_end_of_input_end_cleanly(run, stdin):
 
 
 def test_ctrl_c_ends_cleanly(run, run_json, monkeypatch):
-    def interrupt(self, episode):
+    def interrupt(self, state, seed):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SearchPlayer, "choose", interrupt)
+    monkeypatch.setattr(SearchPlayer, "explain", interrupt)
     result = run("play", "dice_game", *WATCH)
     assert (result.exit_code, result.exception) == (0, None)
     assert "stopped after 0 moves" in result.stdout
@@ -123,11 +126,11 @@ def test_ctrl_c_ends_cleanly(run, run_json, monkeypatch):
 def test_an_interrupted_search_plays_no_move(monkeypatch, run_json):
     import dataclasses
 
-    original = SearchPlayer.search
+    original = SearchPlayer.explain
     monkeypatch.setattr(
         SearchPlayer,
-        "search",
-        lambda self, episode, stream: dataclasses.replace(original(self, episode, stream), stopped="interrupted"),
+        "explain",
+        lambda self, state, seed: dataclasses.replace(original(self, state, seed), stopped="interrupted"),
     )
     record = run_json("play", "dice_game", *WATCH)
     assert (record["complete"], record["steps"]) == (False, [])
@@ -158,10 +161,6 @@ def test_a_users_rules_that_raise_are_one_line(run, coin_file):
         (("dice_game", "--position", "21 over"), "the game is over"),
         (("dice_game", "--moves", "fly"), "no action 'fly'"),
         (("dice_game", "--engine", "net:none.safetensors"), "no network at 'none.safetensors'"),
-        (
-            ("dice_game", "--engine", "net:dummy", "--sims", "9"),
-            "expected it in the engine's own text: net:PATH,sims=9",
-        ),
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
@@ -172,6 +171,8 @@ def test_networks_play(run_json):
     for engine in ("net:dummy,sims=0", "net:dummy,sims=3"):
         record = run_json("play", "dice_game", "--watch", "--engine", engine, "--seed", "1")
         assert (record["complete"], record["engine"]) == (True, engine)
+    record = run_json("play", "dice_game", "--watch", "--engine", "net:dummy", "--sims", "3", "--seed", "1")
+    assert (record["engine"], record["simulations"]) == ("net:dummy,sims=3", 3)
 
 
 def test_two_people_share_a_terminal(run):
@@ -186,6 +187,68 @@ def test_the_table_is_silent_when_told(capsys):
     from aleazero.cli.show import make_console
 
     game = aleazero.load_game("dice_game")
-    player = SearchPlayer(game, "uniform", aleazero.SearchConfig(num_simulations=5), 0.0)
+    player = aleazero.make_player("search:sims=5", game)
     assert Table(Episode(game.new_initial_state(), 1), player, None, make_console(), silent=True).play()
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("engine", "simulations", "chance"),
+    [
+        ("search", 200, "sampling"),
+        ("search:evaluations=50", 500, "sampling"),
+        ("search:evaluator=oracle", 200, "stratified"),
+        ("net:dummy", 64, "stratified"),
+    ],
+)
+def test_an_engine_is_the_player_that_a_match_seats(run_json, engine, simulations, chance):
+    game = aleazero.load_game("dice_game")
+    config = aleazero.make_player(engine, game).config
+    record = run_json("play", "dice_game", "--watch", "--seed", "1", "--engine", engine)
+    assert (record["engine"], record["simulations"], record["chance"]) == (engine, simulations, chance)
+    assert config.num_simulations == simulations
+
+
+@pytest.mark.parametrize("engine", ["search:sims=40", "plan:horizon=turn,evaluator=uniform", "plan:plies=1", "greedy"])
+def test_it_plays_what_the_player_selects(run_json, engine):
+    record = run_json("play", "pig", "--position", "70-70", "--watch", "--seed", "3", "--engine", engine)
+    game = aleazero.load_game("pig")
+    player, state = aleazero.make_player(engine, game), game.state_from_text("70-70")
+    for step in record["steps"]:
+        if step["kind"] == "decision":
+            assert player.select(state, stream_key(SEARCHES, 3, state.current_player())) == step["action"]
+        state.apply_action(step["outcome"] if step["kind"] == "chance" else step["action"])
+    assert state.is_terminal()
+
+
+def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
+    words = ("play", "tic_tac_toe", "--watch", "--seed", "1", "--engine", "search:evaluations=20")
+    assert run_json(*words)["complete"] is True
+
+
+def test_who_plays_is_shown(run, run_json):
+    assert "search:sims=2000 plays" in run("play", "dice_game", "--seed", "1", stdin="q\n").stdout
+    assert run_json("play", "dice_game", "--watch", "--seed", "1")["engine"] == "search:sims=2000"
+    record = run_json("play", "dice_game", "--watch", "--seed", "1", "--evaluations", "9", "--c", "2")
+    assert (record["engine"], record["simulations"]) == ("search:evaluations=9,c=2.0", 90)
+
+
+def test_a_time_limit(run_json):
+    record = run_json("play", "dice_game", "--watch", "--seed", "1", "--seconds", "0.01")
+    assert record["complete"] is True
+    assert all(step["simulations"] > 0 for step in record["steps"] if step["kind"] == "decision")
+
+
+def test_a_players_file_that_fails_is_one_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def first(state, seed):\n    return state.legal_actions()[0]\n\n"
+                                      "def broken(state, seed):\n    return 1 // 0\n")  # fmt: skip
+    assert run("play", "tic_tac_toe", "--watch", "--engine", "mine.py:first").exit_code == 0
+    for words in (("play", "tic_tac_toe", "--watch", "--engine", "mine.py:broken"),
+                  ("match", "mine.py:broken", "random", "--game", "tic_tac_toe", "--games", "2"),
+                  ("gate", "random", "mine.py:broken", "--game", "tic_tac_toe"),
+                  ("evaluate", "--player", "mine.py:broken", "--game", "tic_tac_toe", "--pairs", "2")):  # fmt: skip
+        result = run(*words)
+        assert result.exit_code == 2
+        assert result.stderr.count("error: player mine.py:broken raised ZeroDivisionError") == 1
+        assert "Traceback" not in result.output

@@ -3,15 +3,8 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.specs import (
-    SETTING_OPTIONS,
-    read_config,
-    read_evaluator,
-    read_game,
-    read_params,
-    read_state,
-)
-from aleazero.players.make import ENDLESS
+from aleazero.cli.specs import OPTIONS, named_as_options, read_game, read_params, read_state, with_options
+from aleazero.players.spec import PlayerSpec
 
 
 def test_params_are_numbers_truth_values_or_text():
@@ -38,11 +31,35 @@ def test_a_state_is_a_position_and_then_moves():
     assert read_state(game, None, None).to_text() == game.new_initial_state().to_text()
 
 
-def test_evaluators():
-    pig = aleazero.load_game("pig")
-    assert read_evaluator("uniform", pig) == aleazero.Uniform()
-    assert read_evaluator("rollout:4", pig) == aleazero.Rollout(4)
-    assert read_evaluator("oracle") is None
+def test_moves_by_name_by_its_last_part_and_by_id():
+    game = read_game("yatzy", ["players=1"])
+    expected = read_state(game, None, "roll-13336 keep-333").to_text()
+    first = game.new_initial_state().string_to_action("roll-13336")
+    assert read_state(game, None, "13336 333").to_text() == expected
+    assert read_state(game, None, f"{first} keep-333").to_text() == expected
+    with pytest.raises(aleazero.IllegalActionError, match="no action '33x'"):
+        read_state(game, None, "13336 33x")
+
+
+SEARCH = PlayerSpec("search", {"sims": 7})
+
+
+def test_options_apply_where_the_text_is_silent():
+    assert with_options(SEARCH, {"sims": None, "c": 2.0}) == PlayerSpec("search", {"sims": 7, "c": 2.0})
+    assert with_options(PlayerSpec("plan"), {"evaluator": "rollout:4"}).settings == {"evaluator": "rollout:4"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "said"),
+    [
+        (SEARCH, {"sims": 9}, "--sims is 9, which has no effect: the player 'search:sims=7' sets sims"),
+        (PlayerSpec("greedy"), {"c": 2.0}, "--c is 2.0, which has no effect: the player 'greedy' has no c"),
+        (SEARCH, {"chance": "clsed"}, "--chance is 'clsed', did you mean closed"),
+    ],
+)
+def test_options_without_effect_are_refused(spec, options, said):
+    with pytest.raises(aleazero.ConfigError, match=said):
+        with_options(spec, options)
 
 
 @pytest.mark.parametrize(
@@ -50,22 +67,19 @@ def test_evaluators():
 )
 def test_bad_evaluators(spec):
     with pytest.raises(aleazero.ConfigError, match="--evaluator is"):
-        read_evaluator(spec)
+        with_options(PlayerSpec("search"), {"evaluator": spec})
 
 
-def test_another_budget_alone_lifts_the_simulations():
-    assert read_config("closed", sims=None, otherwise=7).num_simulations == 7
-    assert read_config("closed", sims=None, otherwise=7, max_seconds=1.0).num_simulations == ENDLESS
-    assert read_config("closed", sims=3, otherwise=7, max_evaluations=9).num_simulations == 3
-
-
-def test_settings_left_alone_keep_their_defaults():
-    assert read_config("open", sims=5, otherwise=7, c=None, selection=None) == aleazero.SearchConfig(
-        num_simulations=5, chance=aleazero.ChanceConfig(loop="open")
-    )
-
-
-def test_errors_name_the_option():
-    assert SETTING_OPTIONS.keys() <= aleazero.SearchConfig.model_fields.keys()
-    with pytest.raises(aleazero.ConfigError, match=r"^--nodes is 1, expected"):
-        read_config("closed", sims=5, otherwise=7, max_nodes=1)
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("player 'search:sims=0': sims is 0, expected 1", "--sims is 0, expected 1"),
+        ("SearchConfig: max_nodes is 1, expected 2", "--nodes is 1, expected 2"),
+        ("c is -1", "--c is -1"),
+        ("player 'plan': horizon is 'round'", "player 'plan': horizon is 'round'"),
+    ],
+)
+def test_errors_name_the_option(message, expected):
+    with pytest.raises(aleazero.ConfigError) as caught, named_as_options(OPTIONS):
+        raise aleazero.ConfigError(message)
+    assert str(caught.value) == expected

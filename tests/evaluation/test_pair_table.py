@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from aleazero.errors import ConfigError
@@ -30,11 +33,39 @@ def test_three_players_by_hand():
     won = [tuple(1.0 if seat == place else -0.5 for seat in range(3)) for place in range(3)]
     # Three games of the first player alone, at seats 0, 1, 2: seat 0 wins. Then three of the other: seat 1 wins.
     table = PairTable.of([pair(won[0], won[0], won[0], won[1], won[1], won[1])])
-    won_alone, beaten_alone = 1.0, (0.0 + 0.5) / 2
-    others_beaten, other_won = (1.0 + 0.5) / 2, 0.0
-    scores = [won_alone, beaten_alone, beaten_alone, others_beaten, other_won, others_beaten]
-    assert table.scores[0] == pytest.approx(sum(scores) / 6)
+    assert table.scores[0] == 0.5  # the first player has the best seat in games 0, 3 and 5
     assert (table.wins, table.losses) == (3, 3)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_player_that_wins_everything_has_one(seats):
+    others = -1.0 / (seats - 1)
+
+    def winner_at(seat):
+        return tuple(1.0 if other == seat else others for other in range(seats))
+
+    won = pair(*(winner_at(seating.index(True)) for seating in seatings(seats)))
+    lost = pair(*(winner_at(seating.index(False)) for seating in seatings(seats)))
+    drawn = pair(*((0.0,) * seats for _ in seatings(seats)))
+    table = PairTable.of([won, lost, drawn])
+    assert table.scores.tolist() == [1.0, 0.0, 0.5]
+    games = len(seatings(seats))
+    assert (table.wins, table.draws, table.losses) == (games,) * 3
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_scores_of_the_two_players_sum_to_one(seats):
+    luck = np.random.default_rng(3)
+    tables = seatings(seats)
+    for _ in range(50):
+        returns = luck.integers(0, 3, (len(tables), seats))
+        games = tuple(
+            SeatedGame(one, 0, (), tuple(map(float, row)), None) for one, row in zip(tables, returns, strict=True)
+        )
+        swapped = tuple(replace(game, seating=tuple(not first for first in game.seating)) for game in games)
+        table = PairTable.of([PlayedPair(0, 0, games), PlayedPair(0, 0, swapped)])
+        assert table.scores.sum() == pytest.approx(1.0)
+        assert table.score().mean == pytest.approx(0.5)
 
 
 def test_alone_by_hand():

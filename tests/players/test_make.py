@@ -4,17 +4,19 @@ import pytest
 
 import aleazero
 from aleazero.players.human import HumanPlayer
+from aleazero.players.make import ENDLESS
 from aleazero.players.net import NetPlayer
 from aleazero.players.planning import PlanPlayer
 from aleazero.players.searching import SearchPlayer
-from aleazero.players.simple import OraclePlayer, RandomPlayer
+from aleazero.players.simple import GreedyPlayer, OraclePlayer, RandomPlayer
+from aleazero.players.spec import parse_spec
 
 
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [
         ("random", RandomPlayer),
-        ("greedy", PlanPlayer),
+        ("greedy", GreedyPlayer),
         ("oracle", OraclePlayer),
         ("search:sims=20,evaluator=uniform,c=2,selection=uct", SearchPlayer),
         ("search:evaluations=50,chance=stratified", SearchPlayer),
@@ -35,16 +37,16 @@ def test_a_text_makes_a_player_that_plays(spec, kind):
 
 def test_settings_reach_the_search():
     game = aleazero.load_game("dice_game")
-    config = aleazero.make_player("search:sims=20,c=2,selection=uct", game)._forest.config
+    config = aleazero.make_player("search:sims=20,c=2,selection=uct", game).config
     assert (config.num_simulations, config.c, config.selection, config.chance) == (20, 2.0, "uct", None)
-    config = aleazero.make_player("search:evaluations=50,chance=open", game)._forest.config
+    config = aleazero.make_player("search:evaluations=50,chance=open", game).config
     assert (config.num_simulations, config.max_evaluations, config.chance.loop) == (500, 50, "open")
 
 
 def test_settings_reach_the_search_of_a_network():
     game = aleazero.load_game("dice_game")
-    assert aleazero.make_player("net:dummy", game)._forest.config == aleazero.SearchConfig(num_simulations=64)
-    config = aleazero.make_player("net:dummy,sims=9,c=2,chance=open", game)._forest.config
+    assert aleazero.make_player("net:dummy", game).config == aleazero.SearchConfig(num_simulations=64)
+    config = aleazero.make_player("net:dummy,sims=9,c=2,chance=open", game).config
     assert (config.num_simulations, config.c, config.chance.loop) == (9, 2.0, "open")
 
 
@@ -59,6 +61,12 @@ def test_a_text_makes_a_person():
         ("search:c=-1", "pig", "c is -1"),
         ("plan:horizon=round", "pig", "horizon is 'round'"),
         ("plan:plies=0", "pig", "plies is 0"),
+        ("plan:plies=2,horizon=turn", "pig", "plies is 2 and horizon is 'turn', expected one of them"),
+        ("plan:horizon=game,evaluator=uniform", "pig", "evaluator is 'uniform', which has no effect with horizon=game"),
+        ("search:evaluations=1", "pig", "evaluations is 1, expected at least 2: one for the root, and those of a sim"),
+        ("search:evaluations=0", "pig", "evaluations is 0, expected"),
+        ("search:evaluations=6,chance=full", "pig", "evaluations is 6, expected at least 7"),
+        ("search:net=dummy,selection=uct,prior_temperature=1", "pig", "prior_temperature has no effect with selection"),
         (
             "net:no/such.file",
             "pig",
@@ -82,3 +90,53 @@ def test_what_a_game_cannot_have_is_one_line(spec, game, said):
 def test_a_name_is_no_game():
     with pytest.raises(aleazero.ConfigError, match="expected a Game"):
         aleazero.make_player("random", "pig")
+
+
+@pytest.mark.parametrize("spec", ["search:sims=30", "plan:horizon=turn", "plan:plies=1,evaluator=uniform", "net:dummy"])
+def test_what_explains_a_choice_is_the_choice(spec):
+    game = aleazero.load_game("pig")
+    player = aleazero.make_player(spec, game)
+    for turn in (3, 17, 20, 24):
+        state = game.state_from_text(f"50-60 turn {turn}")
+        result = player.explain(state, 5)
+        assert result.best_action == player.select(state, 5) == aleazero.make_player(spec, game).select(state, 5)
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "oracle", "human", "net:dummy,sims=0"])
+def test_others_explain_nothing(spec):
+    game = aleazero.load_game("pig", target=10)
+    assert aleazero.make_player(spec, game).explain(game.state_from_text("0-0 turn 3"), 1) is None
+
+
+def test_a_time_limit_is_of_players_that_search():
+    game = aleazero.load_game("dice_game")
+    player = aleazero.make_player("search", game, max_seconds=0.01)
+    assert player.config.num_simulations == ENDLESS
+    assert player.select(game.state_from_text("14"), 0) in (0, 1)
+    for spec in ("greedy", "plan", "net:dummy,sims=0"):
+        with pytest.raises(aleazero.ConfigError, match="max_seconds is"):
+            aleazero.make_player(spec, game, max_seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "random",
+        "search:sims=5,evaluator=rollout:4,c=2.0",
+        "plan:horizon=turn,net=some/file",
+        "net:some/file,sims=64",
+        "net:dummy",
+    ],
+)
+def test_a_spec_is_written_as_it_is_read(text):
+    assert str(parse_spec(text)) == text
+
+
+def test_the_least_evaluations_leave_a_simulation():
+    game = aleazero.load_game("pig")
+    for text, evaluations in (("search:evaluations=2", 2), ("search:evaluations=7,chance=full", 7)):
+        player = aleazero.make_player(text, game)
+        for turn in (3, 20):
+            stats = player.explain(game.state_from_text(f"50-60 turn {turn}"), 0).stats
+            assert stats.simulations >= 1
+            assert stats.evaluations <= evaluations

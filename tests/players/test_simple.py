@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import aleazero
 from aleazero.oracles.judge import judge_of
-from aleazero.players.simple import OraclePlayer, RandomPlayer, greedy_player, worth
+from aleazero.players.simple import OraclePlayer, Points, RandomPlayer, greedy_player, worth
 
 
 def test_the_random_player_takes_each_action_alike():
@@ -60,9 +62,32 @@ def test_greed_in_2048_takes_the_largest_merge():
 
 
 def test_points_count_where_returns_do_not():
-    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.6, 0.25]
+    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.35, -0.35]
     alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
     assert worth(alone).tolist() == [22.0]
+
+
+def test_greed_counts_what_it_takes_from_the_other(tmp_path):
+    tag = (Path(__file__).parents[2] / "examples/tag.py").read_text(encoding="utf-8")
+    file = tmp_path / "tag.py"
+    file.write_text(tag + "\n\ndef points(state, out):\n    out[0], out[1] = state[0] / LENGTH, state[1] / LENGTH\n")
+    game = aleazero.load_game(str(file))
+    state = game.state_from_vector([3, 7, 0, aleazero.DECISION, 0])  # two squares on stands the other
+    # To dash brings 17/6 squares and takes 7/6; to walk brings 2 and takes 7/3.
+    values = aleazero.Planner(game, Points(), backend="plain").plan(state).action_values(state)
+    assert {game_action: value[0] * 12 for game_action, value in values.items()} == pytest.approx(
+        {0: 3 + 2 - 7 + 7 / 3, 1: 3 + 17 / 6 - 7 + 7 / 6}
+    )
+    assert greedy_player(game).select(state, 0) == 0
+
+
+def test_the_return_stands_in_for_points_at_the_end():
+    pig = aleazero.load_game("pig")
+    won = pig.state_from_text("94-25 turn 0 player 0")
+    won.play("roll 6")
+    won.play("hold")
+    assert won.is_terminal()
+    assert worth(won).tolist() == [0.75, -2.0]
 
 
 def test_the_random_player_draws_among_what_is_allowed():

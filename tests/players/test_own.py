@@ -1,0 +1,133 @@
+"""Players of the user's own: the game's playout policy, and code in a Python file."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import aleazero
+from aleazero.evaluation.match import game_seeds
+from aleazero.evaluation.pairs import play_pairs
+from aleazero.games.luck import unit
+from aleazero.players.player import own_seed
+
+PIG = aleazero.load_game("pig", target=20)
+MINE = """
+import random
+
+HOLD_AT = 8
+
+def careful(state, seed):
+    turn = int(state.to_text().split()[2])
+    return "hold" if turn >= HOLD_AT else "roll"
+
+class Drunk:
+    def __init__(self, game):
+        self.actions = game.num_actions
+    def select(self, state, seed):
+        return random.Random(seed).choice(state.legal_actions())
+
+def broken(state, seed):
+    return 1 // 0
+
+def illegal(state, seed):
+    return 7
+
+def wordless(state, seed):
+    return None
+
+class Empty:
+    def __init__(self, game):
+        pass
+
+class Raises:
+    def __init__(self, game):
+        self.place = {}["place"]
+
+number = 5
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_function_plays_and_may_name_its_action():
+    player = aleazero.make_player("mine.py:careful", PIG)
+    states = [PIG.state_from_text(f"0-0 turn {turn}") for turn in (3, 7, 8, 12)]
+    assert [state.action_to_string(player.select(state, 0)) for state in states] == ["roll", "roll", "hold", "hold"]
+    assert player.select_many(states, [0] * 4) == [0, 0, 1, 1]
+    assert player.explain(states[0], 0) is None
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_class_plays_with_a_seed_of_its_own_that_repeats():
+    player = aleazero.make_player("mine.py:Drunk", PIG)
+    state = PIG.state_from_text("0-0 turn 5")
+    assert len({player.select(state, seed) for seed in range(20)}) == 2
+    assert [player.select(state, seed) for seed in range(20)] == [player.select(state, seed) for seed in range(20)]
+
+
+@pytest.mark.usefixtures("mine")
+def test_they_play_matches_also_in_other_processes():
+    table = play_pairs(PIG, "mine.py:careful", "mine.py:Drunk", game_seeds(1, 20))
+    again = play_pairs(PIG, "mine.py:careful", "mine.py:Drunk", game_seeds(1, 20), workers=2)
+    assert table.scores.tolist() == again.scores.tolist()
+    assert table.scores.mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("mine.py:carefull", "player 'mine.py:carefull': no 'carefull' in mine.py, did you mean careful?"),
+        ("none.py:careful", "no file 'none.py'"),
+        (f"{'a' * 300}.py:careful", "cannot read 'aaaa"),
+        ("~nobody-here/mine.py:careful", "cannot read '~nobody-here/mine.py'"),
+        ("mine.py:number", "mine.py:number is no player, expected a function of (state, seed), or a class with select"),
+        ("mine.py:Empty", "is no player"),
+        ("mine.py:Raises", "raised KeyError: 'place' (mine.py, line "),
+        (
+            "mine.py:broken",
+            "player mine.py:broken raised ZeroDivisionError: integer division or modulo by zero (mine.py",
+        ),
+        ("mine.py:illegal", "selected 7 in '0-0 turn 5 player 0', expected one of 0 (roll), 1 (hold)"),
+        ("mine.py:wordless", "selected None in"),
+    ],
+)
+@pytest.mark.usefixtures("mine")
+def test_errors_are_one_line(spec, said):
+    with pytest.raises(aleazero.AleaZeroError) as caught:
+        aleazero.make_player(spec, PIG).select(PIG.state_from_text("0-0 turn 5"), 0)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_imported_is_one_line(tmp_path):
+    for text, said in (("def careful(:", "SyntaxError"), ("import no_such_module", "ModuleNotFoundError"),
+                       ("raise SystemExit(3)", "SystemExit")):  # fmt: skip
+        file = tmp_path / "bad.py"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(aleazero.ConfigError, match=f"cannot import .*{said}"):
+            aleazero.make_player(f"{file}:careful", PIG)
+
+
+def test_the_playout_policy_of_the_game_plays():
+    game = aleazero.load_game("yatzy", players=1)
+    state = game.state_from_text("filled none upper 0 total 0 / player 0 dice 55556 rerolls 1")
+    player = aleazero.make_player("playout", game)
+    assert [player.select(state, seed) for seed in range(50)] == [
+        state.playout_action(unit(own_seed(state, seed))) for seed in range(50)
+    ]
+    some = state.legal_actions()[2:5]
+    assert Counter(player.select(state, seed, some) for seed in range(50)).keys() <= set(some)
+
+
+def test_a_game_without_a_playout_policy_says_so():
+    with pytest.raises(
+        aleazero.ConfigError, match=r"pig\(target=20\) has no playout policy of its own, expected random"
+    ):
+        aleazero.make_player("playout", PIG)
