@@ -73,10 +73,11 @@ def apply_outcome(state, outcome):
 
 def _fits(state):
     """Whether some open tiles sum to the roll."""
+    found = False
     for tiles in range(1, 1 << TILES):
         if tiles & state[SHUT] == 0 and SUMS[tiles] == state[ROLL]:
-            return True
-    return False
+            found = True
+    return found
 
 
 def returns(state, out):

@@ -80,6 +80,8 @@ class Kernels:
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
         self.features: Kernel = self.observe if info.features is None else namespace["features"]
+        self.reads_points = info.features is not None and info.features.lead is not None
+        """Whether training reads ``points`` too, compiled."""
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
@@ -227,8 +229,10 @@ class KernelGame(Game):
                     f"{self.name}: got the legal actions {legal[:12]} at a decision, expected at least one, "
                     f"from 0 to {self.num_actions - 1}"
                 )
-        if kind == CHANCE and state.outcomes_listed() and not state.chance_outcomes():
-            raise PositionError(f"{self.name}: got a chance node without outcomes, expected at least one")
+        if kind == CHANCE:
+            count, _, probabilities = state._outcomes()
+            if count != MANY and abs(float(probabilities[:count].sum()) - 1.0) > PROBABILITY_TOLERANCE:
+                raise PositionError(f"{self.name}: got a chance node whose probabilities do not sum to 1, expected 1")
 
     def state_from_text(self, text: str) -> KernelState:
         parse = self.kernels.words.get("parse")

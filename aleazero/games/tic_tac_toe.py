@@ -134,7 +134,8 @@ def _settle(state: Vector) -> None:
     crosses, noughts = int((state[:CELLS] == 1).sum()), int((state[:CELLS] == 2).sum())
     if crosses - noughts not in (0, 1):
         raise PositionError(
-            f"tic_tac_toe: {text(state)!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one more x"
+            f"tic_tac_toe: {text(state)!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one "
+            f"more x"
         )
     state[PLAYER] = crosses - noughts
     last, other = (1, 2) if crosses > noughts else (2, 1)

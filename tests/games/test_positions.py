@@ -81,8 +81,7 @@ def fuzz(name, params, vectors, plays):
         vector = mutated(game, seeds, draw)
         try:
             state = game.state_from_vector(vector)
-        except AleaZeroError as error:
-            assert "\n" not in str(error)
+        except AleaZeroError:
             continue
         accepted += 1
         try:
