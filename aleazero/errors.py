@@ -4,7 +4,7 @@
     ├── ConfigError          a setting, or two that do not go together
     ├── GameError            a game that cannot be found, loaded or trusted
     │   ├── UnknownGameError     no game of that name
-    │   └── ContractError        the rules break a law of the contract
+    │   └── ContractError        the rules do not meet the contract
     ├── PositionError        a position that cannot be read, or where nothing is left to search
     ├── IllegalActionError   an action or outcome the rules do not allow here
     ├── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
@@ -54,7 +54,7 @@ class UnknownGameError(GameError):
 
 
 class ContractError(GameError):
-    """A game's rules break a law of the contract."""
+    """A game's rules do not meet the contract."""
 
 
 class PositionError(AleaZeroError):

@@ -155,3 +155,14 @@ def parse(line):
     if match is None or len(dice) > DICE or (len(dice) == DICE) == (kind_of == CHANCE):
         raise PositionError(f"five_dice: cannot read position {line!r}, expected e.g. '2 2 3 5 6 rerolls 2'")
     return np.array([dice.count(str(face + 1)) for face in range(FACES)] + [int(match[2]), kind_of])
+
+
+def check(state):
+    """Reject numbers that no play reaches. It is called for every position that is read."""
+    counts, left, kind_of = state[:FACES].tolist(), int(state[LEFT]), int(state[KIND])
+    dice_fit = sum(counts) < DICE if kind_of == CHANCE else sum(counts) == DICE
+    if min(counts) < 0 or not dice_fit or not 0 <= left <= REROLLS or kind_of not in (DECISION, CHANCE, TERMINAL):
+        raise PositionError(
+            f"five_dice: got dice by face {counts}, {left} rerolls and kind {kind_of}, expected {DICE} dice, or fewer "
+            f"before a roll, and 0 to {REROLLS} rerolls"
+        )

@@ -4,7 +4,7 @@ A game of your own is a file like this one: plain functions over a vector of int
 `aleazero check examples/race.py` and `aleazero analyse examples/race.py --sims 2000`.
 """
 
-from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo
+from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
 
 LENGTH = 12  # squares to the finish; the parameter `length` changes it
 
@@ -78,3 +78,14 @@ def returns(state, out):
 
 def action_text(state, action):
     return ("walk", "dash")[action]
+
+
+def check(state):
+    """Reject numbers that no play reaches. It is called for every position that is read."""
+    squares, over = [int(state[SQUARE]), int(state[SQUARE + 1])], state[KIND] == TERMINAL
+    paces = (WALK, DASH) if state[KIND] == CHANCE else (WALK,)
+    if state[PLAYER] not in (0, 1) or state[KIND] not in (DECISION, CHANCE, TERMINAL) or state[PACE] not in paces:
+        raise PositionError(f"race: got player, kind and pace {state[PLAYER:].tolist()}, which cannot happen")
+    arrived = [square == LENGTH for square in squares]
+    if min(squares) < 0 or max(squares) > LENGTH or arrived != [over and state[PLAYER] == p for p in (0, 1)]:
+        raise PositionError(f"race: got the squares {squares}, expected 0 to {LENGTH - 1}, and {LENGTH} if over")

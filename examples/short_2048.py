@@ -5,7 +5,7 @@ Small enough to be solved exactly, so that a search of 2048's own moves and tile
 
 import numpy as np
 
-from aleazero import CHANCE, TERMINAL, GameError, GameInfo, PositionError
+from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
 from aleazero.games import twenty48 as whole
 
 MOVES = 3  # the parameter `moves` changes it
@@ -64,3 +64,16 @@ def parse(line):
     if state[LEFT] == 0 and state[KIND] != CHANCE:
         state[KIND] = TERMINAL
     return state
+
+
+def check(state):
+    """Reject numbers that no play reaches. It is called for every position that is read."""
+    if not 0 <= state[LEFT] <= MOVES:
+        raise PositionError(f"short_2048: got {state[LEFT]} moves left, expected 0 to {MOVES}")
+    board = state[:LEFT].copy()
+    if state[LEFT] == 0:
+        if board[KIND] == DECISION:
+            raise PositionError("short_2048: got a decision with no moves left, expected the end")
+        if board[KIND] == TERMINAL and not whole.is_stuck(board):
+            board[KIND] = DECISION  # out of moves, where 2048 itself would go on
+    whole.check(board)

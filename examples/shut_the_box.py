@@ -5,7 +5,7 @@ The tutorial `docs/learn-your-game.md` goes from these rules to a player that is
 
 import numpy as np
 
-from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo
+from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
 
 TILES = 9  # the parameter `tiles` changes it; 12 is played too
 SUMS = np.array([sum(tile + 1 for tile in range(12) if tiles >> tile & 1) for tiles in range(2**12)])
@@ -68,10 +68,16 @@ def outcomes(state, ids, probabilities):
 
 def apply_outcome(state, outcome):
     state[ROLL] = outcome
-    state[KIND] = TERMINAL
+    state[KIND] = DECISION if _fits(state) else TERMINAL
+
+
+def _fits(state):
+    """Whether some open tiles sum to the roll."""
+    found = False
     for tiles in range(1, 1 << TILES):
-        if tiles & state[SHUT] == 0 and SUMS[tiles] == outcome:
-            state[KIND] = DECISION
+        if tiles & state[SHUT] == 0 and SUMS[tiles] == state[ROLL]:
+            found = True
+    return found
 
 
 def returns(state, out):
@@ -87,3 +93,16 @@ def observe(state, player, out):
 
 def action_text(state, action):
     return "-".join(str(tile + 1) for tile in range(TILES) if action >> tile & 1)
+
+
+def check(state):
+    """Reject numbers that no play reaches. It is called for every position that is read."""
+    shut, total, roll, kind_of = state.tolist()
+    if not 0 <= shut < 1 << TILES or total != SUMS[shut]:
+        raise PositionError(f"shut_the_box: got the tiles {shut} with sum {total}, expected bits of {TILES} tiles")
+    if shut == (1 << TILES) - 1 or roll == 0:
+        expected = (0, CHANCE) if shut != (1 << TILES) - 1 else (0, TERMINAL)
+    else:
+        expected = (min(max(roll, 2), 12), DECISION if _fits(state) else TERMINAL)
+    if (roll, kind_of) != expected:
+        raise PositionError(f"shut_the_box: got roll and kind {(roll, kind_of)}, expected {expected}")

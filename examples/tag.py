@@ -5,7 +5,7 @@ as the runners have not met they can tag each other, afterwards they only run: t
 `aleazero learn --game examples/tag.py --minutes 1 --out runs/tag`.
 """
 
-from aleazero import CHANCE, DECISION, TERMINAL, Features, GameError, GameInfo
+from aleazero import CHANCE, DECISION, TERMINAL, Features, GameError, GameInfo, PositionError
 
 LENGTH = 12  # squares from end to end; the parameter `length` changes it
 
@@ -102,3 +102,14 @@ def features(state, player, out):
 
 def action_text(state, action):
     return ("walk", "dash")[action]
+
+
+def check(state):
+    """Reject numbers that no play reaches. It is called for every position that is read."""
+    squares, over = [int(state[SQUARE]), int(state[SQUARE + 1])], state[KIND] == TERMINAL
+    paces = (WALK, DASH) if state[KIND] == CHANCE else (WALK,)
+    if state[PLAYER] not in (0, 1) or state[KIND] not in (DECISION, CHANCE, TERMINAL) or state[PACE] not in paces:
+        raise PositionError(f"tag: got player, kind and pace {state[PLAYER:].tolist()}, which cannot happen")
+    arrived = [square == LENGTH for square in squares]
+    if min(squares) < 0 or max(squares) > LENGTH or arrived != [over and state[PLAYER] == p for p in (0, 1)]:
+        raise PositionError(f"tag: got the squares {squares}, expected 0 to {LENGTH - 1}, and {LENGTH} if over")

@@ -14,14 +14,15 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_example_keeps_the_laws(path):
-    report = check_game(str(path))
+def test_example_passes_the_checks(path):
+    report = check_game(str(path), seconds=None)
+    assert report.warnings == ()
     assert report.capped == 0
     assert report.states > 5
 
 
 def test_race_is_short_and_fair_to_read():
-    assert len((EXAMPLES / "race.py").read_text().splitlines()) <= 80
+    assert len((EXAMPLES / "race.py").read_text().splitlines()) <= 92
 
 
 def test_race_prefers_the_sure_step_when_any_step_wins():

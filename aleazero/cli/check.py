@@ -1,4 +1,4 @@
-"""``aleazero check``: whether a game keeps the laws of the contract, compiles, and can be searched."""
+"""``aleazero check``: check the requirements of the game contract, and that a game compiles and can be searched."""
 
 from __future__ import annotations
 
@@ -15,27 +15,41 @@ if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 64
+SECONDS = 10.0
+"""That of ``check_game``, which is not imported for the help."""
 
 
 def check(
     game: GameArgument,
     param: ParamOption = None,
     episodes: Annotated[int, typer.Option("--episodes", metavar="N", help="Random episodes to play.", min=1)] = 10,
+    states: Annotated[
+        int, typer.Option("--states", metavar="N", help="Check at most this many different states.", min=1)
+    ] = 2_000,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--seconds", metavar="S", help="Stop after about this many seconds, plus the time to compile.", min=0.1
+        ),
+    ] = SECONDS,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the episodes.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Check that a game keeps the laws of the contract, and that its search compiles and runs.
+    """Check a game against the requirements of the contract, and compile and run its search.
 
     Probabilities sum to 1, sampling agrees with them, a clone is independent, texts read back, returns stay in
-    range, compiled rules say the same as plain Python, and more. The first broken law is one line and exit
-    code 2.
+    range, features have the declared size, compiled rules agree with plain Python, and more. The first check that
+    fails is one line and exit code 2.
 
     **Examples**
 
     - `aleazero check my_game.py:my_game`
 
     - `aleazero check pig --param target=20`
+
+    - `aleazero check my_game.py --states 200 --seconds 60`
     """
+    from aleazero.cli.progress import progress_bar
     from aleazero.cli.searching import timed_search
     from aleazero.cli.show import print_json
     from aleazero.cli.specs import read_game
@@ -45,7 +59,10 @@ def check(
 
     with rules_of(game):
         the_game = read_game(game, param)
-        report = check_game(the_game, episodes=episodes, seed=seed)
+        with progress_bar(f"checking {the_game.name}", "states") as tell:
+            report = check_game(
+                the_game, episodes=episodes, seed=seed, max_states=states, seconds=seconds, progress=tell
+            )
         state = the_game.new_initial_state()
         result, took = timed_search(the_game, state, "rollout", SearchConfig(num_simulations=SIMULATIONS, seed=seed))
     compiled = isinstance(the_game, KernelGame)
@@ -62,14 +79,16 @@ def _show(report: CheckReport, result: SearchResult, compiled: bool) -> None:
     from aleazero.cli.show import facts_table, make_console
 
     console = make_console()
-    console.print(Text(f"{report.game} keeps the laws", style="bold green"), soft_wrap=True)
+    console.print(Text(f"{report.game} passes all checks", style="bold green"), soft_wrap=True)
     facts = facts_table()
     facts.add_row(
         "episodes", f"{report.episodes}, {report.mean_length:,.1f} steps on average, {report.max_length:,} the longest"
     )
-    facts.add_row("states", f"{report.states:,} checked{_census(report.census)}")
+    facts.add_row("states", f"{report.states:,} checked{_extent(report)}")
     facts.add_row("choices", f"at most {report.max_legal} legal actions, at most {report.max_outcomes} outcomes")
-    facts.add_row("laws", Text(", ".join(report.laws)))
+    if report.compiled_games:
+        facts.add_row("ends", f"those of {report.compiled_games:,} random games of the compiled rules")
+    facts.add_row("checks", Text(", ".join(report.checks)))
     how = "compiled" if compiled else "plain Python: only kernel games compile"
     facts.add_row("search", f"{result.stats.simulations} simulations ran ({how})")
     console.print(facts)
@@ -77,10 +96,15 @@ def _show(report: CheckReport, result: SearchResult, compiled: bool) -> None:
         console.print(
             Text(f"{report.capped} of {report.episodes} episodes were cut off: the game may never end", "bold yellow")
         )
+    for warning in report.warnings:
+        console.print(Text(f"warning: {warning}", "bold yellow"), soft_wrap=True)
 
 
-def _census(census: dict[str, int] | None) -> str:
-    if census is None:
-        return ", those that the episodes met: there are too many for all"
-    counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in census.items())
+def _extent(report: CheckReport) -> str:
+    """How far the check got."""
+    if report.out_of_time:
+        return "; the budget of seconds ended the check early (--seconds)"
+    if report.census is None:
+        return ", those of the episodes; the game has more than fit --states"
+    counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in report.census.items())
     return f"; there are {counts}"

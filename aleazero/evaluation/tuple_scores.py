@@ -12,6 +12,7 @@ from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
+from aleazero.games.rows import states_of
 from aleazero.nets.tuple_play import TuplePlay
 from aleazero.nets.tuples import Tuples
 
@@ -45,5 +46,5 @@ def judge_tuples(
     """Play so many games by the tables, looking ``plies`` moves ahead."""
     assert isinstance(game, KernelGame)
     ends = TuplePlay(game, tuples, plies, threads).play(game_seeds(seed, games))
-    scores = np.array([game.state_from_vector(end).returns()[0] for end in ends])
+    scores = np.array([state.returns()[0] for state in states_of(game, ends)])
     return TupleScores(scores, ends[:, : tuples.shape.cells].max(axis=1))

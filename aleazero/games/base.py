@@ -32,6 +32,9 @@ TERMINAL_PLAYER: Final = -4
 PROBABILITY_TOLERANCE: Final = 1e-9
 """How far the probabilities of a chance event may be from summing to 1."""
 
+ZERO: Final = 1e-6
+"""Returns of a win/loss game that sum to less than this sum to 0."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -108,6 +111,43 @@ def _check_returns(info: GameInfo) -> None:
         raise ContractError(f"{info.name}: levels is {info.levels} with {said}, expected {expected}")
     if info.features is not None and info.features.lead is not None:
         raise ContractError(f"{info.name}: levels is {info.levels} and features have a lead, expected one of the two")
+
+
+def counts_wins(game: Game) -> bool:
+    """Whether returns may be wins and losses: 1 for a sole winner, what the others lose shared among them.
+
+    Only the range is known here. Training looks whether returns sum to 0, and takes them for scores where they do not.
+    """
+    others = game.num_players - 1
+    return others > 0 and game.info.utility == (-1.0 / others, 1.0)
+
+
+def find_bad_end(info: GameInfo, returns: NDArray[np.float64]) -> tuple[int, str] | None:
+    """Find the first of some final returns (rows, players) that the game's description does not allow.
+
+    Returns:
+        Its row and what is expected there; None if all are allowed.
+    """
+    finite = np.isfinite(returns).all(axis=1)
+    if not finite.all():
+        return int(np.argmin(finite)), "finite numbers"
+    rules = []
+    if info.utility is not None:
+        lowest, highest = info.utility
+        within = ((returns >= lowest) & (returns <= highest)).all(axis=1)
+        rules.append((within, f"numbers within the utility range, {lowest:g} to {highest:g}"))
+    if info.levels > 1:
+        fits = (returns[:, 0] == -returns[:, 1]) & (returns[:, 0] % 1 == 0)
+        rules.append((fits, "integer points that one player wins and the other loses"))
+    elif info.num_players > 1 and info.utility == (-1.0 / (info.num_players - 1), 1.0):
+        fits = np.abs(returns.sum(axis=1)) < ZERO
+        rules.append(
+            (fits, "numbers that sum to 0: a range of −1 shared to 1 means wins and losses, scores need another")
+        )
+    for fits, expected in rules:
+        if not fits.all():
+            return int(np.argmin(fits)), expected
+    return None
 
 
 class Game(ABC):

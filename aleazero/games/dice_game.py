@@ -107,13 +107,20 @@ def parse(line: str) -> Vector:
     match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s+(rolling|over))?\s*", line)
     if match is None:
         raise PositionError(f"dice_game: cannot read position {line!r}, expected e.g. '12' or '12 rolling'")
-    score = int(match[1])
     kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[2], DECISION)
-    if score > HIGHEST or (score >= END and kind_of != TERMINAL):
+    state = np.array([int(match[1]), kind_of], np.int64)
+    check(state)  # before the numbers are found not to fit their type
+    return state
+
+
+def check(state: Vector) -> None:
+    """Reject numbers that no play reaches."""
+    highest = HIGHEST if state[KIND] == TERMINAL else END - 1
+    if state[KIND] not in (DECISION, CHANCE, TERMINAL) or not 0 <= state[SCORE] <= highest:
         raise PositionError(
-            f"dice_game: {line!r} cannot happen, expected a score below {END}, or up to {HIGHEST} and 'over'"
+            f"dice_game: {text(state)!r} of kind {state[KIND]} cannot happen, expected a score below {END}, or up to "
+            f"{HIGHEST} and 'over'"
         )
-    return np.array([score, kind_of], np.int64)
 
 
 def render(state: Vector) -> str:

@@ -43,7 +43,8 @@ number u in [0, 1), tells how playouts decide. Without it, all legal actions are
 ``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says.
 ``phase(state) -> int`` tells which of ``GameInfo.phases`` a state is in; it is read at decisions and chance nodes."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
-"""``check(state)`` raises a PositionError for a vector that no play reaches, where numbers are read from outside.
+"""``check(state)`` raises a PositionError for a vector that no play reaches. It is called in plain Python for every
+position that enters: ``state_from_vector``, ``state_from_text`` and ``deserialize``.
 ``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
 only: for the greedy player."""
 
@@ -79,6 +80,8 @@ class Kernels:
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
         """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
         self.features: Kernel = self.observe if info.features is None else namespace["features"]
+        self.reads_points = info.features is not None and info.features.lead is not None
+        """Whether training reads ``points`` too, compiled."""
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
@@ -180,13 +183,35 @@ class KernelGame(Game):
         return KernelState(self, vector)
 
     def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
-        """The state of a vector, copied; an error where no state can have it."""
+        """Make a state of a vector, which is copied.
+
+        Raises:
+            PositionError: the numbers do not fit, the game's ``check`` rejects them, or its rules fail on them.
+        """
         if len(vector) != self.info.state_size:
             raise PositionError(f"{self.name}: got {len(vector)} numbers, expected {self.info.state_size}")
         limits = np.iinfo(self.info.state_dtype)
-        state = KernelState(self, np.array(vector, np.int64))
+        try:
+            state = KernelState(self, np.array(vector, np.int64))
+        except (OverflowError, TypeError, ValueError):
+            raise PositionError(f"{self.name}: got numbers that are not integers of 64 bits") from None
         if state.vector.min() < limits.min or state.vector.max() > limits.max:
             raise PositionError(f"{self.name}: got a number that does not fit {self.info.state_dtype}")
+        try:
+            if "check" in self.kernels.words:
+                self.kernels.words["check"](state.vector.copy())
+            self._try_rules(state)
+        except AleaZeroError:
+            raise
+        except Exception as error:  # compiled rules would read or write outside their arrays
+            raise PositionError(
+                f"{self.name}: the rules fail on the numbers {state.vector.tolist()} with "
+                f"{type(error).__name__} ({error}), expected a position that play can reach"
+            ) from error
+        return state
+
+    def _try_rules(self, state: KernelState) -> None:
+        """Call once, in plain Python, what a search calls first; compiled rules have no bounds checks."""
         kind = state.kind()
         if kind not in (DECISION, CHANCE, TERMINAL):
             raise PositionError(f"{self.name}: got a state of kind {kind}, expected 0, 1 or 2")
@@ -194,13 +219,34 @@ class KernelGame(Game):
             raise PositionError(
                 f"{self.name}: got player {state.current_player()} to move, expected 0 to {self.num_players - 1}"
             )
-        return state
+        if not 0 <= state.viewer() < self.num_players:
+            raise PositionError(f"{self.name}: got viewer {state.viewer()}, expected 0 to {self.num_players - 1}")
+        state.returns()
+        if kind == DECISION:
+            legal = state.legal_actions()
+            if not legal or min(legal) < 0 or max(legal) >= self.num_actions:
+                raise PositionError(
+                    f"{self.name}: got the legal actions {legal[:12]} at a decision, expected at least one, "
+                    f"from 0 to {self.num_actions - 1}"
+                )
+        if kind == CHANCE:
+            count, _, probabilities = state._outcomes()
+            if count != MANY and abs(float(probabilities[:count].sum()) - 1.0) > PROBABILITY_TOLERANCE:
+                raise PositionError(f"{self.name}: got a chance node whose probabilities do not sum to 1, expected 1")
 
     def state_from_text(self, text: str) -> KernelState:
         parse = self.kernels.words.get("parse")
         if parse is None:
             return self.deserialize(text)
-        return self.state_from_vector(parse(text))
+        try:
+            vector = parse(text)
+        except AleaZeroError:
+            raise
+        except Exception as error:
+            raise PositionError(
+                f"{self.name}: cannot read position {_shorten(text)!r}: {type(error).__name__}: {_shorten(str(error))}"
+            ) from error
+        return self.state_from_vector(vector)
 
     def deserialize(self, text: str) -> KernelState:
         name, _, numbers = text.strip().rpartition(":")
@@ -210,15 +256,18 @@ class KernelGame(Game):
             vector = np.array([int(word) for word in numbers.split(",")], np.int64)
         except (ValueError, OverflowError):
             raise PositionError(
-                f"{self.name}: cannot read state {text!r}, expected {self._stamp()}: and {self.info.state_size} numbers"
+                f"{self.name}: cannot read state {_shorten(text)!r}, expected {self._stamp()}: and "
+                f"{self.info.state_size} numbers"
             ) from None
-        state = self.state_from_vector(vector)
-        if "check" in self.kernels.words:
-            self.kernels.words["check"](state.vector)
-        return state
+        return self.state_from_vector(vector)
 
     def _stamp(self) -> str:
         return f"{self!r}@{self.info.version}"
+
+
+def _shorten(text: str, most: int = 200) -> str:
+    """The beginning of a text that would fill the screen."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _check_sizes(info: GameInfo) -> None:

@@ -154,20 +154,26 @@ def parse(line: str) -> Vector:
         raise PositionError(f"pig: cannot read position {line!r}, expected e.g. '12-30 turn 7 player 0'")
     first, second, turn, player = (int(match[i] or 0) for i in range(1, 5))
     kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[5], DECISION)
-    winner_score, other_score = (first, second) if player == 0 else (second, first)
+    return np.array([first, second, turn, player, kind_of], np.int64)
+
+
+def check(state: Vector) -> None:
+    """Reject numbers that no play reaches."""
+    first, second, turn, player, kind_of = (int(number) for number in state)
+    if player not in (0, 1) or kind_of not in (DECISION, CHANCE, TERMINAL):
+        raise PositionError(f"pig: got player {player} and kind {kind_of}, expected 0 or 1 and 0, 1 or 2")
+    own, other = (first, second) if player == 0 else (second, first)
     if kind_of == TERMINAL:
-        possible = TARGET <= winner_score < TARGET + FACES and other_score < TARGET and turn == 0
-    elif kind_of == CHANCE:
-        possible = max(first, second) < TARGET and winner_score + turn < TARGET
+        possible = TARGET <= own < TARGET + FACES and other < TARGET and turn == 0
     else:
-        possible = max(first, second) < TARGET and winner_score + turn < TARGET + FACES
-    if not possible:
+        possible = max(own, other) < TARGET and own + turn < TARGET + (0 if kind_of == CHANCE else FACES)
+    if not possible or min(first, second, turn) < 0:
         raise PositionError(
-            f"pig: {line!r} cannot happen, expected scores below {TARGET} and a turn's points, or a winner and 'over'"
+            f"pig: {text(state)!r} cannot happen, expected scores below {TARGET} and a turn's points, or a winner and "
+            f"'over'"
         )
     if turn == 1:
-        raise PositionError(f"pig: {line!r} cannot happen, got 1 point this turn, expected 0 or at least 2")
-    return np.array([first, second, turn, player, kind_of], np.int64)
+        raise PositionError(f"pig: {text(state)!r} cannot happen, got 1 point this turn, expected 0 or at least 2")
 
 
 def render(state: Vector) -> str:

@@ -111,19 +111,41 @@ def parse(line: str) -> Vector:
         raise PositionError(f"tic_tac_toe: cannot read position {line!r}, expected e.g. 'x.o/.x./...'")
     state = np.zeros(12, np.int64)
     state[:CELLS] = [MARKS.index(mark) for mark in "".join(rows)]
+    _settle(state)
+    return state
+
+
+def check(state: Vector) -> None:
+    """Reject numbers that no play reaches."""
+    if state[:CELLS].min() < EMPTY or state[:CELLS].max() >= len(MARKS):
+        raise PositionError(f"tic_tac_toe: got the cells {state[:CELLS].tolist()}, expected 0 (empty), 1 (x) or 2 (o)")
+    settled = state.copy()
+    _settle(settled)
+    if not np.array_equal(state, settled):
+        raise PositionError(
+            f"tic_tac_toe: got mover, kind and winner {state[CELLS:].tolist()} with {text(state)!r}, expected "
+            f"{settled[CELLS:].tolist()}"
+        )
+
+
+def _settle(state: Vector) -> None:
+    """Write the mover, the kind and the winner that follow from the cells; reject cells that no play reaches."""
+    state[CELLS:] = 0
     crosses, noughts = int((state[:CELLS] == 1).sum()), int((state[:CELLS] == 2).sum())
     if crosses - noughts not in (0, 1):
         raise PositionError(
-            f"tic_tac_toe: {line!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one more x"
+            f"tic_tac_toe: {text(state)!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one "
+            f"more x"
         )
     state[PLAYER] = crosses - noughts
     last, other = (1, 2) if crosses > noughts else (2, 1)
     if _has_line(state, other):
-        raise PositionError(f"tic_tac_toe: {line!r} cannot happen, {MARKS[last]} moved after {MARKS[other]} had won")
+        raise PositionError(
+            f"tic_tac_toe: {text(state)!r} cannot happen, {MARKS[last]} moved after {MARKS[other]} had won"
+        )
     if _has_line(state, last):
         state[WINNER] = last
     state[KIND] = TERMINAL if state[WINNER] or crosses + noughts == CELLS else DECISION
-    return state
 
 
 def render(state: Vector) -> str:

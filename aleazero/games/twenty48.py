@@ -31,6 +31,8 @@ ACTIONS = ("up", "right", "down", "left")
 TWO_SHARE = 0.9
 LARGEST = 17
 """No play makes a tile above 2^17."""
+HIGHEST_TOTAL = (2 << LARGEST) - 4
+"""Sixteen different tiles, 4 to 2^17: every lower sum of tiles needs an empty cell to grow, this one has none."""
 HIGHEST_SCORE = 1_000_000_000
 PLANES = LARGEST + 1
 
@@ -283,17 +285,35 @@ def _vector(rows: Sequence[Sequence[int]], score: int, spawning: bool) -> Vector
         if value != 0 and (value != 1 << max(exponent, 1) or exponent > LARGEST):
             raise PositionError(f"2048: got a tile {value}, expected 0 or a power of two from 2 to {1 << LARGEST}")
         state[cell] = exponent if value else 0
+    state[KIND] = CHANCE if spawning else TERMINAL if is_stuck(state) else DECISION
+    state[SCORE] = score
+    check(state)
+    return state
+
+
+def check(state: Vector) -> None:
+    """Reject numbers that no play reaches; any board that could be built up is taken, with any score."""
+    cells, score = state[:CELLS], int(state[SCORE])
+    if cells.min() < 0 or cells.max() > LARGEST:
+        raise PositionError(f"2048: got the cells {cells.tolist()}, expected powers of two from 0 (empty) to {LARGEST}")
+    total = sum(1 << int(exponent) for exponent in cells if exponent)
+    if total > HIGHEST_TOTAL:
+        raise PositionError(f"2048: got tiles that sum to {total}, expected at most {HIGHEST_TOTAL}: no play has more")
     if not 0 <= score <= HIGHEST_SCORE:
         raise PositionError(f"2048: got the score {score}, expected 0 to {HIGHEST_SCORE}")
-    empty = int((state[:CELLS] == 0).sum())
-    if spawning and empty == 0:
+    empty = int((cells == 0).sum())
+    if state[KIND] == CHANCE and empty == 0:
         raise PositionError("2048: got a full board with a tile about to appear, expected an empty cell")
-    if not spawning and empty == CELLS:
+    if state[KIND] != CHANCE and empty == CELLS:
         raise PositionError("2048: got an empty board and no tile about to appear, expected a tile or 'spawning'")
-    stuck = empty == 0 and not _has_pair(state)
-    state[KIND] = CHANCE if spawning else TERMINAL if stuck else DECISION
-    state[SCORE] = score
-    return state
+    expected = TERMINAL if is_stuck(state) else DECISION
+    if state[KIND] not in (CHANCE, expected):
+        raise PositionError(f"2048: got a state of kind {state[KIND]}, expected {expected} by the moves on this board")
+
+
+def is_stuck(state: Vector) -> bool:
+    """Whether the board is full and no two tiles can merge."""
+    return bool((state[:CELLS] != 0).all()) and not _has_pair(state)
 
 
 def render(state: Vector) -> str:

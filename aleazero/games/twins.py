@@ -5,20 +5,27 @@ A small stand-in for the search's own compiler: nothing is cached and nothing is
 
 from __future__ import annotations
 
+import random
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.games.base import CHANCE, DECISION, MANY
+from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL
 from aleazero.games.kernel import Kernel, KernelGame, Kernels
 
 COMPILED = (
     *("init", "kind", "to_play", "legal", "apply", "outcomes", "apply_outcome", "sample"),
-    *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "phase"),
+    *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "phase", "features", "points"),
 )
+SPARE = 64
+"""Room after the arrays of kernels that write too much."""
+CHOICES = 40
+"""How many actions or outcomes of a state are compared."""
+FEW_DRAWS, DRAWS = 200, 100_000
+"""Actions and outcomes that compiled games take before Python looks at their ends: few at first, for slow games."""
 UNITS = (0.0, 0.123, 0.5, 0.777, 1.0 - 2.0**-53)
 
 Reader = Callable[[Any, NDArray[Any]], Any]
@@ -36,9 +43,15 @@ class Difference(Exception):
 def compile_kernels(kernels: Kernels) -> dict[str, Kernel]:
     """The kernels as numba dispatchers; they compile when first called."""
     compiled: dict[int, Any] = {}
-    return {
-        name: _compile(kernel, compiled) for name in COMPILED if (kernel := getattr(kernels, name, None)) is not None
-    }
+    return {name: _compile(kernel, compiled) for name, kernel in _plain(kernels).items()}
+
+
+def _plain(kernels: Kernels) -> dict[str, Kernel]:
+    """The functions that some compiled code calls; ``points`` is among them only if training reads a lead."""
+    found = {name: getattr(kernels, name, None) for name in COMPILED}
+    if kernels.reads_points:
+        found["points"] = kernels.words["points"]
+    return {name: kernel for name, kernel in found.items() if kernel is not None}
 
 
 def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
@@ -60,13 +73,13 @@ def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
     return compiled[id(function)]
 
 
-def compare_twins(game: KernelGame, rows: Iterable[NDArray[np.int64]]) -> int:
-    """Compare both on each row; the number of rows. Raises ``Difference``."""
-    plain = {name: getattr(game.kernels, name) for name in COMPILED if getattr(game.kernels, name, None) is not None}
-    compiled = compile_kernels(game.kernels)
-    count = 0
-    for vector in rows:
-        count += 1
+def compare_twins(
+    game: KernelGame, rows: Sequence[NDArray[np.int64]], compiled: dict[str, Kernel] | None = None
+) -> Iterator[int]:
+    """Compare both on each row, and yield its place afterwards. Raises ``Difference``."""
+    plain = _plain(game.kernels)
+    compiled = compile_kernels(game.kernels) if compiled is None else compiled
+    for place, vector in enumerate(rows):
         for name, readers in _readers(game, vector).items():
             if name in plain:
                 for reader in readers:
@@ -74,15 +87,114 @@ def compare_twins(game: KernelGame, rows: Iterable[NDArray[np.int64]]) -> int:
                     got = _ask(name, reader, compiled[name], vector.astype(game.info.state_dtype))
                     if not _same(got, expected):
                         raise Difference(name, vector, got, expected)
-    return count
+        yield place
+
+
+def play_compiled(
+    game: KernelGame, compiled: dict[str, Kernel], seed: int, games: int, max_length: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Play random games with compiled kernels, some at a time: the last states (ends, size), and their returns.
+
+    A game longer than ``max_length`` is left; all are if no game ends within ``DRAWS`` steps. There may be no end at a
+    time, so that the caller can look at the clock. Raises ``Difference``.
+    """
+    import numba
+
+    info, draw = game.info, np.random.default_rng([seed, 15])
+    draws, idle = FEW_DRAWS, 0
+    if numba.config.DISABLE_JIT:
+        games = min(games, 50)
+    play = _make_play(compiled, game.kernels.sample is not None, info.num_actions, max_length)
+    state = np.zeros(info.state_size + SPARE, info.state_dtype)
+    actions, ids = np.zeros(info.num_actions + SPARE, np.int64), np.zeros(info.max_outcomes + SPARE, np.int64)
+    shares, progress = np.zeros(info.max_outcomes + SPARE), np.zeros(2, np.int64)
+    while games > 0 and idle < DRAWS:
+        ends = np.zeros((min(games, 500), info.state_size), info.state_dtype)
+        returns = np.full((len(ends), info.num_players), np.nan)
+        room = (state[: info.state_size], progress, draw.random(draws), actions, ids, shares, ends, returns)
+        try:
+            count = int(play(*room))
+        except Exception as error:  # what kernels raise, and numba's own errors
+            raise Difference("random games", None, gist(error), "games that play to their end") from error
+        row = state[: info.state_size].astype(np.int64)
+        if count < 0:
+            raise Difference("legal", row, "no legal action or an unknown kind", "at least one at a decision")
+        if state[info.state_size :].any():
+            raise Difference("apply", row, "a number written after the end", f"state_size, {info.state_size}")
+        yield ends[:count].astype(np.int64), returns[:count]
+        games -= count
+        idle = 0 if count else idle + draws
+        draws = min(2 * draws, DRAWS)
+
+
+def _make_play(compiled: dict[str, Kernel], samples: bool, num_actions: int, max_length: int) -> Kernel:
+    """The compiled loop of random games: it goes on where it was, until the draws or the room for ends are used up."""
+    import numba
+
+    init, kind_of, legal, apply = (compiled[name] for name in ("init", "kind", "legal", "apply"))
+    outcomes, apply_outcome, returns_of = (compiled[name] for name in ("outcomes", "apply_outcome", "returns"))
+    sample = compiled.get("sample", outcomes)
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def draw_sample(state: Any, u: float, ids: Any, shares: Any) -> int:
+        return sample(state, u)
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def draw_listed(state: Any, u: float, ids: Any, shares: Any) -> int:
+        count = outcomes(state, ids, shares)
+        below = 0.0
+        for i in range(count - 1):
+            below += shares[i]
+            if u < below:
+                return ids[i]
+        return ids[max(0, count - 1)]
+
+    draw_outcome = draw_sample if samples else draw_listed
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def play(
+        state: Any, progress: Any, draws: Any, actions: Any, ids: Any, shares: Any, ends: Any, returns: Any
+    ) -> int:
+        count = 0
+        for u in draws:
+            if progress[0] == 0:  # a new game
+                for i in range(len(state)):
+                    state[i] = 0
+                init(state)
+                progress[0], progress[1] = 1, 0
+            kind = kind_of(state)
+            if kind == TERMINAL:
+                for i in range(len(state)):
+                    ends[count, i] = state[i]
+                returns_of(state, returns[count])
+                count += 1
+                progress[0] = 0
+                if count == len(ends):
+                    break
+                continue
+            if kind == DECISION:
+                legal_count = legal(state, actions)
+                if not 1 <= legal_count <= num_actions:
+                    return -1
+                apply(state, actions[int(u * legal_count)])
+            elif kind == CHANCE:
+                apply_outcome(state, draw_outcome(state, u, ids, shares))
+            else:
+                return -1
+            progress[1] += 1
+            if progress[1] > max_length:
+                progress[0] = 0
+        return count
+
+    return play
 
 
 def _same(got: Any, expected: Any) -> bool:
     """Equal; float32 observations may differ in the last bits, as plain Python computes them in float64."""
-    if isinstance(expected, float):
-        return bool(np.isclose(got, expected, rtol=1e-6, atol=1e-9, equal_nan=True))
-    if isinstance(expected, tuple | list):
+    if isinstance(expected, tuple):
         return len(got) == len(expected) and all(map(_same, got, expected))
+    if isinstance(expected, list) and expected and isinstance(expected[0], float):
+        return len(got) == len(expected) and np.allclose(got, expected, rtol=1e-6, atol=1e-9, equal_nan=True)
     return bool(got == expected)
 
 
@@ -103,6 +215,12 @@ def gist(error: Exception) -> str:
 def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Reader]]:
     """For every kernel that may be called in this state, the calls to compare."""
     info, kernels = game.info, game.kernels
+    draw = random.Random(vector.tobytes())
+
+    def some(choices: NDArray[Any]) -> list[int]:
+        listed: list[int] = choices.tolist()
+        return listed if len(listed) <= CHOICES else draw.sample(listed, CHOICES)
+
     kind = int(kernels.kind(vector))
     readers: dict[str, list[Reader]] = {
         "init": [lambda kernel, row: _after(kernel, np.zeros_like(row))],
@@ -111,24 +229,28 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         "viewer": [_number],
         "returns": [lambda kernel, row: _filled(kernel, row, np.zeros(info.num_players))],
         "observe": [_observing(player, game.observation_size) for player in range(info.num_players)],
+        "points": [lambda kernel, row: _filled(kernel, row, _room(info.num_players, np.float64))],
     }
     if kind in (DECISION, CHANCE):
         readers["turn"] = readers["phase"] = [_number]
+        if info.features is not None:
+            size = info.features.size(info.num_players)
+            readers["features"] = [_observing(player, size) for player in range(info.num_players)]
     if kind == DECISION:
         actions = np.zeros(info.num_actions, np.int64)
         count = int(kernels.legal(vector, actions))
         readers["decision_class"] = [_number]
         readers["legal"] = [_list_legal(info.num_actions)]
-        readers["apply"] = [_applying(int(action)) for action in actions[:count]]
+        readers["apply"] = [_applying(action) for action in some(actions[:count])]
         readers["playout"] = [_choosing(actions, count, u) for u in UNITS]
-        readers["canonical"] = [_with(action) for action in range(info.num_actions)]
+        readers["canonical"] = [_with(action) for action in some(np.arange(info.num_actions))]
     elif kind == CHANCE:
         ids, probabilities = np.zeros(info.max_outcomes, np.int64), np.zeros(info.max_outcomes)
         count = int(kernels.outcomes(vector, ids, probabilities))
         readers["outcomes"] = [_list_outcomes(info.max_outcomes)]
         readers["sample"] = [_with(u) for u in UNITS]
         listed = ids[:count] if count != MANY else [kernels.sample(vector, u) for u in UNITS] if kernels.sample else []
-        readers["apply_outcome"] = [_applying(int(outcome)) for outcome in listed]
+        readers["apply_outcome"] = [_applying(outcome) for outcome in some(np.array(listed))]
     return readers
 
 
@@ -142,12 +264,20 @@ def _after(kernel: Kernel, row: NDArray[Any]) -> list[int]:
 
 
 def _filled(kernel: Kernel, row: NDArray[Any], out: NDArray[Any]) -> list[float]:
+    """What a kernel writes; with the room after it, if it writes there too."""
     kernel(row, out)
-    return [float(x) for x in out]
+    room = out.base if out.base is not None and np.isfinite(out.base[len(out) :]).any() else out
+    return [float(x) for x in room]
 
 
 def _observing(player: int, size: int) -> Reader:
-    return lambda kernel, row: _filled(lambda row, out: kernel(row, player, out), row, np.zeros(size, np.float32))
+    return lambda kernel, row: _filled(lambda row, out: kernel(row, player, out), row, _room(size, np.float32))
+
+
+def _room(size: int, dtype: Any) -> NDArray[Any]:
+    """An array with room after its end, which belongs to it: compiled kernels have no bounds checks."""
+    room: NDArray[Any] = np.full(size + SPARE, np.nan, dtype)[:size]
+    return room
 
 
 def _with(argument: Any) -> Reader:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from aleazero.games.base import Game
+from aleazero.games.base import counts_wins as counts_wins
 from aleazero.search.config import Settings
 
 
@@ -52,15 +53,6 @@ class NetShape(Settings):
     def of(cls, game: Game) -> NetShape:
         """The sizes of this game."""
         return cls(observation=game.observation_size, actions=game.num_actions, players=game.num_players)
-
-
-def counts_wins(game: Game) -> bool:
-    """Whether returns may be wins and losses: 1 for a sole winner, what the others lose shared among them.
-
-    Only the range is known here. Training looks whether returns sum to 0, and takes them for scores where they do not.
-    """
-    others = game.num_players - 1
-    return others > 0 and game.info.utility == (-1.0 / others, 1.0)
 
 
 def num_outputs(shape: NetShape, config: NetConfig) -> int:

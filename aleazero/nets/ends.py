@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from aleazero.errors import ContractError
-from aleazero.games.base import TERMINAL, Game
+from aleazero.games.base import TERMINAL, Game, find_bad_end
+from aleazero.games.contract import check_features
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
 from aleazero.search.compile import compile_loop
@@ -36,6 +37,10 @@ class Ends:
         if rows and most and not 0 <= self.phases.min() <= self.phases.max() <= most:
             got = f"{self.phases.min()} to {self.phases.max()}"
             raise ContractError(f"{game.name}: phases are {got}, expected 0 to {most}")
+        finals = self.returns[self.over]
+        bad = find_bad_end(game.info, finals) if len(finals) else None
+        if bad is not None:
+            raise ContractError(f"{game.name}: a game ended with returns {finals[bad[0]].tolist()}, expected {bad[1]}")
 
     def _look_at_objects(self) -> None:
         for row, state in enumerate(self.states):
@@ -48,9 +53,13 @@ class Ends:
 
 
 def _look_of(game: KernelGame, points: bool) -> Any:
-    """A game's compiled look at states between turns, made once a game."""
+    """A game's compiled look at states between turns, made once per game.
+
+    Compiled features have no bounds checks, so some are written in plain Python first.
+    """
     made = getattr(game, "_ends_look", None)
     if made is None:
+        check_features(game)
         made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
         game._ends_look = made  # type: ignore[attr-defined]
     return made

@@ -182,7 +182,7 @@ class CompiledGraph:
 
     def state(self, place: int) -> State:
         """The state at a place."""
-        return self.game.state_from_vector(self._graph.states[place])
+        return KernelState(self.game, self._graph.states[place].astype(np.int64))
 
     def value(self, place: int) -> Vector:
         """The value of a place, by player."""

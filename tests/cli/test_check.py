@@ -29,10 +29,10 @@ def kernel_file(folder, apply="state[0] += 1"):
     return f"{file}:up"
 
 
-def test_a_game_that_keeps_the_laws(run):
+def test_a_game_that_passes(run):
     result = run("check", "dice_game")
     assert result.exit_code == 0, result.output
-    assert "dice_game() keeps the laws" in result.stdout
+    assert "dice_game() passes all checks" in result.stdout
     assert "20 decision, 20 chance, 26 terminal" in " ".join(result.stdout.split())
     assert "64 simulations ran (compiled)" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
@@ -42,15 +42,24 @@ def test_json(run_json, coin_file):
     data = run_json("check", coin_file(), "--episodes", "3")
     assert data["episodes"] == 3
     assert data["census"] == {"decision": 1, "chance": 2, "terminal": 4}
-    assert "probabilities" in data["laws"]
+    assert "probabilities" in data["checks"]
+    assert (data["out_of_time"], data["warnings"]) == (False, [])
     assert data["search"]["simulations"] == 64
     assert data["search"]["compiled"] is False
 
 
-def test_a_broken_law_is_one_line(refused, coin_file):
+def test_a_failed_check_is_one_line(refused, coin_file):
     line = refused("check", coin_file(chance="0.2"))
-    assert "law of probabilities broken" in line
+    assert "check of probabilities failed" in line
     assert "a sum of 0.7, expected 1" in line
+
+
+def test_states_and_seconds_limit_the_check(run, run_json, coin_file):
+    assert run_json("check", coin_file(), "--states", "2")["states"] == 2
+    slow = coin_file(step="sum(range(3_000_000))")
+    result = run("check", slow, "--seconds", "0.2", "--episodes", "1000")
+    assert result.exit_code == 0, result.output
+    assert "the budget of seconds ended the check early" in " ".join(result.stdout.split())
 
 
 def test_rules_that_raise_are_one_line(refused, coin_file):

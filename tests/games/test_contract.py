@@ -1,4 +1,4 @@
-"""``check_game`` passes what ships and fails one small broken game for each law."""
+"""``check_game`` passes the bundled games and fails one small wrong game for each check."""
 
 import random
 import types
@@ -10,7 +10,7 @@ import pytest
 
 from aleazero.errors import ContractError
 from aleazero.games import contract
-from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, Features, GameInfo
 from aleazero.games.contract import check_game, chi_square
 from aleazero.games.registry import game_names, load_game
 
@@ -83,17 +83,19 @@ def fails(game, law, **options):
     with pytest.raises(ContractError) as error:
         check_game(game, compiled=False, **options)
     message = str(error.value)
-    assert message.startswith(f"law of {law} broken"), message
+    assert message.startswith(f"check of {law} failed"), message
     assert "got" in message
     assert "expected" in message
     assert "\n" not in message
+    return message
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_what_ships_keeps_the_laws(name):
-    report = check_game(name, episodes=3, max_states=400)
+def test_bundled_games_pass(name):
+    report = check_game(name, episodes=3, max_states=400, seconds=None)
     assert report.capped == 0
-    assert report.laws[-1] == "compiled twins"
+    assert report.checks[-2:] == ("compiled rules", "ends")
+    assert report.warnings == ()
     assert report.max_length >= report.mean_length > 0
 
 
@@ -101,6 +103,7 @@ def test_the_sound_game_is_sound():
     report = check_game(sound_game())
     assert report.census == {"decision": 1 + 2 + 3, "chance": 2 * (1 + 2 + 3), "terminal": 4}
     assert report.states == 22
+    assert (report.warnings, report.out_of_time) == ((), False)
     assert (report.max_legal, report.max_outcomes, report.max_length) == (2, 3, 6)
 
 
@@ -173,6 +176,10 @@ def fall_apart(state, out):
     out[1] = 0.0
 
 
+def both_draw_or_win(state, out):
+    out[0] = out[1] = 1.0 if state[2] == TERMINAL and state[0] == 3 else 0.0
+
+
 def draw_inside(state, action):
     state[3] = random.randint(0, 100)
     state[2] = 1
@@ -215,6 +222,15 @@ def draw_inside(state, action):
         ("returns", {"returns": lambda state, out: None}),
         ("returns", {"info": {"utility": (0.0, 1.0)}}),
         ("determinism", {"apply": draw_inside}),
+        ("returns", {"returns": all_win, "info": {"utility": (-1.0, 1.0)}}),
+        ("returns", {"returns": both_draw_or_win, "info": {"utility": (-1.0, 1.0)}}),
+        ("turns", {"turn": lambda state: 7}),
+        ("turns", {"turn": lambda state: state[1] // 2}),
+        ("turns", {"turn": raise_error}),
+        ("reading", {"turn": read_and_write}),
+        ("points", {"points": lambda state, out: out.__setitem__(0, 1.0)}),
+        ("points", {"points": lambda state, out: out.fill(np.inf)}),
+        ("points", {"points": lambda state, out: out.__setitem__(2, 1.0)}),
         ("text", {"text": lambda state: "same", "parse": lambda line: np.zeros(4, np.int64)}),
         ("text", {"text": lambda state: "a\nb"}),
         ("text", {"text": lambda state: "no vector"}),
@@ -228,7 +244,7 @@ def draw_inside(state, action):
         ("equivalent actions", {"canonical": lambda state, action: 0 if action == 2 else action}),
     ],
 )
-def test_each_broken_law_is_named(law, changes):
+def test_each_failed_check_is_named(law, changes):
     fails(sound_game(**changes), law)
 
 
@@ -240,6 +256,105 @@ def test_state_numbers_must_fit_their_type():
         state[2] = 2 if state[1] == 3 else 0
 
     fails(sound_game(apply_outcome=apply_outcome, info={"utility": None}), "state numbers")
+
+
+def write_seats(state, player, out):
+    """Two numbers per player, then two of the state; the flips are those of the player whose turn it was."""
+    for seat in range(2):
+        who = player if seat == 0 else 1 - player
+        out[2 * seat] = state[0]
+        out[2 * seat + 1] = 1.0 if state[1] % 2 == who else 0.0
+    out[4] = state[2]
+    out[5] = 0.0
+
+
+def with_features(features, block=2, common=2, **changes):
+    return sound_game(features=features, info={"features": Features("seats", block=block, common=common)}, **changes)
+
+
+def forget_one(state, player, out):
+    write_seats(state, player, out)
+    if state[1] == 2:
+        out[5] = np.nan
+
+
+def write_not_all(state, player, out):
+    for i in range(5):
+        out[i] = 1.0
+
+
+def look_from_player_0(state, player, out):
+    write_seats(state, 0, out)
+
+
+@pytest.mark.parametrize(
+    ("features", "sizes"),
+    [
+        (write_seats, {"common": 1}),
+        (write_seats, {"block": 1}),
+        (write_seats, {"block": 1, "common": 4}),
+        (write_seats, {"common": 3}),
+        (forget_one, {}),
+        (write_not_all, {}),
+        (look_from_player_0, {}),
+        (raise_error, {}),
+    ],
+)
+def test_wrong_features_are_named(features, sizes):
+    check_game(with_features(write_seats), compiled=False)
+    fails(with_features(features, **sizes), "features")
+
+
+def test_training_checks_features_before_it_compiles_them():
+    with pytest.raises(ContractError, match="check of features failed"):
+        contract.check_features(with_features(write_seats, common=1))
+
+
+def test_a_state_that_is_too_small_or_too_large_is_named_first():
+    message = fails(sound_game(info={"state_size": 3}), "state numbers")
+    assert "using index 3 of the state, expected 0 to 2: state_size is 3, and this needs at least 4" in message
+    parse = {"text": lambda state: " ".join(map(str, state[:4])), "parse": lambda line: np.array(line.split(), int)}
+    message = fails(sound_game(info={"state_size": 5}, **parse), "state numbers")
+    assert "4 numbers from sound's parse, expected state_size, 5" in message
+    (warning,) = check_game(sound_game(info={"state_size": 6}), compiled=False).warnings
+    assert "numbers 4 to 5 of the state were neither read nor written" in warning
+
+
+def swapped_points(state, out):
+    out[0], out[1] = state[5], state[4]
+
+
+def own_points(state, out):
+    out[0], out[1] = state[4], state[5]
+
+
+@pytest.mark.parametrize(("points", "warned"), [(swapped_points, True), (own_points, False)])
+def test_points_of_the_wrong_player_are_a_warning(points, warned):
+    def apply(state, action):
+        state[3] = action
+        state[2] = 1
+        state[4 + state[1] % 2] += 1
+
+    game = sound_game(apply=apply, points=points, canonical=None, info={"state_size": 6, "num_actions": 2})
+    warnings = check_game(game, compiled=False).warnings
+    assert len(warnings) == warned
+    assert all("raised the points of another player and none raised the mover's own" in one for one in warnings)
+
+
+@pytest.mark.parametrize(("view", "warned"), [(lambda state, player: 0, True), (lambda state, player: player, False)])
+def test_an_observation_that_ignores_the_player_is_a_warning(view, warned):
+    def observe(state, player, out):
+        out[0] = view(state, player)
+
+    warnings = check_game(sound_game(observe=observe, info={"observation_size": 1}), compiled=False).warnings
+    assert len(warnings) == warned
+    assert all(warning.startswith("observe: ") for warning in warnings)
+
+
+def test_a_turn_that_never_ends_is_a_warning_alone():
+    game = sound_game(to_play=lambda state: 0, turn=lambda state: 7, info={"num_players": 2})
+    (warning,) = check_game(game, compiled=False).warnings
+    assert "`turn` did not change within any of 10 episodes" in warning
 
 
 def test_a_start_that_raises_is_named():
@@ -322,7 +437,7 @@ class StrangePlayer(Walk):
         ("kinds", StrangePlayer),
     ],
 )
-def test_object_games_have_laws_too(law, broken_class):
+def test_object_games_are_checked_too(law, broken_class):
     fails(load_game(broken_class), law)
 
 
@@ -342,8 +457,69 @@ def test_kernels_that_do_not_compile_are_named():
         out[0] = Zero.value
         out[1] = 0.0
 
-    with pytest.raises(ContractError, match="law of compiled twins broken: got returns"):
+    with pytest.raises(ContractError, match="check of compiled rules failed: got returns"):
         check_game(sound_game(returns=returns))
+
+
+@needs_compiler
+def test_features_and_points_are_compared_with_plain_python():
+    def wrong(state, player, out):
+        write_seats(state, player, out)
+        scratch = np.zeros(1, state.dtype)
+        scratch[0] = 100
+        scratch[0] += 100
+        out[5] = 0.0 if scratch[0] > 0 else 1.0
+
+    with pytest.raises(ContractError, match=r"check of compiled rules failed in sound .* got features"):
+        check_game(with_features(wrong))
+
+    def points(state, out):
+        scratch = np.zeros(1, state.dtype)
+        scratch[0] = 100
+        scratch[0] += 100
+        out[0] = 0.0 if scratch[0] > 0 else 1.0
+        out[1] = 0.0
+
+    lead = Features("seats", block=2, common=2, lead=0)
+    with pytest.raises(ContractError, match=r"check of compiled rules failed in sound .* got points"):
+        check_game(sound_game(features=write_seats, points=points, info={"features": lead}))
+
+
+@needs_compiler
+def test_rare_ends_are_found_by_compiled_games():
+    # Twelve flips in a row: one end of 4,096, which ten episodes do not meet.
+    def apply_outcome(state, outcome):
+        state[0] += 1 if outcome == 0 else 0
+        state[1] += 1
+        state[3] = 0
+        state[2] = 2 if state[1] == 12 or state[0] < state[1] else 0
+
+    def returns(state, out):
+        out[0] = 1.0 if state[0] < 9 else 2.0
+        out[1] = -out[0]
+
+    info = {"utility": (-1.0, 1.0)}
+    assert check_game(
+        sound_game(apply_outcome=apply_outcome, returns=returns, info=info), compiled=False, max_states=20
+    )
+    with pytest.raises(ContractError, match=r"check of ends failed in sound .* got \[2.0, -2.0\]"):
+        check_game(sound_game(apply_outcome=apply_outcome, returns=returns, info=info), max_states=20)
+
+
+def test_the_budget_ends_a_check_of_very_many_outcomes():
+    def outcomes(state, ids, probabilities):
+        ids[:200_000] = np.arange(200_000)
+        probabilities[:200_000] = 1.0 / 200_000
+        return 200_000
+
+    many = sound_game(outcomes=outcomes, sample=None, info={"max_outcomes": 200_000})
+    report = check_game(many, seconds=0.5, compiled=False)
+    assert report.out_of_time
+    assert 1 <= report.states < 22
+    told = []
+    done = check_game(sound_game(), seconds=None, compiled=False, progress=lambda *words: told.append(words))
+    assert not done.out_of_time
+    assert told[-1] == (22, 2_000, "states")
 
 
 @needs_compiler
@@ -356,21 +532,21 @@ def test_kernels_that_compile_to_something_else_are_named():
         out[0] = 0.0 if scratch[0] > 0 else 1.0
         out[1] = 0.0
 
-    with pytest.raises(ContractError, match="law of compiled twins broken in sound"):
+    with pytest.raises(ContractError, match="check of compiled rules failed in sound"):
         check_game(sound_game(returns=returns))
 
 
-def test_every_law_has_a_test_that_breaks_it():
+def test_every_check_has_a_test_that_fails_it():
     text = Path(__file__).read_text()
-    for law in (*contract.STEPPING_LAWS, *contract.LAWS, *contract.KERNEL_LAWS, "compiled twins"):
-        if law not in ("stepping", "serialisation"):
-            assert f'("{law}"' in text or f'"{law}")' in text or f"law of {law}" in text, law
+    for check in (*contract.STEPPING_CHECKS, *contract.CHECKS, *contract.KERNEL_CHECKS, "compiled rules", "ends"):
+        if check != "stepping":
+            assert f'("{check}"' in text or f'"{check}")' in text or f"check of {check}" in text, check
 
 
-def test_serialisation_must_come_back():
+def test_serialization_must_come_back():
     game = load_game("dice_game")
     game.deserialize = lambda text: game.new_initial_state()
-    fails(game, "serialisation")
+    fails(game, "serialization")
 
 
 def test_chi_square_bands():

@@ -11,7 +11,7 @@ from aleazero.games.openspiel import from_openspiel
 
 
 @pytest.mark.parametrize("name", ["pig", "tic_tac_toe", "catch", "backgammon"])
-def test_games_keep_the_laws(name):
+def test_games_pass_the_checks(name):
     report = check_game(from_openspiel(name), episodes=1, max_states=60)
     assert report.capped == 0
 

@@ -45,7 +45,7 @@ def random_boards(count, seed):
     for _ in range(count):
         fill, top = draw.random(), draw.randint(1, 17)
         rows = [[1 << draw.randint(1, top) if draw.random() < fill else 0 for _ in range(4)] for _ in range(4)]
-        if any(map(any, rows)):
+        if 0 < sum(map(sum, rows)) <= twenty48.HIGHEST_TOTAL:  # more than that no play builds
             yield rows
 
 
@@ -65,7 +65,7 @@ def played_boards(count, seed):
 @pytest.mark.parametrize("boards", [random_boards, played_boards])
 def test_moves_boards_and_rewards_agree_with_an_independent_slide(boards):
     checked = 0
-    for rows in boards(6_000, seed=11):
+    for rows in boards(7_000, seed=11):
         state = twenty48.from_board(rows, score=100)
         slid = {action: slide(rows, action) for action in range(4)}
         legal = [action for action, (after, _) in slid.items() if after != rows]

@@ -140,6 +140,28 @@ def two(state):
     return 2
 
 
+def four_points(state, out):
+    out[0], out[1] = (4.0, -4.0) if state[3] == 2 else (0.0, 0.0)
+
+
+def test_ends_outside_the_range_break_the_contract():
+    game = aleazero.load_game(TAG)
+    game.kernels.returns = four_points
+    end = game.state_from_vector([12, 5, 0, 2, 0])
+    with pytest.raises(
+        ContractError, match=r"a game ended with returns \[4.0, -4.0\], expected numbers within the utility"
+    ):
+        Ends(game, feature_shape(game).features, rows_of(game, [game.new_initial_state(), end]), False)
+
+
+def test_features_that_write_past_their_end_break_the_contract():
+    # Compiled, they would write over whatever follows the last row.
+    game = aleazero.load_game(TAG)
+    game.info = replace(game.info, features=Features(schema="tag-squares-1", block=13, common=1))
+    with pytest.raises(ContractError, match=r"check of features failed in tag .* expected at most 27 numbers"):
+        Ends(game, 27, rows_of(game, [game.new_initial_state()]), False)
+
+
 def test_features_need_their_functions():
     info = tree_game.describe()
     names = {name: value for name, value in vars(tree_game).items() if callable(value)}

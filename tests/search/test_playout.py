@@ -189,5 +189,5 @@ def test_object_games_may_decide_their_playouts_too() -> None:
     wrong = aleazero.load_game(Walk, wanted=1)
     with pytest.raises(ContractError, match="a playout takes action 1 in '', expected one of 0, 2"):
         Search(wrong, Rollout(), SearchConfig(num_simulations=2)).run(wrong.new_initial_state())
-    with pytest.raises(ContractError, match="law of playouts broken"):
+    with pytest.raises(ContractError, match="check of playouts failed"):
         check_game(wrong)
