@@ -28,6 +28,8 @@ FORMAT: Final = 1
 """Version of the file format."""
 KEY: Final = "aleazero"
 """Where the metadata stands in the file's header."""
+MOST_CELLS: Final = 4096
+"""Most cells of a board, and most values of a cell: a file that names more is damaged."""
 Weights = Mapping[str, NDArray[np.float32]]
 
 
@@ -111,8 +113,8 @@ class TableConfig(Settings):
     """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
 
     kind: Literal["tuples"] = "tuples"
-    cells: int
-    values: int
+    cells: int = Field(ge=1, le=MOST_CELLS)
+    values: int = Field(ge=2, le=MOST_CELLS)
     tuples: _Rows
     symmetries: _Rows
 

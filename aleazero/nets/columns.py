@@ -11,6 +11,9 @@ from pydantic_core import PydanticCustomError
 
 from aleazero.search.config import Settings
 
+MOST_FEATURES: Final = 2**24
+"""Most features of a row: a file that names more is damaged."""
+
 
 class Column(Settings):
     """One number of the outcome, made from what the network says (z), and how far off it is (the loss).
@@ -41,11 +44,11 @@ def as_table(columns: tuple[Column, ...]) -> NDArray[np.float32]:
 class FeatureShape(Settings):
     """A row of features: one block for each seat, the viewer's first, then what they have in common."""
 
-    features: int = Field(ge=1)
-    block: int = Field(0, ge=0)
+    features: int = Field(ge=1, le=MOST_FEATURES)
+    block: int = Field(0, ge=0, le=MOST_FEATURES)
     """Features of one seat; 0: the row is not made of blocks."""
-    seats: int = Field(0, ge=0)
-    common: int = Field(0, ge=0)
+    seats: int = Field(0, ge=0, le=MOST_FEATURES)
+    common: int = Field(0, ge=0, le=MOST_FEATURES)
     lead: int | None = Field(None, ge=0)
     """Which of the common features tells by how much the viewer leads."""
     lead_unit: float = Field(1.0, gt=0)
