@@ -45,19 +45,37 @@ def positions(number):
     return game, found
 
 
+def use(state):
+    """Ask a state that was accepted for all it can show, and play on from it a little."""
+    for _ in range(4):
+        str(state), state.to_text(), state.returns(), state.viewer(), state.observation_tensor(), state.serialize()
+        if state.is_terminal():
+            return
+        actions = state.legal_actions()
+        [state.action_to_string(action) for action in actions[:20]]
+        state.apply_action(actions[len(actions) // 2])
+
+
 @counts(600)
 def test_positions(count, bounded):
+    accepted = 0
     for seed in range(count):
         rng = Random(f"positions {seed}")
         game, found = positions(rng.randrange(len(GAMES)))
         text, serialized, vector = rng.choice(found)
-        survives(f"text {seed} of {game!r}", game.state_from_text, garbled(rng, text))
-        survives(f"serialized {seed} of {game!r}", game.deserialize, garbled(rng, serialized))
+        states = [
+            survives(f"text {seed} of {game!r}", game.state_from_text, garbled(rng, text)),
+            survives(f"serialized {seed} of {game!r}", game.deserialize, garbled(rng, serialized)),
+        ]
         if len(vector):
             numbers = vector.copy()
             for _ in range(rng.choice((1, 1, 3))):
                 numbers[rng.randrange(len(numbers))] = rng.choice(ODD)
-            survives(f"vector {seed} of {game!r}", game.state_from_vector, numbers)
+            states.append(survives(f"vector {seed} of {game!r}", game.state_from_vector, numbers))
+        for state in filter(None, states):
+            accepted += 1
+            survives(f"state {seed} of {game!r}: {state.serialize()}", use, state)
+    assert accepted > count / 10
 
 
 @counts(400)
