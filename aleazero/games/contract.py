@@ -692,15 +692,19 @@ def _reading(checker: _Checker, state: KernelState) -> None:
 
 
 def check_features(game: KernelGame, episodes: int = 3, steps: int = 300) -> None:
-    """Check the features of a few random episodes, before compiled code without bounds checks writes them."""
+    """Check the features of a few random episodes, before compiled code without bounds checks writes them.
+
+    Without features of its own, a game has its observations for them.
+    """
     checker = _Checker(game, 0)
+    name, check = ("observations", _observations) if game.info.features is None else ("features", _features)
     for _ in range(episodes):
         state = game.new_initial_state()
         for _ in range(steps):
-            with running("features", state):
-                _features(checker, state)
             if state.is_terminal():
                 break
+            with running(name, state):
+                check(checker, state)
             state._apply(random_step(state, checker.random))
 
 

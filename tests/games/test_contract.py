@@ -308,6 +308,8 @@ def test_wrong_features_are_named(features, sizes):
 def test_training_checks_features_before_it_compiles_them():
     with pytest.raises(ContractError, match="check of features failed"):
         contract.check_features(with_features(write_seats, common=1))
+    with pytest.raises(ContractError, match="check of observations failed"):
+        contract.check_features(sound_game(observe=write_seats, info={"observation_size": 5}))
 
 
 def test_a_state_that_is_too_small_or_too_large_is_named_first():

@@ -148,8 +148,7 @@ from aleazero.games.pig import describe as pig_describe
 def describe(): return pig_describe(target=20)
 def kind(state): return state[KIND]
 def to_play(state): return state[PLAYER]
-def legal(state, out): raise ValueError("no idea")
-def apply(state, action): pass
+def apply(state, action): raise ValueError("no idea")
 def returns(state, out): pass
 """
     file = tmp_path / "raising.py"
