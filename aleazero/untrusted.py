@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,17 +32,18 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, constant: Callable[[str], Any] = lambda _: None) -> Any:
     """Parse JSON that nests at most ``DEEPEST`` levels, with integers of at most ``MOST_DIGITS`` digits.
 
-    NaN and Infinity, which Python's own writer may have written, are read as null: JSON has no such numbers.
+    NaN and Infinity, which Python's own writer may have written, go through ``constant``, and are null by default:
+    JSON has no such numbers.
 
     Raises:
         ValueError: for everything else; also for a number that overflows, and for half a surrogate pair, which cannot
             be written to a file.
     """
     try:
-        data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=lambda _: None)
+        data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=constant)
     except RecursionError:
         raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
     written = text if isinstance(text, str) else text.decode("utf-8", errors="replace")

@@ -154,7 +154,7 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
 
     if not data["installed"]:
         console.print(
-            "\nOpenSpiel is not installed, so nothing stands beside our figures: pip install 'aleazero\\[openspiel]'",
+            "\nOpenSpiel is not installed, so nothing stands beside our figures: pip install 'aleazero[openspiel]'",
             style="bold yellow",
         )
         return

@@ -105,6 +105,6 @@ def _extent(report: CheckReport) -> str:
     if report.out_of_time:
         return "; the budget of seconds ended the check early (--seconds)"
     if report.census is None:
-        return ", those of the episodes; the game has more than fit --states"
+        return ", those of the episodes; the game has more states than --states"
     counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in report.census.items())
     return f"; there are {counts}"

@@ -120,6 +120,7 @@ def regret(
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.regret import measure_regret
     from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
+    from aleazero.games.luck import check_seed
     from aleazero.oracles.judge import YatzyJudge
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
@@ -127,6 +128,7 @@ def regret(
     if game not in GAMES:
         raise ConfigError(f"--game is {game!r}, {nearest(game, GAMES)}")
     parse_spec(player, "--player")
+    check_seed(seed, "--seed")
     states = [position.state() for position in load_set(set_name)]
     judge = YatzyJudge(load_oracle())
     chooser = make_player(player, solitaire(), threads=threads or cores())
@@ -163,10 +165,13 @@ def solitaire(
     from aleazero.cli.show_scores import estimate_text, print_scores
     from aleazero.evaluation.solitaire import play_solitaire
     from aleazero.evaluation.yatzy_sets import solitaire as load_solitaire
+    from aleazero.games.luck import check_seed
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
 
     parse_spec(player, "--player")
+    check_seed(seed, "--seed")
+    check_seed(player_seed, "--player-seed")
     oracle = load_oracle()
     chooser = make_player(player, load_solitaire(), threads=threads or cores())
     with progress_bar("playing", "games") as tell:

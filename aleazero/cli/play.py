@@ -99,6 +99,7 @@ def play(
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
+    from aleazero.games.luck import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
     from aleazero.players.searching import SearchPlayer
@@ -120,6 +121,7 @@ def play(
         engine = champion.engine if champion is not None else "search" if budget else SEARCH
     spec = with_options(parse_spec(engine, "--engine"), options)
     seed = secrets.randbits(32) if seed is None else seed
+    check_seed(seed, "--seed")
     with rules_of(game):
         seat = 0 if player is None else player
         if not 0 <= seat < the_game.num_players:

@@ -41,7 +41,7 @@ def read_params(pairs: Sequence[str] | None, option: str = "--param", example: s
         if not equals or not key.strip():
             raise ConfigError(f"{option} is {pair!r}, expected KEY=VALUE, e.g. {example}")
         try:
-            params[key.strip()] = parse_json(value)
+            params[key.strip()] = parse_json(value, constant=float)
         except ValueError:
             params[key.strip()] = value
     return params

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import CHANCE_PLAYER, TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.players.player import Player
@@ -20,6 +20,10 @@ GAMES: Final = 0x67616D6573  # "games": the stream of the seeds of games
 SEATS: Final = 0x7365617473  # "seats": the stream of the players' own seeds
 LANES: Final = 64
 """Games that are under way at once."""
+MOST_DECISIONS: Final = 100_000
+"""A game with more is taken not to end."""
+MOST_WITHOUT_CHANCE: Final = 5_000
+"""A game with more decisions in a row is taken not to end: players choose the same action if a position returns."""
 Progress = Callable[[int, int], None]
 """Called with the number of games done so far, and of all."""
 
@@ -97,7 +101,10 @@ def play_side_by_side(
     """Play games to the end, each with its own players by seat; whoever plays in several is asked about all at once."""
     lucks = [PlayedLuck(game.seed) for game in games]
     running = list(range(len(games)))
+    since_chance = [0] * len(games)
+    decisions = 0
     while running:
+        decisions += 1
         waiting: dict[int, list[tuple[int, int]]] = {}
         asked: dict[int, Player] = {}
         for row in running:
@@ -106,6 +113,13 @@ def play_side_by_side(
                 outcome = lucks[row].draw(state)
                 state._apply(outcome)  # the game's own: to list all outcomes again would cost more than the rest
                 games[row].steps.append((CHANCE_PLAYER, int(outcome)))
+                since_chance[row] = 0
+            since_chance[row] += 1
+            if since_chance[row] > MOST_WITHOUT_CHANCE or decisions > MOST_DECISIONS:
+                raise GameError(
+                    f"{state.game.name}: game {games[row].number} is not over after {decisions - 1} decisions, "
+                    f"expected an end; players choose the same action whenever a position returns"
+                )
             if seat != TERMINAL_PLAYER:
                 player = seated[row][seat]
                 asked[id(player)] = player

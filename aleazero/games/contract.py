@@ -28,6 +28,7 @@ from aleazero.games.base import (
     TERMINAL,
     Game,
     State,
+    counts_wins,
     find_bad_end,
 )
 from aleazero.games.kernel import KernelGame, KernelState
@@ -56,6 +57,9 @@ COMPILED_GAMES = 10_000
 """Random games of the compiled rules whose ends are checked."""
 RAISES = 20
 """How often the points of others must have risen before a game is suspected to count them for the wrong player."""
+
+LARGE_SHARE = 3.0
+"""Points above this are no shares of what a win takes."""
 
 Progress = Callable[..., None]
 """Called with (states checked, most states, what is being done)."""
@@ -184,6 +188,8 @@ class _Checker:
         self.turns = self.turn_episodes = self.turn_decisions = 0
         self.own_raised = self.others_raised = 0
         """Actions that raised the points of the mover, and those that raised another player's."""
+        self.most_points = 0.0
+        """The most points of a player before an action."""
         self.player_matters = False
         """Whether ``observe`` wrote different numbers for different players."""
         self.unused: list[int] = []
@@ -312,6 +318,7 @@ def _play_episode(checker: _Checker, max_length: int) -> tuple[int, bool]:
             if isinstance(state, KernelState):
                 require_fit(state)
             if before is not None:
+                checker.most_points = max(checker.most_points, float(before.max()))
                 risen = _points_of(state) > before
                 checker.own_raised += bool(risen[mover])
                 checker.others_raised += bool(risen.sum() > risen[mover])
@@ -365,6 +372,11 @@ def _warnings(checker: _Checker) -> Iterator[str]:
         yield (
             f"points: {checker.others_raised} actions raised the points of another player and none raised the mover's "
             "own; is `to_play` or `points` swapped?"
+        )
+    if counts_wins(game) and checker.most_points > LARGE_SHARE:
+        yield (
+            f"points: a player had {checker.most_points:g} of them before the end; they are shares of what a win "
+            "takes, about 0 to 1, and `greedy` would rather have more of them than win"
         )
     if checker.turn_episodes and checker.turns == checker.turn_episodes and checker.turn_decisions > checker.turns:
         yield (
@@ -595,6 +607,8 @@ def _texts(checker: _Checker, state: State) -> None:
         broken("text", state, repr(text), "one line")
     if text == state.serialize():
         return  # read back already
+    if isinstance(state, KernelState) and "parse" not in state.game.kernels.words:
+        broken("text", None, "a function text and no parse", "parse(line), which reads the text back, or neither")
     again = checker.game.state_from_text(text)
     if _portrait(again) != _portrait(state):
         broken(

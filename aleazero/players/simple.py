@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import AleaZeroError, ConfigError, GameError, IllegalActionError, nearest
+from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import unit
@@ -77,11 +77,10 @@ class OwnPlayer(Thinker):
 
     def _choose(self, state: State, seed: int, allowed: list[int]) -> int:
         action = _called(self._name, self._select, state.clone(), seed)
-        if isinstance(action, str):
-            action = state.string_to_action(action)
         try:
-            found = state.canonical_action(index(action))
-        except TypeError:
+            chosen = state.string_to_action(action) if isinstance(action, str) else index(action)
+            found = state.canonical_action(chosen)
+        except (IllegalActionError, TypeError):
             found = -1
         if found not in allowed:
             legal = ", ".join(f"{one} ({state.action_to_string(one)})" for one in allowed[:12])
@@ -103,13 +102,13 @@ def read_player(path: str, name: str, game: Game) -> Player:
         raise ConfigError(str(error)) from None
     except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
         raise ConfigError(f"cannot read {path!r}: {error}") from None
-    found = getattr(module, name, None)
+    found = _called(called, getattr, module, name, None)
     if found is None:
         own = [word for word, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
         raise ConfigError(f"no {name!r} in {path}, {nearest(name, own)}")
     if isclass(found):
         made = _called(called, found, game)
-        found = getattr(made, "select", None)
+        found = _called(called, getattr, made, "select", None)
     if not callable(found):
         raise ConfigError(f"{called} is no player, expected a function of (state, seed), or a class with select")
     return OwnPlayer(found, called)
@@ -119,9 +118,9 @@ def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a user's function returns; what it raises is an error that names the line."""
     try:
         return function(*arguments)
-    except AleaZeroError:
+    except (AleaZeroError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit among others: the file is the user's
         frames = traceback.extract_tb(error.__traceback__)[1:]
         where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         raise ConfigError(f"player {name} raised {type(error).__name__}: {error}{where}") from error
@@ -150,6 +149,15 @@ def greedy_player(game: Game) -> PlanPlayer:
 class GreedyPlayer(PlanPlayer):
     """Plans a turn over points, whose values are in no unit that a game's returns have: it explains nothing."""
 
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """The actions of the plans; a game whose turns cannot be planned is an error that names the player."""
+        try:
+            return super().choose(states, seeds, allowed)
+        except ContractError:
+            raise
+        except GameError as error:
+            raise GameError(f"greedy plans whole turns, expected another player for this game: {error}") from None
+
     def explain(self, state: State, seed: int) -> None:
         """Return None."""
 
@@ -171,12 +179,15 @@ class Points:
         return np.zeros((len(states), game.num_actions)), values
 
     def ended(self, states: Sequence[State]) -> NDArray[np.float64]:
-        """Values of the ends of a game, by player: the return stands in for the player's own points."""
+        """Values of the ends of a game, by player."""
         return np.array([worth(state) for state in states])
 
 
 def worth(state: State) -> NDArray[np.float64]:
-    """The return so far, by player, plus the player's own points minus the mean of the others'."""
+    """The return so far, by player, plus the player's own points minus the mean of the others'.
+
+    At an end the return stands in for the player's own points: a win is worth as much as the points that it takes.
+    """
     points = points_of(state)
     returns = np.array(state.returns())
     if points is None:

@@ -24,6 +24,9 @@ CHANCE_WORDS = {
 TYPED = "type a move by name, by the name's last part, or by id"
 """What a person is asked for."""
 
+MOST_PLAYOUTS = 100_000
+"""Most playouts of one leaf: nothing is heard of a search while they run."""
+
 EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
 
 
@@ -52,8 +55,10 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
         return
     if name not in EVALUATOR_WORDS:
         raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
-    if colon and (name != "rollout" or not whole_number(number)):
-        raise ConfigError(f"{what} is {word!r}, expected uniform, rollout, rollout:N with N at least 1, or oracle")
+    if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
+        raise ConfigError(
+            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
+        )
 
 
 def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:

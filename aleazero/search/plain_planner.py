@@ -21,7 +21,7 @@ from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
-from aleazero.search.plan_expand import CYCLE, MANY_OUTCOMES, NO_ACTION, NOBODY_TO_ASK, TOO_MANY_NODES
+from aleazero.search.plan_expand import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
 from aleazero.search.streams import ROLLOUT
 
@@ -100,9 +100,10 @@ class PlainGraph:
                 raise refusal(MANY_OUTCOMES, self.game.name, state, self.max_nodes)
             follows: list[tuple[int, float | None]] = list(state.chance_outcomes())
         else:
-            follows = [(action, None) for action in state.legal_actions() if kept is None or kept[action]]
-            if not follows:
-                raise refusal(NO_ACTION, self.game.name, state, self.max_nodes)
+            legal = state.legal_actions()
+            if not legal or min(legal) < 0 or max(legal) >= self.game.num_actions:
+                raise refusal(BAD_ACTIONS, self.game.name, state, self.max_nodes)
+            follows = [(action, None) for action in legal if kept is None or kept[action]]
         for label, probability in follows:
             after = state.clone()
             after._apply(label)

@@ -30,7 +30,7 @@ from aleazero.search.plan_arrays import (
     PlanSettings,
 )
 from aleazero.search.streams import mix_bits
-from aleazero.search.tree import ROLLOUT, UNIFORM
+from aleazero.search.tree import ROLLOUT, SLACK, UNIFORM
 
 # What it stopped for.
 SOLVED: Final = 0
@@ -40,7 +40,7 @@ GROW: Final = -1
 TOO_MANY_NODES: Final = -2
 MANY_OUTCOMES: Final = -3
 BAD_PROBABILITIES: Final = -4
-NO_ACTION: Final = -5
+BAD_ACTIONS: Final = -5
 CYCLE: Final = -6
 NOBODY_TO_ASK: Final = -7
 BAD_PLAYOUT: Final = -8
@@ -118,6 +118,12 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
                 return np.int64(MANY_OUTCOMES)
             return count if is_valid_list(scratch, count) else np.int64(BAD_PROBABILITIES)
         count = np.int64(legal(state, scratch.actions))
+        num_actions = len(scratch.actions) - SLACK
+        if count < 1 or count > num_actions:
+            return np.int64(BAD_ACTIONS)
+        for i in range(count):
+            if scratch.actions[i] < 0 or scratch.actions[i] >= num_actions:
+                return np.int64(BAD_ACTIONS)
         if n - start < len(kept):
             left = np.int64(0)
             for i in range(count):
@@ -125,7 +131,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
                     scratch.actions[left] = scratch.actions[i]
                     left += 1
             count = left
-        return count if count > 0 else np.int64(NO_ACTION)
+        return count if count > 0 else np.int64(BAD_ACTIONS)
 
     def expand(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, start: Any, n: Any) -> Any:
         """Find what follows a node. Nothing is counted before all of it has room, so it can be done again."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError
 from aleazero.games.base import State
 from aleazero.search.plan_expand import (
+    BAD_ACTIONS,
     BAD_PLAYOUT,
     BAD_PROBABILITIES,
     CYCLE,
     MANY_OUTCOMES,
-    NO_ACTION,
     NOBODY_TO_ASK,
     TOO_MANY_NODES,
 )
@@ -38,8 +38,10 @@ def refusal(status: int, name: str, where: State, max_nodes: int) -> AleaZeroErr
             f"{name}: {position!r} lies on the frontier and there is no evaluator, expected an evaluator or a horizon "
             f"that reaches the end of the game"
         )
-    if status == NO_ACTION:
-        return ContractError(f"{name}: no legal action in {position!r}, expected at least one at a decision")
+    if status == BAD_ACTIONS:
+        return ContractError(
+            f"{name}: the legal actions in {position!r} are invalid, expected 1 to num_actions of them, ids from 0"
+        )
     if status == BAD_PLAYOUT:
         return ContractError(
             f"{name}: a playout from {position!r} met an impossible action, expected what check_game demands: it tells "

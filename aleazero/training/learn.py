@@ -124,6 +124,8 @@ def open_run(folder: Path, game: Game, spec: str, settings: Mapping[str, Any], m
         "minutes": minutes,
         **json.loads(json.dumps(settings)),
     }
+    if (folder / "manifest.json").exists():
+        raise ConfigError(f"{folder} holds a run of `aleazero train`, expected another folder: name one with --out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -29,7 +29,7 @@ MARK = "\nopen(__file__ + '.ran', 'w').close()\n"
         (["analyse", "pig", "-p", f"target={'[' * 20_000}"], "expected a whole number from 2 to 10000"),
         (["analyse", "pig", "-p", "target=1" + "0" * 400], "expected a whole number from 2 to 10000"),
         (["analyse", "pig", "--plan", DIGITS], "expected turn, game or a number of plies"),
-        (["analyse", "pig", "--evaluator", f"rollout:{DIGITS}"], "rollout:N with N at least 1"),
+        (["analyse", "pig", "--evaluator", f"rollout:{DIGITS}"], "rollout:N with N from 1 to"),
         (["analyse", "2048", "--position", f"{DIGITS} . . ./. . . ./. . . ./. . . ."], "2048: cannot read position"),
         (["match", f"net:{LONG}", "random", "--game", "pig"], "no network at"),
         (["gate", "random", "greedy", "--game", "pig", "--out", f"{LONG}/x"], "File name too long"),

@@ -149,6 +149,12 @@ def test_a_turn_too_large_is_one_line_and_leaves_nothing(refused, tmp_path, monk
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_a_run_is_left_alone(refused, tmp_path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    assert "holds a run of `aleazero train`" in refused(*PIG, "--rounds", "1", "--out", str(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == ["manifest.json"]
+
+
 def test_other_settings_on_the_same_folder_are_one_line(refused, run_json, tmp_path) -> None:
     words = (*PIG, *SMALL, "--rounds", "2", "--out", str(tmp_path))
     run_json(*words)

@@ -159,3 +159,30 @@ def test_a_match_needs_a_player_a_seat():
     pig = aleazero.load_game("pig")
     with pytest.raises(aleazero.ConfigError, match=r"got 1 players, expected 2, one a seat of pig"):
         play_match(pig, [make_player("random", pig)], [1])
+
+
+class Standing:
+    """Nothing but a pass."""
+
+    name, num_players, num_actions, utility = "standing", 2, 1, (-1.0, 1.0)
+
+    def __init__(self):
+        self.player = 0
+
+    def current_player(self):
+        return self.player
+
+    def legal_actions(self):
+        return [0]
+
+    def apply_action(self, action):
+        self.player = 1 - self.player
+
+    def returns(self):
+        return [0.0, 0.0]
+
+
+def test_a_game_that_does_not_end_is_an_error():
+    game = aleazero.load_game(Standing)
+    with pytest.raises(aleazero.GameError, match="standing: game 0 is not over after 5000 decisions, expected an end"):
+        play_match(game, [make_player("random", game)] * 2, [1])

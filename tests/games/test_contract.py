@@ -343,6 +343,25 @@ def test_points_of_the_wrong_player_are_a_warning(points, warned):
     assert all("raised the points of another player and none raised the mover's own" in one for one in warnings)
 
 
+def test_points_that_are_no_shares_are_a_warning():
+    def apply(state, action):
+        state[3] = action
+        state[2] = 1
+        state[4 + state[1] % 2] += 1
+
+    def points(state, out):
+        out[0], out[1] = 9.0 * state[4], 9.0 * state[5]
+
+    def returns(state, out):
+        out[0] = 0.5 if state[2] == TERMINAL else 0.0
+        out[1] = -out[0]
+
+    info = {"state_size": 6, "num_actions": 2, "utility": (-1.0, 1.0)}
+    game = sound_game(apply=apply, points=points, returns=returns, canonical=None, info=info)
+    (warning,) = check_game(game, compiled=False).warnings
+    assert "they are shares of what a win takes" in warning
+
+
 @pytest.mark.parametrize(("view", "warned"), [(lambda state, player: 0, True), (lambda state, player: player, False)])
 def test_an_observation_that_ignores_the_player_is_a_warning(view, warned):
     def observe(state, player, out):

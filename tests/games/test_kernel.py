@@ -119,7 +119,7 @@ def test_the_words_of_openspiel():
     assert state.current_player() == 1
     assert state.string_to_action(" HOLD ") == 1
     assert state.string_to_action("1") == 1
-    with pytest.raises(IllegalActionError, match="no action 'jump' here, expected one of roll, hold"):
+    with pytest.raises(IllegalActionError, match="no action 'jump' here, expected one of roll \\(0\\), hold \\(1\\)"):
         state.string_to_action("jump")
     state.play("roll, 6, hold")
     assert state.to_text() == "3-15 turn 0 player 0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +37,18 @@ def illegal(state, seed):
 
 def wordless(state, seed):
     return None
+
+def unknown(state, seed):
+    return "rol"
+
+def leaves(state, seed):
+    raise GeneratorExit
+
+class Hidden:
+    def __init__(self, game): pass
+    @property
+    def select(self):
+        raise RuntimeError("hidden")
 
 class Empty:
     def __init__(self, game):
@@ -74,8 +87,9 @@ def test_a_class_plays_with_a_seed_of_its_own_that_repeats():
 
 @pytest.mark.usefixtures("mine")
 def test_they_play_matches_also_in_other_processes():
-    table = play_pairs(PIG, "mine.py:careful", "mine.py:Drunk", game_seeds(1, 20))
-    again = play_pairs(PIG, "mine.py:careful", "mine.py:Drunk", game_seeds(1, 20), workers=2)
+    own = [str(Path("mine.py").resolve()) + name for name in (":careful", ":Drunk")]  # workers have their own folder
+    table = play_pairs(PIG, *own, game_seeds(1, 20))
+    again = play_pairs(PIG, *own, game_seeds(1, 20), workers=2)
     assert table.scores.tolist() == again.scores.tolist()
     assert table.scores.mean() > 0.5
 
@@ -85,7 +99,7 @@ def test_they_play_matches_also_in_other_processes():
     [
         ("mine.py:carefull", "player 'mine.py:carefull': no 'carefull' in mine.py, did you mean careful?"),
         ("none.py:careful", "no file 'none.py'"),
-        (f"{'a' * 300}.py:careful", "cannot read 'aaaa"),
+        (f"{'a' * 300}.py:careful", "no file 'aaaa"),
         ("~nobody-here/mine.py:careful", "cannot read '~nobody-here/mine.py'"),
         ("mine.py:number", "mine.py:number is no player, expected a function of (state, seed), or a class with select"),
         ("mine.py:Empty", "is no player"),
@@ -96,6 +110,9 @@ def test_they_play_matches_also_in_other_processes():
         ),
         ("mine.py:illegal", "selected 7 in '0-0 turn 5 player 0', expected one of 0 (roll), 1 (hold)"),
         ("mine.py:wordless", "selected None in"),
+        ("mine.py:unknown", "player mine.py:unknown selected 'rol' in"),
+        ("mine.py:leaves", "player mine.py:leaves raised GeneratorExit"),
+        ("mine.py:Hidden", "player mine.py:Hidden raised RuntimeError: hidden"),
     ],
 )
 @pytest.mark.usefixtures("mine")

@@ -72,6 +72,14 @@ def test_broken_rules_are_found_out(tmp_path: Path, chance: str) -> None:
     assert Search(game, "uniform", config).run(game.new_initial_state()).visits.sum() == 300
 
 
+def test_the_planner_finds_the_same_rules_out(tmp_path: Path) -> None:
+    """Actions and outcomes, which it lists like the search; playouts do not meet them here."""
+    game = load(tmp_path)
+    for mode in (3, 4, 5, 6, 7, 8, 9):
+        with pytest.raises(aleazero.ContractError, match="expected 1 to"):
+            aleazero.Planner(game, None, horizon="game").plan(game.state_from_vector([0, 0, 0, mode]))
+
+
 @pytest.mark.parametrize(
     ("value", "edit", "before", "after"),
     [

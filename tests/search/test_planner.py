@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tree_game import ACTIONS, Scripted, chance, decision, start, terminal, tree_game
+from tree_game import ACTIONS, Scripted, chance, decision, encode, start, terminal, tree_game
 
 import aleazero
 from aleazero import (
@@ -30,6 +30,7 @@ from aleazero import (
     Rollout,
     Uniform,
 )
+from aleazero.games.kernel import KernelState
 from aleazero.oracles.solve import solve
 
 BACKENDS = ("compiled", "plain")
@@ -762,7 +763,7 @@ def test_what_cannot_be_planned(backend: str) -> None:
 def test_chance_that_cannot_be_listed(backend: str, outcomes, message: str) -> None:
     game = type(tree_game())(sys.modules["tree_game"], {})
     game.kernels.outcomes = outcomes
-    state = start(game, chance([(0, 1, terminal(1, -1))], "r"))
+    state = KernelState(game, encode(chance([(0, 1, terminal(1, -1))], "r")))  # read as a position it would be refused
     with pytest.raises(GameError, match=message):
         Planner(game, horizon="game", backend=backend).plan(state)
 
@@ -770,8 +771,9 @@ def test_chance_that_cannot_be_listed(backend: str, outcomes, message: str) -> N
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_decision_without_actions_breaks_the_contract(backend: str) -> None:
     game = tree_game()
-    with pytest.raises(GameError, match="no legal action"):
-        Planner(game, horizon="game", backend=backend).plan(start(game, decision(0, {}, "r")))
+    state = KernelState(game, encode(decision(0, {}, "r")))
+    with pytest.raises(GameError, match=r"the legal actions in .* are invalid, expected 1 to num_actions of them"):
+        Planner(game, horizon="game", backend=backend).plan(state)
 
 
 def test_the_evaluators_errors_are_told() -> None:

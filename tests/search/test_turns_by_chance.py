@@ -10,7 +10,7 @@ import pytest
 
 from aleazero import CHANCE, DECISION, ESTIMATE, TERMINAL, GameError, GameInfo, Planner, Rollout, Uniform
 from aleazero.errors import ContractError
-from aleazero.games.kernel import KernelGame
+from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.oracles.solve import solve
 from aleazero.search.config import ChanceConfig, SearchConfig
 from aleazero.search.search import Search
@@ -273,7 +273,7 @@ def test_lanes_are_the_planners(plies: int | None) -> None:
 def test_invalid_outcome_lists_are_rejected_by_planner_and_search(broken: int) -> None:
     """A negative probability (with a sum of 1), a sum of 1.1, ids out of range, NaN, and more than max_outcomes."""
     game = bust()
-    state = game.state_from_vector(np.array([0, 0, 0, CHANCE, 0, broken]))
+    state = KernelState(game, np.array([0, 0, 0, CHANCE, 0, broken]))  # read as a position it would be refused
     with pytest.raises(ContractError):
         Planner(game, Fixed(ESTIMATE), plies=1).plan(state)
     with pytest.raises(ContractError):
