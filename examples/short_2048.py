@@ -9,6 +9,7 @@ from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionEr
 from aleazero.games import twenty48 as whole
 
 MOVES = 3  # the parameter `moves` changes it
+MOST = 100  # moves of a game or a position
 
 # The state vector is that of 2048 with the moves left behind it.
 KIND, LEFT = whole.KIND, whole.STATE_SIZE
@@ -21,8 +22,8 @@ slide, place = whole.apply, whole.apply_outcome
 
 
 def describe(moves: int = 3) -> GameInfo:
-    if not 1 <= moves <= 100:
-        raise GameError(f"short_2048: moves is {moves}, expected 1 to 100")
+    if not 1 <= moves <= MOST:
+        raise GameError(f"short_2048: moves is {moves}, expected 1 to {MOST}")
     return GameInfo(
         name="short_2048",
         num_players=1,
@@ -68,8 +69,8 @@ def parse(line):
 
 def check(state):
     """Reject numbers that no play reaches. It is called for every position that is read."""
-    if not 0 <= state[LEFT] <= MOVES:
-        raise PositionError(f"short_2048: got {state[LEFT]} moves left, expected 0 to {MOVES}")
+    if not 0 <= state[LEFT] <= MOST:  # a position may have more moves left than a game begins with
+        raise PositionError(f"short_2048: got {state[LEFT]} moves left, expected 0 to {MOST}")
     board = state[:LEFT].copy()
     if state[LEFT] == 0:
         if board[KIND] == DECISION:
