@@ -83,7 +83,7 @@ def test_short_2048_is_solved_from_a_position():
     game = load_game(str(EXAMPLES / "short_2048.py"))
     state = game.state_from_text("2 2 4 8/16 32 64 128/8 16 32 64/16 32 64 128 score 0 moves 1")
     assert solve(game, start=state).value(state)[0] == 4
-    assert game.state_from_text("2 2 4 8/16 32 64 128/8 16 32 64/16 32 64 128 score 0 moves 4")  # more than at the start
+    assert game.state_from_text(state.to_text().replace("moves 1", "moves 4"))  # more than at the start
     with pytest.raises(PositionError, match="expected '… moves 3'"):
         game.state_from_text("2 2 4 8/16 32 64 128/8 16 32 64/16 32 64 128")
 
