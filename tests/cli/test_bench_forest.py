@@ -32,6 +32,7 @@ def test_tables_and_the_file(run, tmp_path):
     assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
 
 
+@pytest.mark.long  # compiles, or runs, for most of a minute
 def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
     """mctx's own run takes minutes; here its figures are given, and ours on its boards are measured."""
     best = {"variant": "stochastic_tuned", "per_second": 10.0}

@@ -32,6 +32,7 @@ def benchmarks(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.long  # compiles, or runs, for most of a minute
 def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, tmp_path):
     said: list[str] = []
     figures = compare_mctx(said.append)

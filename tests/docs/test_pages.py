@@ -137,6 +137,7 @@ def test_the_tables_of_afterstates_are_those_that_were_measured() -> None:
     assert [script.filled(page, rows) for page in pages] == pages
 
 
+@pytest.mark.long  # compiles, or runs, for most of a minute
 def test_explicit_chance_comes_out_again() -> None:
     kept = json.loads((ROOT / "docs" / "explicit-chance.json").read_text(encoding="utf-8"))
     states = yatzy_cases.positions(measure_trees.HEAVY, yatzy_cases.is_reroll_heavy)

@@ -83,7 +83,7 @@ def test_the_planner_finds_the_same_rules_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "edit", "before", "after"),
     [
-        ("Prize.BIG + 0", {"big": 2}, 5.0, 2.0),
+        pytest.param("Prize.BIG + 0", {"big": 2}, 5.0, 2.0, marks=pytest.mark.long),
         pytest.param("PAIR.x", {"fields": "y x"}, 1.0, 9.0, marks=pytest.mark.long),
     ],
 )

@@ -114,6 +114,7 @@ def test_an_edit_is_never_served_stale(folder: Path) -> None:
     assert cache_info().files == 5
 
 
+@pytest.mark.long  # compiles, or runs, for most of a minute
 def test_a_search_is_never_served_stale_rules(folder: Path) -> None:
     """The same through a whole search."""
     assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "compiling climb, once")

@@ -105,6 +105,7 @@ def test_playouts_do_what_the_game_says(game, backend: str) -> None:
     assert cut.best_action + 5 <= cut.q[cut.actions == cut.best_action][0] <= cut.best_action + 8
 
 
+@pytest.mark.long  # compiles, or runs, for most of a minute
 def test_saying_what_is_the_default_changes_nothing(game) -> None:
     silent = walk_game(says=False)
     for run in (search, plan):
