@@ -231,7 +231,7 @@ class KernelGame(Game):
                 )
         if kind == CHANCE:
             count, _, probabilities = state._outcomes()
-            if count != MANY and abs(float(probabilities[:count].sum()) - 1.0) > PROBABILITY_TOLERANCE:
+            if count != MANY and not abs(float(probabilities[:count].sum()) - 1.0) <= PROBABILITY_TOLERANCE:
                 raise PositionError(f"{self.name}: got a chance node whose probabilities do not sum to 1, expected 1")
 
     def state_from_text(self, text: str) -> KernelState:

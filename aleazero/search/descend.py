@@ -82,7 +82,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
         depth = np.int64(0)
         chance_run = 0
         # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
-        # drawn beside them would have another distribution.
+        # drawn in addition would have another distribution.
         samples_more = settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
         above = np.int64(NO_NODE)  # the chance node just passed
         room = True  # whether it could store another outcome then

@@ -241,7 +241,7 @@ class PlainTree:
         drawn from the same distribution as the first, so the mean has the expectation of the first alone.
         """
         # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
-        # drawn beside them would have another distribution.
+        # drawn in addition would have another distribution.
         samples = 1 if visit.simulation == self.collided else self.chance.samples_per_visit
         for number in range(1, samples):
             place = depth + (number << 32)
