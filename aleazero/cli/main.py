@@ -15,7 +15,6 @@ import typer
 import aleazero
 from aleazero.cli import (
     analyse,
-    bench,
     cache,
     champions,
     check,
@@ -66,7 +65,6 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
-app.add_typer(bench.app, name="bench")
 app.add_typer(cache.app, name="cache")
 app.command("demo")(demo.demo)
 
@@ -86,13 +84,13 @@ def aleazero_command(
     """AlphaZero for games of chance: rules in Python, searched at native speed with explicit chance nodes."""
 
 
-def run() -> None:
+def run(command: typer.Typer = app, name: str = "aleazero") -> None:
     """Run the command; letters that cannot be shown, or bytes that are no letters, are replaced."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        sys.exit(_flushed(_run()))
+        sys.exit(_flushed(_run(command, name)))
     finally:
         if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
             sys.modules["aleazero.interrupts"].end_children()
@@ -112,9 +110,9 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _run() -> int:
+def _run(command: typer.Typer, name: str) -> int:
     try:
-        code = app(standalone_mode=False)
+        code = command(prog_name=name, standalone_mode=False)
     except typer.Abort:
         return 130
     except Exception as error:
@@ -125,18 +123,18 @@ def _run() -> int:
             return USER_ERROR
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            typer.echo(f"error: {one_line(said)}; `{_command_of(error)} --help` shows what there is", err=True)
+            typer.echo(f"error: {one_line(said)}; `{_command_of(error, name)} --help` shows what there is", err=True)
         return USER_ERROR
     return code if isinstance(code, int) else 0
 
 
-def _command_of(error: Exception) -> str:
+def _command_of(error: Exception, name: str) -> str:
     """The command that an error of usage belongs to, as it is typed."""
     names, context = [], getattr(error, "ctx", None)
     while context is not None and context.parent is not None:
         names.append(context.info_name)
         context = context.parent
-    return " ".join(("aleazero", *reversed(names)))
+    return " ".join((name, *reversed(names)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The verbs of learning: selfplay, fit, match, bench e2e."""
+"""The verbs of learning: selfplay, fit, match."""
 
 from __future__ import annotations
 
@@ -136,7 +136,6 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
         (("match", "random", "randam", *PIG), "did you mean random?"),
         (("match", "random", "net:nowhere", *PIG), "no network at 'nowhere'"),
         (("analyse", "pig", "--evaluator", "net:"), "expected net:PATH"),
-        (("bench", "e2e", "--chance", "luck"), "chance is 'luck'"),
     ],
 )
 def test_bad_words_are_one_line(run, words, said, tmp_path, monkeypatch) -> None:
@@ -153,16 +152,3 @@ def test_a_foreign_network_is_refused(learnt, run) -> None:
     result = run("match", f"net:{net}", "random", "--game", "tic_tac_toe")
     assert result.exit_code == 2
     assert "has game 'pig', expected 'tic_tac_toe'" in result.stderr
-
-
-def test_end_to_end(run_json) -> None:
-    data = run_json("bench", "e2e", "--game", "pig", "-p", "target=12", "--seconds", "0.2", "--parallel", "4",
-                    "--simulations", "4", "--width", "8", "--blocks", "1")  # fmt: skip
-    assert [row["inference"] for row in data["inference"]] == ["onnxruntime", "torch"]
-    for row in data["inference"]:
-        assert row["leaves"] > row["decisions"] > 0
-        assert 0 < row["share"] < 1
-    assert [target["what"] for target in data["targets"]] == [
-        "self-play beside its network alone",
-        "two workers beside one",
-    ]

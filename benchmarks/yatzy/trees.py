@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aleazero.cli import yatzy_cases as cases
-from aleazero.cli.measure_chance import mean_of
 from aleazero.games.base import CHANCE, State
 from aleazero.games.dice import DICE, SIZES
 from aleazero.games.yatzy_card import IN_HAND
@@ -19,6 +17,8 @@ from aleazero.search.config import SearchConfig, Widening
 from aleazero.search.plain_tree import PlainView, walk
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
+from benchmarks.chance.measure import mean_of
+from benchmarks.yatzy import cases
 
 SETTINGS = (cases.IMPLICIT, "sampling", "stratified", "progressive", "narrow")
 HEAVY = 8

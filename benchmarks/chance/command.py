@@ -1,4 +1,4 @@
-"""``aleazero bench chance``: the ways to treat chance, and the planner, measured against exact values."""
+"""Compare the chance modes and the planner with exact values."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.json_file import deliver, pick, read_file
 from aleazero.cli.options import ExplorationOption
 from aleazero.errors import ConfigError
+from benchmarks.output import deliver, pick, read_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,18 +47,18 @@ def chance(
 
     **Examples**
 
-    - `aleazero bench chance`
+    - `python -m benchmarks chance`
 
-    - `aleazero bench chance --games pig --settings sampling,stratified --seeds 100`
+    - `python -m benchmarks chance --games pig --settings sampling,stratified --seeds 100`
 
-    - `aleazero bench chance --json chance.json --plots .`
+    - `python -m benchmarks chance --json chance.json --plots .`
     """
-    from aleazero.cli.chance_cases import EVALUATORS, SETTINGS, known_cases
-    from aleazero.cli.measure import machine
-    from aleazero.cli.measure_chance import measure_all
     from aleazero.cli.show import make_console
     from aleazero.cli.specs import named_as_options
     from aleazero.players.make import search_config
+    from benchmarks.chance.cases import EVALUATORS, SETTINGS, known_cases
+    from benchmarks.chance.measure import measure_all
+    from benchmarks.search import machine
 
     names = pick("--games", games, known_cases())
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
@@ -72,7 +72,7 @@ def chance(
         measured = measure_all(names, asked, chosen, amounts, seeds, c, status.update)
     data = {"machine": machine(), "seeds": seeds, "budgets": amounts, "c": c, **measured}
     if folder is not None:
-        from aleazero.cli.plot_chance import draw_all
+        from benchmarks.chance.plot import draw_all
 
         draw_all(data, folder)
     deliver(data, json, _show)
@@ -104,8 +104,8 @@ def read_folder(plots: str | None) -> Path | None:
 
 
 def _show(data: dict[str, Any], console: Console) -> None:
-    from aleazero.cli.chance_cases import CASES
     from aleazero.cli.show import quiet_table
+    from benchmarks.chance.cases import CASES
 
     for game, evaluator in dict.fromkeys((row["game"], row["evaluator"]) for row in data["search"]):
         rows = [row for row in data["search"] if (row["game"], row["evaluator"]) == (game, evaluator)]

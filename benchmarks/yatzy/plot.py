@@ -1,4 +1,4 @@
-"""The figures of ``aleazero bench yatzy``: nodes, luck, regret and the fresh roll, by budget."""
+"""The figures of the benchmark ``yatzy``: nodes, luck, regret and the fresh roll, by budget."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aleazero.cli.plot_chance import COLOURS as KNOWN_COLOURS
-from aleazero.cli.plot_chance import INK, LOOK, Rows, plain_numbers
+from benchmarks.chance.plot import COLOURS as KNOWN_COLOURS
+from benchmarks.chance.plot import INK, LOOK, Rows, plain_numbers
 
 COLOURS = {
     **KNOWN_COLOURS, "implicit": INK, "narrow": "#00838f", "exact-21-stratified": "#b3395b",

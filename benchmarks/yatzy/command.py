@@ -1,4 +1,4 @@
-"""``aleazero bench yatzy``: what explicit chance gives and costs in Yatzy."""
+"""``python -m benchmarks yatzy``: what explicit chance gives and costs in Yatzy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.bench_chance import read_budgets, read_folder, with_error
-from aleazero.cli.json_file import deliver, pick, read_file
-from aleazero.cli.targets import show_targets, target
+from benchmarks.chance.command import read_budgets, read_folder, with_error
+from benchmarks.output import deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,14 +46,14 @@ def yatzy(
 
     **Examples**
 
-    - `aleazero bench yatzy`
+    - `python -m benchmarks yatzy`
 
-    - `aleazero bench yatzy --parts regret --positions 900`
+    - `python -m benchmarks yatzy --parts regret --positions 900`
 
-    - `aleazero bench yatzy --json yatzy.json --plots .`
+    - `python -m benchmarks yatzy --json yatzy.json --plots .`
     """
-    from aleazero.cli.measure import machine
     from aleazero.cli.show import make_console
+    from benchmarks.search import machine
 
     chosen = pick("--parts", parts, PARTS)
     amounts = read_budgets(budgets)
@@ -65,7 +64,7 @@ def yatzy(
         data |= _measure(chosen, amounts, seeds, positions, seconds, status.update)
     data["targets"] = oracle_targets(data)
     if folder is not None:
-        from aleazero.cli.plot_yatzy import draw_all
+        from benchmarks.yatzy.plot import draw_all
 
         draw_all(data, folder)
     deliver(data, json, _show)
@@ -74,9 +73,8 @@ def yatzy(
 def _measure(
     chosen: list[str], budgets: list[int], seeds: int, positions: int, seconds: float, say: Any
 ) -> dict[str, Any]:
-    from aleazero.cli import measure_yatzy as measure
-    from aleazero.cli.measure_oracle import measure_oracle
-    from aleazero.cli.measure_trees import measure_trees
+    from benchmarks.yatzy import measure
+    from benchmarks.yatzy.trees import measure_trees
 
     measures: dict[str, Callable[[], Any]] = {
         "nodes": lambda: measure_trees(budgets, say),
@@ -84,7 +82,7 @@ def _measure(
         "regret": lambda: measure.measure_regret(budgets, positions, say),
         "fresh": lambda: measure.measure_all_fresh(budgets, seeds, say),
         "speed": lambda: measure.measure_speed(seconds, say),
-        "oracle": lambda: measure_oracle(seconds, say),
+        "oracle": lambda: measure.measure_oracle(seconds, say),
     }
     return {part: measures[part]() for part in chosen}
 

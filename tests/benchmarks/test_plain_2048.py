@@ -10,7 +10,7 @@ import pytest
 
 from aleazero.games import twenty48
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 PGX_ACTIONS = ("left", "up", "right", "down")
 
 

@@ -1,4 +1,4 @@
-"""The figures of ``aleazero bench chance``: error, luck and regret by budget, and the planner beside the search."""
+"""The figures of the benchmark ``chance``: error, luck and regret by budget, and the planner beside the search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aleazero.cli.chance_cases import CASES
+from benchmarks.chance.cases import CASES
 
 INK, FAINT = "#22272e", "#d9dde3"
 COLOURS = {

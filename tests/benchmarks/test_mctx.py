@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aleazero.cli import rivals_mctx
-from aleazero.cli.rivals_mctx import compare_mctx
+from benchmarks import forest
+from benchmarks.forest import compare_mctx
 
 SCRIPT = """
 import json, sys
@@ -25,9 +25,9 @@ def benchmarks(tmp_path, monkeypatch):
     """A folder with a script that needs nothing; the cache is elsewhere and empty."""
     folder = tmp_path / "benchmarks"
     folder.mkdir()
-    (folder / rivals_mctx.SCRIPT).write_text(SCRIPT, encoding="utf-8")
-    (folder / rivals_mctx.REQUIREMENTS).write_text("# nothing\n", encoding="utf-8")
-    monkeypatch.setattr(rivals_mctx, "BENCHMARKS", folder)
+    (folder / forest.SCRIPT).write_text(SCRIPT, encoding="utf-8")
+    (folder / forest.REQUIREMENTS).write_text("# nothing\n", encoding="utf-8")
+    monkeypatch.setattr(forest, "BENCHMARKS", folder)
     monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path / "cache"))
     return folder
 
@@ -58,7 +58,7 @@ def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, t
     assert len(said) == 1
     assert by_the_clock["best"][0]["any"] == {"variant": "stochastic", "per_second": 9.0}
 
-    (benchmarks / rivals_mctx.REQUIREMENTS).write_text("--no-index\nno-such-package-of-ours==1\n")
+    (benchmarks / forest.REQUIREMENTS).write_text("--no-index\nno-such-package-of-ours==1\n")
     refused = compare_mctx(said.append)
     assert refused["installed"] is False
     assert refused["why"].startswith("pip cannot install: ERROR: ")
@@ -67,18 +67,13 @@ def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, t
 
 
 def test_what_failed_is_said_in_a_line(benchmarks, monkeypatch):
-    (benchmarks / rivals_mctx.SCRIPT).write_text("raise SystemExit('slides: got 1, expected 2')", encoding="utf-8")
-    monkeypatch.setattr(rivals_mctx, "_environment", lambda say: Path(sys.executable))
+    (benchmarks / forest.SCRIPT).write_text("raise SystemExit('slides: got 1, expected 2')", encoding="utf-8")
+    monkeypatch.setattr(forest, "_environment", lambda say: Path(sys.executable))
     assert compare_mctx(print) == {"installed": False, "why": "mctx failed: slides: got 1, expected 2"}
 
 
-def test_a_wheel_has_no_script(benchmarks):
-    (benchmarks / rivals_mctx.SCRIPT).unlink()
-    assert "part of the repository" in compare_mctx(print)["why"]
-
-
 def test_the_repository_has_it():
-    assert (rivals_mctx.BENCHMARKS / rivals_mctx.SCRIPT).is_file()
-    lines = (rivals_mctx.BENCHMARKS / rivals_mctx.REQUIREMENTS).read_text(encoding="utf-8").split()
+    assert (forest.BENCHMARKS / forest.SCRIPT).is_file()
+    lines = (forest.BENCHMARKS / forest.REQUIREMENTS).read_text(encoding="utf-8").split()
     assert all("==" in line for line in lines)
     assert {"jax", "jaxlib", "mctx", "pgx"} <= {line.partition("==")[0] for line in lines}

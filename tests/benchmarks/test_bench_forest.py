@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from aleazero.cli import bench_forest, rivals_mctx
+from benchmarks import forest
 
-TINY = ("bench", "forest", "--rounds", "1", "--searches", "1")
+TINY = ("forest", "--rounds", "1", "--searches", "1")
 
 
 def test_a_forest_beside_its_network(run_json):
@@ -41,7 +41,7 @@ def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
     row = {"network": "mlp", "roots": "opening", "explicit": best, "any": hidden}
     together = [{"roots": "opening", "parts": parts, "per_second": 5.0 * parts} for parts in (1, 2)]
     figures = {"installed": True, "best": [row], "rows": together, "roots": {"opening": boards}}
-    monkeypatch.setattr(rivals_mctx, "compare_mctx", lambda say, cores=1, only=(): figures)
+    monkeypatch.setattr(forest, "compare_mctx", lambda say, cores=1, only=(): figures)
     data = run_json(*TINY, "--parts", "mctx")
     (beside,) = data["mctx"]["beside"]
     assert beside["explicit"]["ratio"] == pytest.approx(beside["ours_per_second"] / 10)
@@ -54,7 +54,7 @@ def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
 
 def test_without_mctx_it_says_why(monkeypatch, run):
     monkeypatch.setattr(
-        rivals_mctx, "compare_mctx", lambda say, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
+        forest, "compare_mctx", lambda say, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
     )
     result = run(*TINY, "--parts", "mctx")
     assert result.exit_code == 0
@@ -62,7 +62,7 @@ def test_without_mctx_it_says_why(monkeypatch, run):
 
 
 def test_no_figures_no_targets():
-    assert bench_forest.forest_targets({}) == []
+    assert forest.forest_targets({}) == []
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_no_figures_no_targets():
     ],
 )
 def test_bad_input(refused, words, said):
-    assert said in refused("bench", "forest", *words)
+    assert said in refused("forest", *words)

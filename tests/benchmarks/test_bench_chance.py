@@ -6,13 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from aleazero.cli import bench_chance, chance_cases, measure_chance
-from aleazero.cli.chance_cases import CASES, SETTINGS, NetworkLike, Position
-from aleazero.cli.chance_summary import beside_sampling
-from aleazero.cli.measure_chance import crossings, measure_search, time_to_reach
 from aleazero.search.config import PRESETS, ChanceConfig
+from benchmarks.chance import cases, command, measure
+from benchmarks.chance.cases import CASES, SETTINGS, NetworkLike, Position
+from benchmarks.chance.measure import beside_sampling, crossings, measure_search, time_to_reach
 
-TINY = ("bench", "chance", "--games", "dice_game", "--settings", "sampling,full", "--budgets", "4,16", "--seeds", "3")
+TINY = ("chance", "--games", "dice_game", "--settings", "sampling,full", "--budgets", "4,16", "--seeds", "3")
 
 
 def test_rows_and_their_shape(run_json):
@@ -63,12 +62,12 @@ def test_the_same_seeds_give_the_same_errors():
 
 def test_every_setting_is_one():
     assert all(ChanceConfig(**values) for values in SETTINGS.values())
-    assert bench_chance.PRESETS.split(",") == list(PRESETS)
+    assert command.PRESETS.split(",") == list(PRESETS)
 
 
 def test_all_settings(run_json):
     data = run_json(
-        "bench", "chance", "--games", "dice_game", "--settings", "all", "--budgets", "4", "--seeds", "2",
+        "chance", "--games", "dice_game", "--settings", "all", "--budgets", "4", "--seeds", "2",
         "--evaluators", "rollout",
     )  # fmt: skip
     assert [row["setting"] for row in data["search"]] == list(SETTINGS)
@@ -76,7 +75,7 @@ def test_all_settings(run_json):
 
 def test_errors_are_those_of_the_definition():
     errors = np.array([[1.0, -3.0], [3.0, -1.0]])  # (seeds, positions)
-    about = measure_chance.about_errors("value", errors)
+    about = measure.about_errors("value", errors)
     assert about["value_absolute_error"] == 2
     assert about["value_rmse"] == pytest.approx(math.sqrt(5))
     assert about["value_bias"] == 0
@@ -156,11 +155,9 @@ def test_crossings_compare_like_with_like():
 
 
 def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, refused):
-    monkeypatch.setattr(
-        chance_cases, "CASES", {"gone": chance_cases.Case("", str(tmp_path / "gone.py"), (), 1.0, ()), **CASES}
-    )
-    assert "gone" not in chance_cases.known_cases()
-    assert "--games has 'gone'" in refused("bench", "chance", "--games", "gone")
+    monkeypatch.setattr(cases, "CASES", {"gone": cases.Case("", str(tmp_path / "gone.py"), (), 1.0, ()), **CASES})
+    assert "gone" not in cases.known_cases()
+    assert "--games has 'gone'" in refused("chance", "--games", "gone")
 
 
 @pytest.mark.parametrize(
@@ -179,10 +176,10 @@ def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, ref
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("bench", "chance", *words)
+    assert said in refused("chance", *words)
 
 
 def test_a_figure_has_its_error_beside_it():
-    assert bench_chance.with_error({"a": 0.1234, "a_se": 0.0123}, "a") == "0.123±0.012"
-    assert bench_chance.with_error({"a": 12.34, "a_se": 0.123}, "a") == "12.34±0.12"
-    assert bench_chance.with_error({"a": None, "a_se": None}, "a") == "-"
+    assert command.with_error({"a": 0.1234, "a_se": 0.0123}, "a") == "0.123±0.012"
+    assert command.with_error({"a": 12.34, "a_se": 0.123}, "a") == "12.34±0.12"
+    assert command.with_error({"a": None, "a_se": None}, "a") == "-"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from aleazero.cli import bench, measure, rivals
+from benchmarks import search
 
-TINY = ("bench", "search", "--sims", "20", "--seconds", "0", "--games", "dice_game")
+TINY = ("search", "--sims", "20", "--seconds", "0", "--games", "dice_game")
 
 
 def test_speed(run_json):
@@ -34,14 +34,14 @@ def test_tables_and_the_file(run, tmp_path):
 
 def test_beside_openspiel(run):
     pytest.importorskip("pyspiel")
-    result = run("bench", "search", "--sims", "20", "--seconds", "0", "--games", "pig,2048", "--parts", "openspiel")
+    result = run("search", "--sims", "20", "--seconds", "0", "--games", "pig,2048", "--parts", "openspiel")
     assert result.exit_code == 0, result.output
     for said in ("C++ MCTSBot", "Python MCTS", "2048: OpenSpiel's searches refuse", "at least 5.0×", "step for step"):
         assert said in " ".join(result.stdout.split())
 
 
 def test_a_missing_openspiel_is_said(run, run_json, monkeypatch):
-    monkeypatch.setattr(rivals, "find_openspiel", lambda: None)
+    monkeypatch.setattr(search, "find_openspiel", lambda: None)
     text = " ".join(run(*TINY, "--parts", "openspiel").stdout.split())
     assert "OpenSpiel is not installed" in text
     assert "pip install 'aleazero[openspiel]'" in text
@@ -50,33 +50,33 @@ def test_a_missing_openspiel_is_said(run, run_json, monkeypatch):
 
 def test_a_wrong_board_is_no_comparison(monkeypatch, refused):
     pytest.importorskip("pyspiel")
-    monkeypatch.setitem(rivals.SHARED, "pig", [0, 3])
+    monkeypatch.setitem(search.SHARED, "pig", [0, 3])
     assert "expected 'Turn total: 5'" in refused(
-        "bench", "search", "--sims", "20", "--seconds", "0", "--games", "pig", "--parts", "openspiel"
+        "search", "--sims", "20", "--seconds", "0", "--games", "pig", "--parts", "openspiel"
     )
 
 
 def test_starts_are_told(run, monkeypatch):
     times = {"cold_start_seconds": 9.0, "warm_start_seconds": 1.0, "help_seconds": 0.75}
-    monkeypatch.setattr(measure, "measure_starts", lambda: times)
-    text = run("bench", "search", "--parts", "starts").stdout
+    monkeypatch.setattr(search, "measure_starts", lambda: times)
+    text = run("search", "--parts", "starts").stdout
     assert "9.00 s" in text
     verdicts = {line.split("  ")[0].strip(): line.split()[-1] for line in text.splitlines() if "at most" in line}
     assert verdicts == {"warm start to a first result": "met", "aleazero --help": "missed"}
 
 
 def test_targets_left_out_where_nothing_was_measured():
-    assert bench.targets({}) == []
+    assert search.targets({}) == []
     row = {"game": "2048", "evaluator": "uniform", "chance": "closed", "per_second": 650_000.0}
-    (target,) = bench.targets({"speed": [row]})
+    (target,) = search.targets({"speed": [row]})
     assert (target["target"], target["met"]) == (700_000, False)
 
 
 def test_runs_take_turns_and_the_best_counts(monkeypatch):
     clock = iter([0.0, 5.0, 5.0, 6.0, 6.0, 8.0, 8.0, 12.0])
-    monkeypatch.setattr(measure.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(search.time, "process_time", lambda: next(clock))
     turns = []
-    assert measure.best_seconds([lambda: turns.append("a"), lambda: turns.append("b")], 0.0, repetitions=2) == [
+    assert search.best_seconds([lambda: turns.append("a"), lambda: turns.append("b")], 0.0, repetitions=2) == [
         2.0,
         1.0,
     ]
@@ -107,4 +107,4 @@ def test_half_a_search_is_not_measured(run, monkeypatch):
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("bench", "search", *words)
+    assert said in refused("search", *words)

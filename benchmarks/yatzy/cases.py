@@ -1,4 +1,4 @@
-"""What ``aleazero bench yatzy`` searches: positions of one-player Yatzy, an evaluator over its oracle, the settings."""
+"""What the benchmark ``yatzy`` searches: positions of one-player Yatzy, an evaluator over its oracle, the settings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from aleazero.cli.chance_cases import SETTINGS as ALL_SETTINGS
-from aleazero.cli.chance_cases import Vector
 from aleazero.games.base import DECISION, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import load_game
@@ -20,6 +18,8 @@ from aleazero.games.yatzy import NUM_ACTIONS
 from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
 from aleazero.search.config import ChanceConfig, Widening
 from aleazero.search.evaluator import NONE, Asked
+from benchmarks.chance.cases import SETTINGS as ALL_SETTINGS
+from benchmarks.chance.cases import Vector
 
 IMPLICIT = "implicit"
 """Beside the settings: the tree without chance nodes."""

@@ -1,4 +1,4 @@
-"""What ``aleazero bench chance`` measures: four games solved exactly, their positions, and the chance settings.
+"""What the benchmark ``chance`` measures: four games solved exactly, their positions, and the chance settings.
 
 2048 itself cannot be solved. ``examples/short_2048.py`` has its moves and tiles but ends after four moves, so its exact
 values are known, at boards as they come in a real game.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.cli import yatzy_cases as cases
-from aleazero.cli.chance_cases import Vector
-from aleazero.cli.measure import best_seconds
-from aleazero.cli.measure_chance import mean_of, root_of
-from aleazero.cli.measure_trees import LARGEST_BUDGET
 from aleazero.cli.searching import whole_search
 from aleazero.games.base import State
 from aleazero.games.registry import load_game
+from aleazero.games.yatzy_card import ALL_OPEN
+from aleazero.games.yatzy_turn import LEAF_SCORE, solve_rerolls
 from aleazero.search.config import SearchConfig
 from aleazero.search.evaluator import ESTIMATE, EXACT, NONE
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
+from benchmarks.chance.cases import Vector
+from benchmarks.chance.measure import mean_of, root_of
+from benchmarks.search import best_seconds
+from benchmarks.yatzy import cases
+from benchmarks.yatzy.trees import LARGEST_BUDGET
 
 LUCK_SETTINGS = ("sampling", "exact-21", "stratified", "exact-21-stratified")
 LUCK_POSITIONS = 6
@@ -225,7 +231,7 @@ def _turns_behind(state: State) -> int:
 def measure_speed(seconds: float, say: Say) -> list[Row]:
     """Leaf evaluations a second of CPU time, one thread, from the middle game of two, with the uniform evaluator.
 
-    With memory that is new for each search, as in ``bench search``, and with a search that is used again.
+    With memory that is new for each search, as in the benchmark ``search``, and with a search that is used again.
     """
     state = load_game("yatzy").state_from_text(cases.DUEL)
     rows = []
@@ -242,3 +248,42 @@ def measure_speed(seconds: float, say: Say) -> list[Row]:
             "nodes": stats.nodes, "tree_bytes": stats.tree_bytes,
         })  # fmt: skip
     return rows
+
+
+TURNS = 1000
+"""Solved in one run, beside which the clock costs nothing."""
+LOADED = """
+import time
+from aleazero.oracles.yatzy import load_or_build
+started = time.perf_counter()
+load_or_build()
+print(time.perf_counter() - started)
+"""
+
+
+def measure_oracle(seconds: float, say: Callable[[str], Any]) -> dict[str, float]:
+    """CPU time of a turn, one thread; by the clock, the table built on all cores (compiling included), and loaded."""
+    behind = LEAF_SCORE.astype(np.float64)[None, :]
+    solve_rerolls(behind, ALL_OPEN)  # compiled, and not timed
+
+    def solve_turns() -> None:
+        for _ in range(TURNS):
+            solve_rerolls(behind, ALL_OPEN)
+
+    say("oracle, a turn")
+    (turns,) = best_seconds([solve_turns], seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        say("oracle, its table built")
+        built = _load_in(folder)
+        say("oracle, its table loaded")
+        loaded = _load_in(folder)
+    return {"turn_microseconds": 1e6 * turns / TURNS, "build_seconds": built, "load_seconds": loaded}
+
+
+def _load_in(folder: str) -> float:
+    """Seconds to the oracle in a fresh process, with this cache folder; what is imported first is left out."""
+    environment = {**os.environ, "ALEAZERO_CACHE_DIR": folder}
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], env=environment, check=True, capture_output=True, text=True, encoding="utf-8"
+    )
+    return float(done.stdout)
