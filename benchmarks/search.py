@@ -201,7 +201,7 @@ def opening(name: str) -> State:
 def measure_speed(name: str, evaluator: str, chance: str, sims: int, seconds: float) -> dict[str, Any]:
     """Simulations a second, in a search of ``sims`` and in one ten times as large, and bytes a simulation."""
     from aleazero.cli.searching import prepare, whole_search
-    from aleazero.players.words import read_chance
+    from aleazero.players.spec import read_chance
     from aleazero.search.config import SearchConfig
 
     state = opening(name)

@@ -24,7 +24,7 @@ from aleazero.cli.options import (
     SimsOption,
 )
 from aleazero.errors import AleaZeroError, ConfigError
-from aleazero.players.words import TYPED
+from aleazero.players.spec import TYPED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -102,9 +102,8 @@ def play(
     from aleazero.games.luck import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
-    from aleazero.players.searching import SearchPlayer
-    from aleazero.players.spec import parse_spec
-    from aleazero.players.words import chance_name
+    from aleazero.players.search import SearchPlayer
+    from aleazero.players.spec import chance_name, parse_spec
 
     if json and not watch:
         raise ConfigError("--json is the record of a watched game, expected --watch beside it")
@@ -262,7 +261,7 @@ class Table:
     def _ask(self) -> int:
         """The human's move as typed, or the only one at an empty line."""
         from aleazero.cli.show import print_result
-        from aleazero.players.human import names_of, understood
+        from aleazero.players.basic import names_of, understood
 
         state = self.episode.state
         self.console.print()

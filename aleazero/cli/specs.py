@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aleazero.errors import ConfigError
-from aleazero.players.spec import SETTINGS, PlayerSpec
-from aleazero.players.words import check_evaluator, read_chance
+from aleazero.players.spec import SETTINGS, PlayerSpec, check_evaluator, read_chance
 from aleazero.untrusted import parse_json, whole_number
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
 def read_state(game: Game, position: str | None, moves: str | None) -> State:
     """The start, or a position, and what follows after some moves."""
     from aleazero.games.base import moves_of
-    from aleazero.players.human import move_of
+    from aleazero.players.basic import move_of
 
     state = game.new_initial_state() if position is None else game.state_from_text(position)
     for word in moves_of(moves or ""):

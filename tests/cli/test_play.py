@@ -6,7 +6,7 @@ import aleazero
 from aleazero.cli.episode import SEARCHES
 from aleazero.cli.play import Table
 from aleazero.games.luck import stream_key
-from aleazero.players.searching import SearchPlayer
+from aleazero.players.search import SearchPlayer
 
 WATCH = ("--watch", "--sims", "50", "--seed", "5")
 
