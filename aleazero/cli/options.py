@@ -63,7 +63,7 @@ ChanceOption = Annotated[
     typer.Option(
         "--chance",
         metavar="SPEC",
-        help="`sampling` (or `closed`), `stratified`, `progressive`, `full`: a child for each outcome. `open`: "
+        help="`sampling`, `stratified`, `progressive`, `full`: a child for each outcome. `open`: "
         "outcomes share statistics (the best plan blind to them) [default: `sampling` with `uniform` and `rollout`, "
         "else `stratified`, or `progressive` if the game cannot list its outcomes].",
         show_default=False,

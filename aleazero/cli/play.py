@@ -24,7 +24,6 @@ from aleazero.cli.options import (
     SimsOption,
 )
 from aleazero.errors import AleaZeroError, ConfigError
-from aleazero.players.spec import TYPED
 
 if TYPE_CHECKING:
     from rich.console import Console

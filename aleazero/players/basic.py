@@ -21,7 +21,6 @@ from aleazero.games.registry import import_file
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.player import Allowed, Player, Thinker, own_seed
 from aleazero.players.search import PlanPlayer
-from aleazero.players.spec import TYPED
 
 
 class RandomPlayer(Thinker):
@@ -209,6 +208,8 @@ def points_of(state: State) -> NDArray[np.float64] | None:
     return points
 
 
+TYPED: Final = "type a move by name, by the name's last part, or by id"
+"""What a person is asked for."""
 SHOWN: Final = 20
 """Names of actions in a question, at most."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.players.player import Player
-from aleazero.players.spec import FILE, PlayerSpec, parse_spec, read_chance, read_evaluator
+from aleazero.players.spec import FILE, PlayerSpec, check_evaluator, parse_spec, read_chance
 
 if TYPE_CHECKING:
     from aleazero.search.config import SearchConfig
@@ -66,6 +66,25 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
             "simulation; with fewer there may be no simulation"
         )
     return evaluator, config
+
+
+def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:
+    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
+    from aleazero.search.evaluator import Rollout, Uniform
+
+    check_evaluator(word, what)
+    name, _, number = word.partition(":")
+    if prior_temperature is not None and name != "net":
+        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
+    if name == "oracle":
+        from aleazero.oracles.judge import judge_of
+
+        return judge_of(game).evaluator
+    if name == "net":
+        from aleazero.players.search import read_any_net
+
+        return read_any_net(number, game, prior_temperature=prior_temperature)
+    return Uniform() if name == "uniform" else Rollout(int(number or 1))
 
 
 def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:

@@ -15,77 +15,7 @@ from aleazero.errors import ConfigError, nearest
 from aleazero.untrusted import whole_number
 
 if TYPE_CHECKING:
-    from aleazero.games.base import Game
     from aleazero.search.config import ChanceConfig
-
-CHANCE_WORDS = {
-    "closed": "sampling",
-    "sampling": "sampling",
-    "stratified": "stratified",
-    "progressive": "progressive",
-    "full": "full",
-    "open": "open",
-}
-"""The preset of ``ChanceConfig`` that each word stands for."""
-
-TYPED = "type a move by name, by the name's last part, or by id"
-"""What a person is asked for."""
-
-MOST_PLAYOUTS = 100_000
-"""Most playouts of one leaf: nothing is heard of a search while they run."""
-
-EVALUATOR_WORDS = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
-
-
-def read_chance(word: str, what: str = "chance") -> ChanceConfig:
-    """How chance is treated, by one word."""
-    from aleazero.search.config import ChanceConfig
-
-    if word not in CHANCE_WORDS:
-        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_WORDS)}")
-    return ChanceConfig.preset(CHANCE_WORDS[word])
-
-
-def chance_name(chance: ChanceConfig) -> str | None:
-    """The preset that has these settings; None for others."""
-    from aleazero.search.config import PRESETS, ChanceConfig
-
-    return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
-
-
-def check_evaluator(word: str, what: str = "evaluator") -> None:
-    """Refuse what is no evaluator's word."""
-    name, colon, number = word.partition(":")
-    if name == "net":
-        if not number:
-            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
-        return
-    if name not in EVALUATOR_WORDS:
-        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
-    if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
-        raise ConfigError(
-            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
-        )
-
-
-def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:
-    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
-    from aleazero.search.evaluator import Rollout, Uniform
-
-    check_evaluator(word, what)
-    name, _, number = word.partition(":")
-    if prior_temperature is not None and name != "net":
-        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
-    if name == "oracle":
-        from aleazero.oracles.judge import judge_of
-
-        return judge_of(game).evaluator
-    if name == "net":
-        from aleazero.players.search import read_any_net
-
-        return read_any_net(number, game, prior_temperature=prior_temperature)
-    return Uniform() if name == "uniform" else Rollout(int(number or 1))
-
 
 EXAMPLES: Final = (
     "random, greedy, playout, oracle, human, search:sims=200,evaluator=rollout, plan:horizon=turn,evaluator=uniform, "
@@ -117,6 +47,11 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
 """What may be set of each kind of player."""
 FIRST: Final[Mapping[str, str]] = {"net": "path"}
 """What comes first, without a key, in the text of a kind that needs it."""
+CHANCE_MODES: Final = ("sampling", "stratified", "progressive", "full", "open")
+"""Names of chance handling: the presets of ``ChanceConfig``."""
+EVALUATORS: Final = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
+MOST_PLAYOUTS: Final = 100_000
+"""Most playouts of one leaf: nothing is heard of a search while they run."""
 EXPECTED: Final = {int: "a whole number", float: "a number"}
 
 
@@ -184,3 +119,34 @@ def _first(kind: str, word: str, what: str) -> str:
     if not word or word.partition("=")[0].strip() in SETTINGS[kind]:
         raise ConfigError(f"{what}: got no {FIRST[kind]}, expected {kind}:{FIRST[kind].upper()},KEY=VALUE")
     return word
+
+
+def read_chance(word: str, what: str = "chance") -> ChanceConfig:
+    """Return the preset of a chance mode by its name."""
+    from aleazero.search.config import ChanceConfig
+
+    if word not in CHANCE_MODES:
+        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_MODES)}")
+    return ChanceConfig.preset(word)
+
+
+def chance_name(chance: ChanceConfig) -> str | None:
+    """The preset that has these settings; None for others."""
+    from aleazero.search.config import PRESETS, ChanceConfig
+
+    return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
+
+
+def check_evaluator(word: str, what: str = "evaluator") -> None:
+    """Reject a text that names no evaluator."""
+    name, colon, number = word.partition(":")
+    if name == "net":
+        if not number:
+            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
+        return
+    if name not in EVALUATORS:
+        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATORS)}")
+    if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
+        raise ConfigError(
+            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
+        )

@@ -12,7 +12,7 @@ TINY = ("search", "--sims", "20", "--seconds", "0", "--games", "dice_game")
 def test_speed(run_json):
     data = run_json(*TINY, "--parts", "speed")
     assert [(row["evaluator"], row["chance"]) for row in data["speed"]] == [
-        ("uniform", "closed"), ("uniform", "open"), ("rollout", "closed"), ("rollout", "open"),
+        ("uniform", "sampling"), ("uniform", "open"), ("rollout", "sampling"), ("rollout", "open"),
     ]  # fmt: skip
     for row in data["speed"]:
         assert row["game"] == "dice_game"
@@ -67,7 +67,7 @@ def test_starts_are_told(run, monkeypatch):
 
 def test_targets_left_out_where_nothing_was_measured():
     assert search.targets({}) == []
-    row = {"game": "2048", "evaluator": "uniform", "chance": "closed", "per_second": 650_000.0}
+    row = {"game": "2048", "evaluator": "uniform", "chance": "sampling", "per_second": 650_000.0}
     (target,) = search.targets({"speed": [row]})
     assert (target["target"], target["met"]) == (700_000, False)
 

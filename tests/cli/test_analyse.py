@@ -107,7 +107,7 @@ def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
     [
         ((), 2000, None),
         (("--evaluator", "oracle"), 2000, None),
-        (("--chance", "closed"), 2000, "sampling"),
+        (("--chance", "sampling"), 2000, "sampling"),
         (("--evaluations", "30"), 300, None),
     ],
 )

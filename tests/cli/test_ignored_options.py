@@ -44,7 +44,7 @@ IGNORED = [
     ("player", ("play", "pig", "--watch"), ("--player", "0"), "the computer plays every seat"),
     *(
         (name, command, (f"--{name}", value), said)
-        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "closed"), ("evaluator", "rollout"),
+        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("evaluator", "rollout"),
                             ("c", "1.5"), ("selection", "puct"))
         for command, said in ((GREEDY, f"the player 'greedy' has no {name}"), (TEXT, f"sets {name}"))
     ),
@@ -56,7 +56,7 @@ IGNORED = [
     ("temperature", ("play", "pig", "--engine", "plan"), ("--temperature", "1"), "plan does not search"),
     *(
         (name, PLAN, (f"--{name}", value), f"the player 'plan:horizon=turn' has no {name}")
-        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "closed"), ("c", "1.5"),
+        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("c", "1.5"),
                             ("selection", "puct"))
     ),
     ("seconds", PLAN, ("--seconds", "1"), "does not search"),
@@ -111,7 +111,7 @@ def test_an_option_without_effect_is_an_error_that_says_why(refused, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("option", [("--evaluator", "rollout"), ("--chance", "closed"), ("--c", "1.5")])
+@pytest.mark.parametrize("option", [("--evaluator", "rollout"), ("--chance", "sampling"), ("--c", "1.5")])
 def test_an_option_that_says_the_default_is_no_champion(run_json, option):
     for words in (("analyse", "yatzy", "--moves", "13336"), ("play", "yatzy", "--watch", "--sims", "5")):
         engine = run_json(*words, *option)["engine"]

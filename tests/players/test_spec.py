@@ -4,7 +4,8 @@ import pytest
 
 import aleazero
 from aleazero.oracles.solve import Solution
-from aleazero.players.spec import CHANCE_WORDS, SETTINGS, PlayerSpec, parse_spec, read_chance, read_evaluator
+from aleazero.players.make import read_evaluator
+from aleazero.players.spec import CHANCE_MODES, SETTINGS, PlayerSpec, parse_spec, read_chance
 
 
 @pytest.mark.parametrize(
@@ -83,9 +84,9 @@ def test_every_setting_is_documented():
     assert [kind for kind in SETTINGS if f"`{kind}" not in page] == []
 
 
-@pytest.mark.parametrize("word", CHANCE_WORDS)
+@pytest.mark.parametrize("word", CHANCE_MODES)
 def test_every_word_for_chance_makes_a_config(word):
-    assert read_chance(word) == aleazero.ChanceConfig.preset(CHANCE_WORDS[word])
+    assert read_chance(word) == aleazero.ChanceConfig.preset(word)
 
 
 def test_words_for_evaluators():
