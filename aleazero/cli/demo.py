@@ -34,13 +34,13 @@ def demo(
     """
     from rich.text import Text
 
-    from aleazero.cli.episode import Episode
-    from aleazero.cli.play import Table
+    from aleazero.cli.play import TerminalGame
     from aleazero.cli.searching import prepare, timed_search
     from aleazero.cli.show import make_console, print_position, print_result
     from aleazero.games.registry import load_game
     from aleazero.players.make import make_player
     from aleazero.search.config import SearchConfig
+    from aleazero.serving.session import Session
 
     console = make_console()
     config = SearchConfig(num_simulations=sims, seed=seed)
@@ -54,6 +54,7 @@ def demo(
         console.print()
     console.rule(Text("a game of pig to 30, watched", "bold"), align="left", style="dim")
     game = load_game("pig", **TARGET)
-    Table(Episode(game.new_initial_state(), seed), make_player(f"search:sims={sims}", game), None, console).play()
+    player = make_player(f"search:sims={sims}", game)
+    TerminalGame(Session(game.new_initial_state(), seed, {0: player, 1: player}), player, None, console).play()
     console.print()
     console.print("Now you: aleazero play pig, or aleazero analyse pig --position '12-30 turn 18'")

@@ -103,14 +103,14 @@ PlanOption = Annotated[
         show_default=False,
     ),
 ]
-EngineOption = Annotated[
+OpponentOption = Annotated[
     str | None,
     typer.Option(
-        "--engine",
+        "--opponent",
         metavar="SPEC",
-        help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
-        "(and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, `human`, or "
-        "`oracle` where the game is solved [default: the bundled champion, or `search:sims=2000`].",
+        help="The computer's player: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or "
+        "`plan:plies=2` (and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, "
+        "`human`, or `oracle` if the game is solved [default: the bundled champion, or `search:sims=2000`].",
         show_default=False,
     ),
 ]

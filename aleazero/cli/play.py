@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aleazero.cli.episode import HINTS, SEARCHES, Episode
 from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
     SEARCH,
     ChanceOption,
-    EngineOption,
     EvaluationsOption,
     EvaluatorOption,
     ExplorationOption,
     GameArgument,
     MovesOption,
+    OpponentOption,
     ParamOption,
     PositionOption,
     SelectionOption,
@@ -30,20 +29,19 @@ if TYPE_CHECKING:
 
     from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
-
-HELP = f"{TYPED}; ? for a hint, q to stop"
+    from aleazero.serving.session import Session
 
 
 class Stopped(Exception):
-    """The game ends before its end: the user wants to, or there is nobody left to ask."""
+    """The user stops the game before its end."""
 
 
 def play(
     game: GameArgument,
-    player: Annotated[
-        int | None, typer.Option("--player", metavar="P", help="Your seat: 0 moves first [default: 0].")
+    seat: Annotated[
+        int | None, typer.Option("--seat", metavar="P", help="Your seat: 0 moves first [default: 0].")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Watch the search play every seat.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Watch the computer play every seat.")] = False,
     position: PositionOption = None,
     moves: MovesOption = None,
     param: ParamOption = None,
@@ -52,7 +50,7 @@ def play(
         float | None, typer.Option("--seconds", metavar="T", help="Limit the time of each search; not repeatable.")
     ] = None,
     evaluations: EvaluationsOption = None,
-    engine: EngineOption = None,
+    opponent: OpponentOption = None,
     chance: ChanceOption = None,
     evaluator: EvaluatorOption = None,
     temperature: Annotated[
@@ -74,9 +72,9 @@ def play(
 ) -> None:
     """Play against the computer, or watch it play.
 
-    The computer plays `--engine`. Without it the bundled champion of the game plays, which plans every turn exactly. If
-    there is none, or if you give an option of a search (`--sims`, `--evaluator` and the like), `search:sims=2000`
-    plays. Options apply where the text of the player sets nothing; an option without effect is an error.
+    The computer plays `--opponent`. Without it the bundled champion of the game plays, which plans every turn exactly.
+    If there is none, or if you give an option of a search (`--sims`, `--evaluator` and the like), `search:sims=2000`
+    plays. Options apply if the player spec does not set them; an option without effect is an error.
 
     Type a move by its name or id, `?` to see what the search thinks, `q` to stop. The dice are drawn from a
     stream that no search can read, and depend only on the seed and on how often you rolled.
@@ -85,13 +83,13 @@ def play(
 
     - `aleazero play pig --param target=50`
 
-    - `aleazero play tic_tac_toe --player 1 --sims 500`
+    - `aleazero play tic_tac_toe --seat 1 --sims 500`
 
     - `aleazero play pig --watch --seed 7 --sims 5000`
 
-    - `aleazero play pig --engine plan:horizon=turn --evaluator rollout:50`
+    - `aleazero play pig --opponent plan:horizon=turn --evaluator rollout:50`
 
-    - `aleazero play yatzy --engine greedy`
+    - `aleazero play yatzy --opponent greedy`
 
     - `aleazero play 2048 --watch --json > game.json`
     """
@@ -103,139 +101,119 @@ def play(
     from aleazero.players.make import EVALUATOR, make_player
     from aleazero.players.search import SearchPlayer
     from aleazero.players.spec import chance_name, parse_spec
+    from aleazero.serving.session import Session
 
     if json and not watch:
-        raise ConfigError("--json is the record of a watched game, expected --watch beside it")
-    if watch and player is not None:
-        raise ConfigError(f"--player is {player}, which has no effect with --watch: the computer plays every seat")
+        raise ConfigError("--json requires --watch")
+    if watch and seat is not None:
+        raise ConfigError(f"--seat is {seat}, which has no effect with --watch: the computer plays every seat")
     with rules_of(game):
         the_game = read_game(game, param)
     options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
                "selection": selection}  # fmt: skip
     searched = any(one is not None for one in (*options.values(), seconds, temperature))
-    champion = champion_of(the_game) if engine is None and not searched else None
-    if engine is None:
+    champion = champion_of(the_game) if opponent is None and not searched else None
+    if opponent is None:
         budget = (sims, seconds, evaluations) != (None,) * 3
-        engine = champion.engine if champion is not None else "search" if budget else SEARCH
-    spec = with_options(parse_spec(engine, "--engine"), options)
+        opponent = champion.engine if champion is not None else "search" if budget else SEARCH
+    spec = with_options(parse_spec(opponent, "--opponent"), options)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
     with rules_of(game):
-        seat = 0 if player is None else player
-        if not 0 <= seat < the_game.num_players:
-            raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
+        human = None if watch else seat or 0
+        if human is not None and not 0 <= human < the_game.num_players:
+            raise ConfigError(f"--seat is {seat}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
         given = [key for key, value in {**options, "max_seconds": seconds}.items() if value is not None]
         with named_as_options(given):
-            engine_player = make_player(spec, the_game, max_seconds=seconds)
-        config = engine_player.config if isinstance(engine_player, SearchPlayer) else None
+            player = make_player(spec, the_game, max_seconds=seconds)
+        config = player.config if isinstance(player, SearchPlayer) else None
         if config is not None:
             prepare(the_game, state)
         elif temperature is not None:
             raise ConfigError(f"--temperature is {temperature}, which has no effect: {spec} does not search")
-        episode = Episode(state, seed)
-        table = Table(episode, engine_player, None if watch else seat, make_console(), str(spec), silent=json,
-                      temperature=temperature or 0.0)  # fmt: skip
+        seats = {number: player for number in range(the_game.num_players) if number != human}
+        session = Session(state, seed, seats, temperature=temperature or 0.0)
+        terminal = TerminalGame(session, player, human, make_console(), str(spec), silent=json)
         if not json:
             who = f"{spec} plays" if champion is None else "the champion that ships plays (aleazero champions)"
-            table.console.print(who, style="dim", soft_wrap=True, markup=False, highlight=False)
-        complete = table.play()
+            terminal.console.print(who, style="dim", soft_wrap=True, markup=False, highlight=False)
+        complete = terminal.play()
     if json:
         evaluated = spec.settings.get("evaluator", EVALUATOR) if spec.kind in ("search", "plan") else None
         print_json({
-            "game": the_game.name, "params": the_game.params, "seed": seed, "start": episode.start,
+            "game": the_game.name, "params": the_game.params, "seed": seed, "start": session.start,
             "engine": str(spec), "simulations": None if config is None else config.num_simulations,
-            "chance": chance_name(engine_player.chance) if isinstance(engine_player, SearchPlayer) else None,
-            "evaluator": evaluated, "temperature": temperature or 0.0, "steps": episode.record, "complete": complete,
+            "chance": chance_name(player.chance) if isinstance(player, SearchPlayer) else None,
+            "evaluator": evaluated, "temperature": temperature or 0.0, "steps": session.history, "complete": complete,
             "returns": state.returns(),
         })  # fmt: skip
 
 
-class Table:
-    """Where a game is played: it asks the seats in turn and prints each move with the luck that follows.
+class TerminalGame:
+    """A session in a terminal: asks the person, lets the players choose, and prints each move with its dice.
 
-    ``name`` is the text of the player; ``temperature`` applies to the visits of its searches.
+    ``human`` is the person's seat, None to watch. ``player`` gives the hints; ``name`` is its spec.
     """
 
     def __init__(
         self,
-        episode: Episode,
+        session: Session,
         player: Player,
         human: int | None,
         console: Console,
         name: str = "",
         *,
         silent: bool = False,
-        temperature: float = 0.0,
     ) -> None:
-        self.episode, self.player, self.human, self.console = episode, player, human, console
-        self.name, self.silent, self.temperature = name, silent, temperature
-
-    def choose(self) -> tuple[int, SearchResult | None]:
-        """The action that the player plays, and the search or plan behind it; a forced move costs nothing."""
-        state, seed = self.episode.state, self.episode.player_seed(SEARCHES)
-        legal = state.legal_actions()
-        if len(legal) == 1:
-            return legal[0], None
-        result = self.player.explain(state, seed)
-        if result is None:
-            return self.player.select(state, seed), None
-        if result.stopped == "interrupted":
-            raise Stopped
-        return result.sample_action(self.temperature), result
+        self.session, self.player, self.human, self.console = session, player, human, console
+        self.name, self.silent = name, silent
 
     def play(self) -> bool:
         """Play to the end; False where it was stopped before."""
         from aleazero.cli.show import outcome_of_game, print_position
 
-        episode = self.episode
+        session = self.session
         if not self.silent:
-            heading = f"{self.episode.state.game!r}, seed {episode.seed}"
+            heading = f"{session.state.game!r}, seed {session.seed}"
             if self.human is None:
-                print_position(episode.state, self.console, heading)
+                print_position(session.state, self.console, heading)
                 self.console.print()
             else:
                 self._say(heading, "bold")
-                self._say(f"you are player {self.human}: {HELP}", "dim")
+                self._say(f"you are player {self.human}: {_help()}", "dim")
         try:
-            self._say_luck("", "chance", self._draw_all())
-            while not episode.state.is_terminal():
+            self._say_move("", "chance", session.draw_all())
+            while not session.state.is_terminal():
                 self._take_turn()
         except (Stopped, KeyboardInterrupt, EOFError):
-            self._say(f"\nstopped after {episode.ply} move{'' if episode.ply == 1 else 's'}", "yellow")
+            self._say(f"\nstopped after {session.ply} move{'' if session.ply == 1 else 's'}", "yellow")
             return False
         if not self.silent:
             self.console.print()
-            print_position(episode.state, self.console, repr(self.episode.state.game))
-            self._say(outcome_of_game(episode.state), "bold green")
+            print_position(session.state, self.console, repr(session.state.game))
+            self._say(outcome_of_game(session.state), "bold green")
         return True
 
     def _take_turn(self) -> None:
         from aleazero.cli.show import value_text
 
-        episode = self.episode
-        mover = episode.state.current_player()
+        session = self.session
+        mover = session.state.current_player()
         yours = mover == self.human
-        action, result = (self._ask(), None) if yours else self.choose()
-        forced = len(episode.state.legal_actions()) == 1
-        name = episode.act(action, result)
+        action, result = (self._ask(), None) if yours else session.choose()
+        forced = len(session.state.legal_actions()) == 1
+        name = session.act(action, result)
         value = None if result is None else float(result.value[mover])
         note = "forced" if forced and not yours else ""
         if value is not None:
-            note = value_text(value, episode.state.game)
+            note = value_text(value, session.state.game)
         who = "you" if yours else f"player {mover}"
-        self._say_luck(f"{episode.ply:>4}", who, self._draw_all(), name, note)
+        self._say_move(f"{session.ply:>4}", who, session.draw_all(), name, note)
 
-    def _draw_all(self) -> list[str]:
-        """Let chance move until somebody decides, or the game is over."""
-        drawn = []
-        while self.episode.state.is_chance_node():
-            drawn.append(self.episode.draw())
-        return drawn
-
-    def _say_luck(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
-        """One line: the move, what it is worth to the mover, the luck that followed, and the position."""
+    def _say_move(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
+        """Print one line: the move, its value for the mover, the outcomes drawn after it, and the position."""
         from rich.text import Text
 
         if self.silent or not (name or drawn):
@@ -245,7 +223,7 @@ class Table:
         line.append(f"{name:<8} ", "bold")
         line.append(f"{note:>8}  ", "green")
         line.append(f"{' '.join(f'({outcome})' for outcome in drawn):<8} ", "magenta")
-        line.append(self.episode.state.to_text(), "dim")
+        line.append(self.session.state.to_text(), "dim")
         if self.console.is_terminal:
             self.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
         else:
@@ -262,7 +240,7 @@ class Table:
         from aleazero.cli.show import print_result
         from aleazero.players.basic import names_of, understood
 
-        state = self.episode.state
+        state = self.session.state
         self.console.print()
         self._say(str(state))
         legal = state.legal_actions()
@@ -272,7 +250,7 @@ class Table:
             if word.casefold() in ("q", "quit"):
                 raise Stopped
             if word in ("?", "help"):
-                self._say(HELP, "dim")
+                self._say(_help(), "dim")
                 try:
                     print_result(state, *self._hint(), self.console)
                 except ConfigError as error:
@@ -283,13 +261,19 @@ class Table:
             try:
                 return understood(state, word)
             except AleaZeroError as error:
-                self._say(str(error) if word else HELP, "yellow")
+                self._say(str(error) if word else _help(), "yellow")
 
     def _hint(self) -> tuple[SearchResult, float]:
         import time
 
         started = time.perf_counter()
-        result = self.player.explain(self.episode.state, self.episode.player_seed(HINTS))
+        result = self.session.hint(self.player)
         if result is None:
-            raise ConfigError(f"{self.name} has no search to show, expected --engine search or plan for a hint")
+            raise ConfigError(f"{self.name} has no search to show, expected --opponent search or plan for a hint")
         return result, time.perf_counter() - started
+
+
+def _help() -> str:
+    from aleazero.players.basic import TYPED
+
+    return f"{TYPED}; ? for a hint, q to stop"

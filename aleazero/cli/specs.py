@@ -47,11 +47,15 @@ def read_params(pairs: Sequence[str] | None, option: str = "--param", example: s
 
 
 def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
-    """A game by name, by ``path/file.py:NAME`` or by ``openspiel:NAME``."""
+    """Load a game with the parameters of the command line."""
+    return load(spec, read_params(pairs))
+
+
+def load(spec: str, params: Mapping[str, Any]) -> Game:
+    """Load a game by name, by ``path/file.py:NAME`` or by ``openspiel:NAME``."""
     from aleazero.games.openspiel import from_openspiel
     from aleazero.games.registry import load_game
 
-    params = read_params(pairs)
     if spec.startswith(OPENSPIEL):
         return from_openspiel(spec.removeprefix(OPENSPIEL), **params)
     return load_game(spec, **params)

@@ -11,7 +11,7 @@ from aleazero.cli.options import JsonFlag
 from aleazero.errors import ConfigError, ReplayError
 
 if TYPE_CHECKING:
-    from aleazero.evaluation.game_file import GameFile, RecordedGame
+    from aleazero.evaluation.game_file import RecordedGame
     from aleazero.games.base import Game
 
 
@@ -36,20 +36,22 @@ def watch(
     """
     from aleazero.cli.failure import rules_of
     from aleazero.cli.show import print_json
+    from aleazero.cli.specs import load
     from aleazero.evaluation.game_file import GameFile
+    from aleazero.serving.session import recorded_steps
 
     games = GameFile.read(file)
     if not 0 <= game < len(games.games):
         raise ConfigError(f"--game is {game}, expected one of the {len(games.games)} games of {file.name}, from 0")
     with rules_of(games.game):
-        loaded = _load(games)
+        loaded = load(games.game, games.params)
         if loaded.info.version != games.rules_version:
             raise ReplayError(
                 f"{file.name}: got rules of version {games.rules_version}, expected {loaded.info.version} of {loaded!r}"
             )
         record = games.games[game]
         try:
-            told = list(_steps(record, loaded))
+            told = list(recorded_steps(record, loaded))
         except ReplayError as error:
             raise ReplayError(f"{file.name}, game {game}, {error}") from None
     if json:
@@ -59,31 +61,6 @@ def watch(
         })  # fmt: skip
         return
     _show(record, loaded, told, f"game {game} of {len(games.games)}", delay)
-
-
-def _load(games: GameFile) -> Game:
-    from aleazero.cli.specs import OPENSPIEL
-    from aleazero.games.openspiel import from_openspiel
-    from aleazero.games.registry import load_game
-
-    if games.game.startswith(OPENSPIEL):
-        return from_openspiel(games.game.removeprefix(OPENSPIEL), **games.params)
-    return load_game(games.game, **games.params)
-
-
-def _steps(record: RecordedGame, game: Game) -> Any:
-    """Each step by name, with the position it led to."""
-    before = None
-    for number, (state, step) in enumerate(record.positions(game)):
-        if step is None or before is None:
-            yield {"step": 0, "player": None, "name": "", "position": state.to_text(), "board": str(state)}
-        else:
-            name = before.action_to_string(step[1])
-            yield {"step": number, "player": step[0], "action": step[1], "name": name,
-                   "position": state.to_text(), "board": str(state)}  # fmt: skip
-        before = state
-    if before is None or not before.is_terminal() or tuple(before.returns()) != record.returns:
-        raise ReplayError(f"step {len(record.steps)}: the game does not end as recorded, {list(record.returns)}")
 
 
 def _show(record: RecordedGame, game: Game, told: list[dict[str, Any]], which: str, delay: float) -> None:

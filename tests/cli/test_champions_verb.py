@@ -53,7 +53,7 @@ def test_play_is_against_the_champion_and_has_hints():
 
 
 def test_a_value_network_has_hints_by_its_own_text_too():
-    said = invoke("play", "yatzy", "--engine", "net:champion", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
+    said = invoke("play", "yatzy", "--opponent", "net:champion", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
     assert "behind" in said
 
 

@@ -25,12 +25,12 @@ EFFECTIVE = {
     "seed param json",
 }
 
-GREEDY = ("play", "pig", "--watch", "--engine", "greedy")
+GREEDY = ("play", "pig", "--watch", "--opponent", "greedy")
 TEXT = (
     "play",
     "pig",
     "--watch",
-    "--engine",
+    "--opponent",
     "search:sims=5,evaluations=50,chance=open,evaluator=uniform,c=1,selection=uct",
 )
 PLAN = ("analyse", "pig", "--plan", "turn")
@@ -41,7 +41,7 @@ WINS, RETURNS = ("gate", "greedy", "random", "--game", "pig"), ("gate", "greedy"
 THREE = ("match", "random", "random", "random", "--game", "yatzy", "-p", "players=3")
 
 IGNORED = [
-    ("player", ("play", "pig", "--watch"), ("--player", "0"), "the computer plays every seat"),
+    ("seat", ("play", "pig", "--watch"), ("--seat", "0"), "the computer plays every seat"),
     *(
         (name, command, (f"--{name}", value), said)
         for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("evaluator", "rollout"),
@@ -49,11 +49,11 @@ IGNORED = [
         for command, said in ((GREEDY, f"the player 'greedy' has no {name}"), (TEXT, f"sets {name}"))
     ),
     ("seconds", GREEDY, ("--seconds", "1"), "greedy does not search"),
-    ("seconds", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--seconds", "1"), "the network decides alone"),
-    ("c", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--c", "1"), "the network decides alone"),
-    ("chance", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--chance", "open"), "the network decides alone"),
+    ("seconds", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--seconds", "1"), "the network decides alone"),
+    ("c", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--c", "1"), "the network decides alone"),
+    ("chance", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--chance", "open"), "the network decides alone"),
     ("temperature", GREEDY, ("--temperature", "0"), "greedy does not search"),
-    ("temperature", ("play", "pig", "--engine", "plan"), ("--temperature", "1"), "plan does not search"),
+    ("temperature", ("play", "pig", "--opponent", "plan"), ("--temperature", "1"), "plan does not search"),
     *(
         (name, PLAN, (f"--{name}", value), f"the player 'plan:horizon=turn' has no {name}")
         for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("c", "1.5"),

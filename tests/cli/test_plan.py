@@ -66,7 +66,7 @@ def test_what_does_not_go_with_a_plan(refused, words, said):
 def test_the_planner_plays(run_json):
     words = ("play", "pig", "--position", "80-80", "--watch", "--seed", "3", "--evaluator", "rollout:5")
     for engine in ("plan:horizon=turn", "plan:plies=2,keep=1,margin=0.5"):
-        record = run_json(*words, "--engine", engine)
+        record = run_json(*words, "--opponent", engine)
         assert record["complete"] is True
         assert record["engine"] == f"{engine},evaluator=rollout:5"
         assert {step["simulations"] for step in record["steps"] if step["kind"] == "decision"} == {0}
@@ -78,21 +78,21 @@ def test_one_plan_serves_a_turn(run_json, monkeypatch):
     original = aleazero.Planner.plan
     monkeypatch.setattr(aleazero.Planner, "plan", lambda self, state: plans.append(state) or original(self, state))
     steps = run_json(
-        "play", "pig", "--position", "70-70", "--watch", "--seed", "3", "--engine", "plan", "--evaluator", "uniform"
+        "play", "pig", "--position", "70-70", "--watch", "--seed", "3", "--opponent", "plan", "--evaluator", "uniform"
     )["steps"]
     decided = [step for step in steps if step["kind"] == "decision" and step["value"] is not None]
     assert 0 < len(plans) < len(decided)
 
 
 def test_a_hint_is_a_plan(run):
-    result = run("play", "dice_game", "--seed", "5", "--engine", "plan:plies=2", stdin="?\nq\n")
+    result = run("play", "dice_game", "--seed", "5", "--opponent", "plan:plies=2", stdin="?\nq\n")
     assert "behind" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        ("plam", "--engine is 'plam', did you mean plan or playout?"),
+        ("plam", "--opponent is 'plam', did you mean plan or playout?"),
         ("search:plies=2", "no setting 'plies=2' of search"),
         ("plan:plys=2", "did you mean plies"),
         ("plan:plies", "got 'plies', expected plies=VALUE"),
@@ -103,22 +103,22 @@ def test_a_hint_is_a_plan(run):
     ],
 )
 def test_engines_that_are_refused(refused, engine, said):
-    assert said in refused("play", "pig", "--watch", "--json", "--engine", engine)
+    assert said in refused("play", "pig", "--watch", "--json", "--opponent", engine)
 
 
 def test_options_apply_where_an_engines_text_is_silent(run_json, refused):
     words = ("play", "dice_game", "--watch", "--seed", "3", "--sims", "7")
-    record = run_json(*words, "--engine", "search:chance=open,evaluator=uniform")
+    record = run_json(*words, "--opponent", "search:chance=open,evaluator=uniform")
     assert (record["simulations"], record["chance"], record["evaluator"]) == (7, "open", "uniform")
     assert "--sims is 7, which has no effect: the player 'search:sims=30' sets sims" in refused(
-        *words, "--engine", "search:sims=30"
+        *words, "--opponent", "search:sims=30"
     )
     assert {step["simulations"] for step in record["steps"] if step["kind"] == "decision"} == {7}
 
 
 @pytest.mark.parametrize("engine", ["random", "greedy", "oracle"])
 def test_players_without_a_search_play(run, run_json, engine):
-    words = ("play", "dice_game", "--seed", "3", "--engine", engine)
+    words = ("play", "dice_game", "--seed", "3", "--opponent", engine)
     record = run_json(*words, "--watch")
     assert record["complete"] is True
     assert {step["value"] for step in record["steps"] if step["kind"] == "decision"} == {None}

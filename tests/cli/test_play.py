@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.episode import SEARCHES
-from aleazero.cli.play import Table
+from aleazero.cli.play import TerminalGame
 from aleazero.games.luck import stream_key
 from aleazero.players.search import SearchPlayer
+from aleazero.serving.session import SEARCHES, Session
 
 WATCH = ("--watch", "--sims", "50", "--seed", "5")
 
@@ -99,7 +99,7 @@ def test_enter_plays_the_only_move(run):
 
 
 def test_the_search_answers_from_the_other_seat(run):
-    result = run("play", "pig", "--player", "1", "--seed", "5", "--sims", "20", stdin="q\n")
+    result = run("play", "pig", "--seat", "1", "--seed", "5", "--sims", "20", stdin="q\n")
     assert "player 0  roll" in result.stdout
     assert "you are player 1" in result.stdout
 
@@ -155,12 +155,12 @@ def test_a_users_rules_that_raise_are_one_line(run, coin_file):
     ("words", "said"),
     [
         (("pgi",), "no game 'pgi'"),
-        (("pig", "--player", "2"), "--player is 2, expected a seat from 0 to 1"),
-        (("pig", "--json"), "expected --watch"),
+        (("pig", "--seat", "2"), "--seat is 2, expected a seat from 0 to 1"),
+        (("pig", "--json"), "--json requires --watch"),
         (("pig", "--watch", "--sims", "0"), "--sims is 0"),
         (("dice_game", "--position", "21 over"), "the game is over"),
         (("dice_game", "--moves", "fly"), "no action 'fly'"),
-        (("dice_game", "--engine", "net:none.safetensors"), "no network at 'none.safetensors'"),
+        (("dice_game", "--opponent", "net:none.safetensors"), "no network at 'none.safetensors'"),
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
@@ -169,26 +169,26 @@ def test_bad_input_is_one_line(refused, words, said):
 
 def test_networks_play(run_json):
     for engine in ("net:dummy,sims=0", "net:dummy,sims=3"):
-        record = run_json("play", "dice_game", "--watch", "--engine", engine, "--seed", "1")
+        record = run_json("play", "dice_game", "--watch", "--opponent", engine, "--seed", "1")
         assert (record["complete"], record["engine"]) == (True, engine)
-    record = run_json("play", "dice_game", "--watch", "--engine", "net:dummy", "--sims", "3", "--seed", "1")
+    record = run_json("play", "dice_game", "--watch", "--opponent", "net:dummy", "--sims", "3", "--seed", "1")
     assert (record["engine"], record["simulations"]) == ("net:dummy,sims=3", 3)
 
 
 def test_two_people_share_a_terminal(run):
-    result = run("play", "tic_tac_toe", "--engine", "human", "--position", "xx./oo./...", stdin="8\n5\n")
+    result = run("play", "tic_tac_toe", "--opponent", "human", "--position", "xx./oo./...", stdin="8\n5\n")
     assert result.exit_code == 0, result.output
     assert "player 1, your move" in result.stderr
     assert "player 1" in result.stdout
 
 
 def test_the_table_is_silent_when_told(capsys):
-    from aleazero.cli.episode import Episode
     from aleazero.cli.show import make_console
 
     game = aleazero.load_game("dice_game")
     player = aleazero.make_player("search:sims=5", game)
-    assert Table(Episode(game.new_initial_state(), 1), player, None, make_console(), silent=True).play()
+    session = Session(game.new_initial_state(), 1, {0: player})
+    assert TerminalGame(session, player, None, make_console(), silent=True).play()
     assert capsys.readouterr().out == ""
 
 
@@ -204,14 +204,14 @@ def test_the_table_is_silent_when_told(capsys):
 def test_an_engine_is_the_player_that_a_match_seats(run_json, engine, simulations, chance):
     game = aleazero.load_game("dice_game")
     config = aleazero.make_player(engine, game).config
-    record = run_json("play", "dice_game", "--watch", "--seed", "1", "--engine", engine)
+    record = run_json("play", "dice_game", "--watch", "--seed", "1", "--opponent", engine)
     assert (record["engine"], record["simulations"], record["chance"]) == (engine, simulations, chance)
     assert config.num_simulations == simulations
 
 
 @pytest.mark.parametrize("engine", ["search:sims=40", "plan:horizon=turn,evaluator=uniform", "plan:plies=1", "greedy"])
 def test_it_plays_what_the_player_selects(run_json, engine):
-    record = run_json("play", "pig", "--position", "70-70", "--watch", "--seed", "3", "--engine", engine)
+    record = run_json("play", "pig", "--position", "70-70", "--watch", "--seed", "3", "--opponent", engine)
     game = aleazero.load_game("pig")
     player, state = aleazero.make_player(engine, game), game.state_from_text("70-70")
     for step in record["steps"]:
@@ -222,7 +222,7 @@ def test_it_plays_what_the_player_selects(run_json, engine):
 
 
 def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
-    words = ("play", "tic_tac_toe", "--watch", "--seed", "1", "--engine", "search:evaluations=20")
+    words = ("play", "tic_tac_toe", "--watch", "--seed", "1", "--opponent", "search:evaluations=20")
     assert run_json(*words)["complete"] is True
 
 
@@ -243,8 +243,8 @@ def test_a_players_file_that_fails_is_one_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def first(state, seed):\n    return state.legal_actions()[0]\n\n"
                                       "def broken(state, seed):\n    return 1 // 0\n")  # fmt: skip
-    assert run("play", "tic_tac_toe", "--watch", "--engine", "mine.py:first").exit_code == 0
-    for words in (("play", "tic_tac_toe", "--watch", "--engine", "mine.py:broken"),
+    assert run("play", "tic_tac_toe", "--watch", "--opponent", "mine.py:first").exit_code == 0
+    for words in (("play", "tic_tac_toe", "--watch", "--opponent", "mine.py:broken"),
                   ("match", "mine.py:broken", "random", "--game", "tic_tac_toe", "--games", "2"),
                   ("gate", "random", "mine.py:broken", "--game", "tic_tac_toe"),
                   ("evaluate", "--player", "mine.py:broken", "--game", "tic_tac_toe", "--pairs", "2")):  # fmt: skip

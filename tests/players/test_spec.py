@@ -72,8 +72,8 @@ def test_texts_that_are_refused(text, said):
 
 
 def test_errors_name_the_option():
-    with pytest.raises(aleazero.ConfigError, match=r"^--engine 'search:x=1': no setting"):
-        parse_spec("search:x=1", "--engine")
+    with pytest.raises(aleazero.ConfigError, match=r"^--opponent 'search:x=1': no setting"):
+        parse_spec("search:x=1", "--opponent")
 
 
 def test_every_setting_is_documented():
