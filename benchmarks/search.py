@@ -200,7 +200,7 @@ def opening(name: str) -> State:
 
 def measure_speed(name: str, evaluator: str, chance: str, sims: int, seconds: float) -> dict[str, Any]:
     """Simulations a second, in a search of ``sims`` and in one ten times as large, and bytes a simulation."""
-    from aleazero.cli.searching import prepare, whole_search
+    from aleazero.cli.progress import prepare, whole_search
     from aleazero.players.spec import read_chance
     from aleazero.search.config import SearchConfig
 
@@ -360,7 +360,7 @@ def _race(ours: Callable[[], Any], theirs: Callable[[], Any], sims: int, seconds
 
 
 def _ours(state: State, evaluator: str, sims: int) -> Callable[[], Any]:
-    from aleazero.cli.searching import prepare, whole_search
+    from aleazero.cli.progress import prepare, whole_search
     from aleazero.search.config import SearchConfig
 
     prepare(state.game, state)

@@ -50,8 +50,8 @@ def selfplay(
 
     - `python -m benchmarks selfplay --game pig --seconds 3 --parallel 64 --max-inflight 1 --width 64`
     """
+    from aleazero.cli.options import read_game
     from aleazero.cli.show import make_console
-    from aleazero.cli.specs import read_game
     from aleazero.selfplay.config import SelfplayConfig
     from benchmarks.search import machine
 
@@ -153,7 +153,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
 
     import numpy as np
 
-    from aleazero.cli.specs import read_game
+    from aleazero.cli.options import read_game
     from aleazero.nets.body import make_body, weights_of
     from aleazero.nets.checkpoint import Metadata
     from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins

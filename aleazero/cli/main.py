@@ -13,29 +13,9 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import (
-    analyse,
-    cache,
-    champions,
-    check,
-    config,
-    demo,
-    evaluate,
-    fit,
-    games,
-    gate,
-    learn,
-    match,
-    oracle,
-    play,
-    replay,
-    report,
-    runs,
-    selfplay,
-    train,
-    watch,
-)
-from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli import config, learn, oracle, report, runs, train
+from aleazero.cli.options import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, selfplay
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -47,26 +27,26 @@ app = typer.Typer(
     epilog="Start with `aleazero games`, then `aleazero analyse pig`, then `aleazero play pig`.",
 )
 app.command("games")(games.games)
-app.command("champions")(champions.champions)
+app.command("champions")(games.champions)
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
-app.command("check")(check.check)
+app.command("check")(games.check)
 app.command("selfplay")(selfplay.selfplay)
-app.command("fit")(fit.fit)
+app.command("fit")(selfplay.fit)
 app.command("learn")(learn.learn)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
 app.command("report")(report.report)
 app.command("match")(match.match)
-app.command("gate")(gate.gate)
-app.command("watch")(watch.watch)
+app.command("gate")(match.gate)
+app.command("watch")(play.watch)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
-app.add_typer(cache.app, name="cache")
-app.command("demo")(demo.demo)
+app.add_typer(games.cache_app, name="cache")
+app.command("demo")(games.demo)
 
 
 def _version(wanted: bool) -> None:

@@ -6,7 +6,7 @@ Consoles read no markup, and print no control character: texts of games and of f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,10 +16,13 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from aleazero.evaluation.scores import BIN
 from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
-    from aleazero.cli.outlook import Outlook
+    from aleazero.cli.verbs.analyse import Outlook
+    from aleazero.evaluation.estimate import Estimate
+    from aleazero.evaluation.scores import Scores
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
 
@@ -288,3 +291,75 @@ def outcome_of_game(state: State) -> str:
     winners = [p for p, value in enumerate(returns) if value == best]
     verdict = f"player {winners[0]} wins" if len(winners) == 1 else "a draw"
     return f"the game is over, {verdict}: {text}"
+
+
+def print_pairs(told: dict[str, Any], console: Console, more: dict[str, str] | None = None) -> None:
+    """What ``PairTable.to_dict`` tells, and some facts more, above it."""
+    facts = facts_table()
+    for name, words in (more or {}).items():
+        facts.add_row(name, words)
+    for name, words in pair_facts(told).items():
+        facts.add_row(name, words)
+    most = max(told["pair_table"].values())
+    for number, (score, count) in enumerate(told["pair_table"].items()):
+        facts.add_row(
+            "pairs by score" if number == 0 else "", f"{score:<6} {count:>7,}  {share_bar(count / most, console)}"
+        )
+    console.print(facts, soft_wrap=True)
+
+
+def pair_facts(told: dict[str, Any]) -> dict[str, str]:
+    """The facts by name."""
+    facts = {
+        "score": f"{mean_text(told['score'], '.3f')}, {told['pairs']:,} pairs ({told['games']:,} games)",
+        "games": f"{told['wins']:,} won, {told['draws']:,} drawn, {told['losses']:,} lost",
+        "elo": elo_text(told["elo"]),
+        "returns": f"{mean_text(told['return_difference'], '+,.3f')} ahead",
+    }
+    if "points" in told:
+        points = told["points"]
+        ahead = mean_text(points["difference"], "+,.2f")
+        facts["points"] = f"{points['first']:,.2f} against {points['second']:,.2f}, {ahead} ahead"
+    return facts
+
+
+def mean_text(told: dict[str, Any], form: str) -> str:
+    """A mean with its interval of 95 %."""
+    if told["low"] is None:
+        return format(told["mean"], form)
+    return f"{told['mean']:{form}} ({told['low']:{form}} to {told['high']:{form}})"
+
+
+def elo_text(elo: dict[str, float | None]) -> str:
+    """A difference of ratings with its interval; where a score of 0 or 1 is possible, it has no end."""
+    low = "-∞" if elo["low"] is None else f"{elo['low']:+.0f}"
+    high = "+∞" if elo["high"] is None else f"{elo['high']:+.0f}"
+    return f"({low} to {high})" if elo["mean"] is None else f"{elo['mean']:+.0f} ({low} to {high})"
+
+
+def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+    """A mean, and its interval of 95 %."""
+    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+
+
+def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
+    """The mean and its interval, the bonus, percentiles, and a histogram."""
+    facts = facts_table()
+    facts.add_row("games", f"{len(scores.totals):,}")
+    facts.add_row("mean", estimate_text(scores.mean))
+    for name, text in more.items():
+        facts.add_row(name, text)
+    facts.add_row("bonus", f"{scores.bonus_rate:.1%}")
+    facts.add_row("percentiles", "  ".join(f"{percent}%: {score:.0f}" for percent, score in scores.percentiles.items()))
+    console.print(facts)
+    table = quiet_table(("score", "right"), ("games", "right"), ("share", "right"), ("", "left"))
+    counts = scores.histogram
+    most = max(counts.values())
+    for low, count in counts.items():
+        table.add_row(
+            f"{low}-{low + BIN - 1}",
+            f"{count:,}",
+            f"{count / len(scores.totals):.1%}",
+            share_bar(count / most, console),
+        )
+    console.print(table)

@@ -53,8 +53,8 @@ def chance(
 
     - `python -m benchmarks chance --json chance.json --plots .`
     """
+    from aleazero.cli.options import named_as_options
     from aleazero.cli.show import make_console
-    from aleazero.cli.specs import named_as_options
     from aleazero.players.make import search_config
     from benchmarks.chance.cases import EVALUATORS, SETTINGS, known_cases
     from benchmarks.chance.measure import measure_all

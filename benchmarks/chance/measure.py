@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.cli.searching import prepare
-from aleazero.cli.specs import read_plan
+from aleazero.cli.options import read_plan
+from aleazero.cli.progress import prepare
 from aleazero.games.base import State
 from aleazero.search.config import ChanceConfig, SearchConfig
 from aleazero.search.planner import Planner

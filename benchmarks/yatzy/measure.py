@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.cli.searching import whole_search
+from aleazero.cli.progress import whole_search
 from aleazero.games.base import State
 from aleazero.games.registry import load_game
 from aleazero.games.yatzy_card import ALL_OPEN

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import aleazero
-from aleazero.cli.demo import POSITIONS
+from aleazero.cli.verbs.games import POSITIONS
 
 
 def test_every_game_that_ships_has_a_position_and_one_is_chance():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from aleazero.cli.failure import one_line, rules_of
+from aleazero.cli.options import one_line, rules_of
 from aleazero.errors import ConfigError, GameError
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.play import TerminalGame
+from aleazero.cli.verbs.play import TerminalGame
 from aleazero.games.luck import stream_key
 from aleazero.players.search import SearchPlayer
 from aleazero.serving.session import SEARCHES, Session

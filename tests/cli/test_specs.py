@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.specs import OPTIONS, named_as_options, read_game, read_params, read_state, with_options
+from aleazero.cli.options import OPTIONS, named_as_options, read_game, read_params, read_state, with_options
 from aleazero.players.spec import PlayerSpec
 
 

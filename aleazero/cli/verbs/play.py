@@ -1,13 +1,13 @@
-"""``aleazero play``: you against the search, or the search against itself."""
+"""``aleazero play`` and ``aleazero watch``: play against the computer, watch it play, and show recorded games."""
 
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
     SEARCH,
     ChanceOption,
@@ -15,18 +15,27 @@ from aleazero.cli.options import (
     EvaluatorOption,
     ExplorationOption,
     GameArgument,
+    JsonFlag,
     MovesOption,
     OpponentOption,
     ParamOption,
     PositionOption,
     SelectionOption,
     SimsOption,
+    load,
+    named_as_options,
+    read_game,
+    read_state,
+    rules_of,
+    with_options,
 )
-from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.errors import AleaZeroError, ConfigError, ReplayError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from aleazero.evaluation.game_file import RecordedGame
+    from aleazero.games.base import Game
     from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
     from aleazero.serving.session import Session
@@ -93,9 +102,8 @@ def play(
 
     - `aleazero play 2048 --watch --json > game.json`
     """
-    from aleazero.cli.searching import prepare
+    from aleazero.cli.progress import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
     from aleazero.games.luck import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
@@ -277,3 +285,71 @@ def _help() -> str:
     from aleazero.players.basic import TYPED
 
     return f"{TYPED}; ? for a hint, q to stop"
+
+
+def watch(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Games, as `aleazero gate --replays` writes them.", show_default=False),
+    ],
+    game: Annotated[int, typer.Option("--game", metavar="N", help="Which game of the file, from 0.")] = 0,
+    delay: Annotated[float, typer.Option("--delay", metavar="T", help="Seconds between steps.", min=0, max=60)] = 0.0,
+    json: JsonFlag = False,
+) -> None:
+    """Show a played game step by step: who did what, the luck that came, and the board after it.
+
+    Every step is checked against the rules. The game's rules are run: watch what you trust.
+
+    **Examples**
+
+    - `aleazero gate greedy random --game pig --replays games.json`, then `aleazero watch games.json`
+
+    - `aleazero watch games.json --game 3 --delay 0.5`
+    """
+    from aleazero.cli.show import print_json
+    from aleazero.evaluation.game_file import GameFile
+    from aleazero.serving.session import recorded_steps
+
+    games = GameFile.read(file)
+    if not 0 <= game < len(games.games):
+        raise ConfigError(f"--game is {game}, expected one of the {len(games.games)} games of {file.name}, from 0")
+    with rules_of(games.game):
+        loaded = load(games.game, games.params)
+        if loaded.info.version != games.rules_version:
+            raise ReplayError(
+                f"{file.name}: got rules of version {games.rules_version}, expected {loaded.info.version} of {loaded!r}"
+            )
+        record = games.games[game]
+        try:
+            told = list(recorded_steps(record, loaded))
+        except ReplayError as error:
+            raise ReplayError(f"{file.name}, game {game}, {error}") from None
+    if json:
+        print_json({
+            "game": games.game, "params": games.params, "number": game, "pair": record.pair, "seed": record.seed,
+            "players": list(record.players), "steps": told, "returns": list(record.returns),
+        })  # fmt: skip
+        return
+    _show(record, loaded, told, f"game {game} of {len(games.games)}", delay)
+
+
+def _show(record: RecordedGame, game: Game, told: list[dict[str, Any]], which: str, delay: float) -> None:
+    import time
+
+    from rich.text import Text
+
+    from aleazero.cli.show import make_console
+
+    console = make_console()
+    console.print(Text(f"{game!r}, {which}, pair {record.pair}, seed {record.seed}", style="bold"), soft_wrap=True)
+    for seat, name in enumerate(record.players):
+        console.print(Text(f"player {seat}: {name}", style="dim"), soft_wrap=True)
+    for step in told:
+        if step["player"] is not None:
+            who = "chance" if step["player"] < 0 else f"player {step['player']}"
+            console.print(Text(f"\n{step['step']:>4}  {who}: {step['name']}", style="cyan"), soft_wrap=True)
+            if delay:
+                time.sleep(delay)
+        console.print(Text(step["board"]), soft_wrap=True)
+    returns = "   ".join(f"player {seat} {value:+g}" for seat, value in enumerate(record.returns))
+    console.print(Text(f"\nthe game is over: {returns}", style="bold green"), soft_wrap=True)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, PairWorkersOption, ParamOption, ThreadsOption, cores
+from aleazero.cli.options import (
+    JsonFlag,
+    PairWorkersOption,
+    ParamOption,
+    ThreadsOption,
+    cores,
+    read_game,
+    refuse_ignored,
+    rules_of,
+)
 from aleazero.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -60,15 +69,11 @@ def evaluate(
     - `aleazero evaluate --player net:net.safetensors --game yatzy --pairs 500 --against random,oracle --json`
     """
     if context.invoked_subcommand is not None:
-        from aleazero.cli.specs import refuse_ignored
-
         why = f"it stands before {context.invoked_subcommand}, expected it after that word"
         refuse_ignored(context, {parameter.name or "": why for parameter in context.command.params})
         return
-    from aleazero.cli.failure import rules_of
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_game
     from aleazero.evaluation.strength import evaluate_player
     from aleazero.games.luck import check_seed
     from aleazero.players.spec import parse_spec
@@ -161,8 +166,7 @@ def solitaire(
     """
     from aleazero.cli.oracle import load_oracle
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.show_scores import estimate_text, print_scores
+    from aleazero.cli.show import estimate_text, make_console, print_json, print_scores
     from aleazero.evaluation.solitaire import play_solitaire
     from aleazero.evaluation.yatzy_sets import solitaire as load_solitaire
     from aleazero.games.luck import check_seed
@@ -186,8 +190,7 @@ def solitaire(
 def _show_strength(data: dict[str, Any], console: Console) -> None:
     from rich.text import Text
 
-    from aleazero.cli.show import facts_table, quiet_table
-    from aleazero.cli.show_pairs import elo_text, mean_text
+    from aleazero.cli.show import elo_text, facts_table, mean_text, quiet_table
 
     params = ", ".join(f"{key}={value}" for key, value in data["params"].items())
     console.print(Text(f"{data['player']} at {data['game']}({params})", style="bold"), soft_wrap=True)
