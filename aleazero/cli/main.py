@@ -14,7 +14,7 @@ import typer
 
 import aleazero
 from aleazero.cli import config, learn, oracle, report, runs, train
-from aleazero.cli.options import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
 from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, selfplay
 
 app = typer.Typer(
@@ -97,7 +97,7 @@ def _run(command: typer.Typer, name: str) -> int:
         return 130
     except Exception as error:
         if not hasattr(error, "format_message"):
-            if (said := what_to_say(error)) is None:
+            if (said := error_line(error)) is None:
                 raise
             typer.echo(f"error: {said}", err=True)
             return USER_ERROR

@@ -312,14 +312,14 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            said = what_to_say(error)
+            said = error_line(error)
             if said is None:
                 raise
         typer.echo(f"error: {said}", err=True)
         raise typer.Exit(USER_ERROR) from None
 
 
-def what_to_say(error: Exception) -> str | None:
+def error_line(error: Exception) -> str | None:
     """The line for an error that the user, the input or the disk caused; None for any other.
 
     A closed pipe is none: whoever reads the output has read enough.
@@ -343,7 +343,7 @@ def one_line(error: BaseException | str) -> str:
 
 
 @contextmanager
-def rules_of(spec: str) -> Iterator[None]:
+def blame_rules(spec: str) -> Iterator[None]:
     """Blame a game that is not ours for what its rules raise; in the games that ship it is a bug, and shows."""
     try:
         yield

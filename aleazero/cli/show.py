@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,11 +17,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from aleazero.evaluation.scores import BIN
 from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
-    from aleazero.cli.verbs.analyse import Outlook
+    import numpy as np
+    from numpy.typing import NDArray
+
     from aleazero.evaluation.estimate import Estimate
     from aleazero.evaluation.scores import Scores
     from aleazero.games.base import Game, State
@@ -124,7 +126,7 @@ def print_position(state: State, console: Console, heading: str | None = None) -
 
 
 def print_result(
-    state: State, result: SearchResult, seconds: float, console: Console, top: int = 20, told: Outlook | None = None
+    state: State, result: SearchResult, seconds: float, console: Console, top: int = 20, told: PlanDetails | None = None
 ) -> None:
     """The actions (or a chance root's outcomes), the values, the principal line, and what it cost."""
     planned = result.stats.simulations == 0 and result.stopped is None
@@ -147,6 +149,58 @@ def print_result(
     console.print(facts)
     if result.stopped is not None:
         console.print(Text(stopped_text(result), style="bold yellow"))
+
+
+@dataclass(frozen=True)
+class PlanDetails:
+    """What a plan over a value network shows in addition to values, by action or, at a chance node, by outcome.
+
+    Numbers are in the mover's view; at a chance node, in that of player 0.
+    """
+
+    wins: Mapping[int, float] = field(default_factory=dict)
+    """Chances to win, where games are won; a draw of n players counts 1/n."""
+    margins: Mapping[int, float] = field(default_factory=dict)
+    """Points ahead at the end, where a duel counts points."""
+    levels: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """Chances to win or lose so many points or more, by ``win_2`` and the like, where a win may count more than one."""
+    swings: Mapping[int, float] = field(default_factory=dict)
+    """Standard deviation of the value by the roll that follows, where one follows inside the plan."""
+    luck: NDArray[np.float64] | None = None
+    """What the last roll brought, by player, where it is known: the value behind it less the value before it."""
+    turn: NDArray[np.float64] | None = None
+    """What the turn brought so far, by luck and by choice, where its start is known and more than a roll ago."""
+
+    def columns(self) -> dict[str, dict[int, str]]:
+        """Columns of a table, by header; none that is empty."""
+        levels = self.levels.items()
+        found = {
+            "win": {label: f"{win:.1%}" for label, win in self.wins.items()},
+            "margin": {label: f"{margin:+.1f}" for label, margin in self.margins.items()},
+            **{self._header(level): {a: f"{chance:.1%}" for a, chance in by.items()} for level, by in levels},
+            "next roll": {label: f"± {swing:.3f}" for label, swing in self.swings.items()},
+        }
+        return {header: texts for header, texts in found.items() if texts}
+
+    def _header(self, level: str) -> str:
+        """``win 2+`` for ``win_2``, where more can be won."""
+        side, points = level.split("_")
+        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in self.levels)}"
+
+    def gains(self) -> list[tuple[str, NDArray[np.float64]]]:
+        """What was gained by player, by name."""
+        return [(name, gain) for name, gain in (("luck", self.luck), ("turn", self.turn)) if gain is not None]
+
+    def to_dict(self, result: SearchResult) -> dict[str, Any]:
+        """As plain data, in the order of the result's actions or outcomes; None where there is none."""
+        labels = [o.outcome for o in result.outcomes] or result.actions.tolist()
+        by_label = {"wins": self.wins, "margins": self.margins, "swings": self.swings}
+        gains = {"luck": self.luck, "turn_so_far": self.turn}
+        return {
+            **{name: [found.get(label) for label in labels] if found else None for name, found in by_label.items()},
+            "levels": {name: [found[label] for label in labels] for name, found in self.levels.items()} or None,
+            **{name: None if gain is None else gain.tolist() for name, gain in gains.items()},
+        }
 
 
 def actions_table(state: State, result: SearchResult, console: Console, top: int) -> Table:
@@ -193,7 +247,7 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
-def planned_actions(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
+def planned_actions(state: State, result: SearchResult, top: int, told: PlanDetails | None = None) -> Table:
     """A row an action of a plan, the best first, with what it gives away; a dash where it was pruned."""
     more = {} if told is None else told.columns()
     table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"),
@@ -216,7 +270,7 @@ def planned_actions(state: State, result: SearchResult, top: int, told: Outlook 
     return table
 
 
-def planned_outcomes(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
+def planned_outcomes(state: State, result: SearchResult, top: int, told: PlanDetails | None = None) -> Table:
     """A row an outcome of a plan from a chance node, the likeliest first, with its value by player."""
     players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
     names = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
@@ -344,6 +398,8 @@ def estimate_text(estimate: Estimate, digits: int = 2) -> str:
 
 def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
     """The mean and its interval, the bonus, percentiles, and a histogram."""
+    from aleazero.evaluation.scores import BIN
+
     facts = facts_table()
     facts.add_row("games", f"{len(scores.totals):,}")
     facts.add_row("mean", estimate_text(scores.mean))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,21 +23,21 @@ from aleazero.cli.options import (
     SelectionOption,
     SimsOption,
     before_last_roll,
+    blame_rules,
     named_as_options,
     read_game,
     read_plan,
     read_state,
     refuse_ignored,
-    rules_of,
     with_options,
 )
 from aleazero.errors import ConfigError
-from aleazero.games.base import CHANCE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aleazero.cli.show import PlanDetails
     from aleazero.games.base import State
     from aleazero.nets.planned import PlannedNet
     from aleazero.search.plan import Plan
@@ -116,7 +114,7 @@ def analyse(
         "top": "--json prints all rows" if json else None,
     })  # fmt: skip
     _check_tree_file(tree)
-    with rules_of(game):
+    with blame_rules(game):
         the_game = read_game(game, param)
     if net is not None and evaluator is not None:
         raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
@@ -135,7 +133,7 @@ def analyse(
         spec = with_options(parse_spec("search" if budget else SEARCH), options)
     evaluated = spec.settings.get("evaluator", EVALUATOR)
     console = make_console()
-    with rules_of(game):
+    with blame_rules(game):
         state = read_state(the_game, position, moves)
         state.require_running()
         told = None
@@ -149,14 +147,14 @@ def analyse(
         else:
             with named_as_options([*options, "max_nodes", "seed"]):
                 leaf_evaluator, planned = make_plan(spec, the_game)
-                # An outlook walks the states on the way, which a game's own solver of turns makes anew each time; and
+                # Plan details walk the states on the way, which a game's own solver of turns makes again each time; and
                 # such a solver has no limit of nodes.
                 solver: Any = "generic" if evaluated.startswith("net:") or nodes is not None else "auto"
                 limit: dict[str, Any] = {} if nodes is None else {"max_nodes": nodes}
                 planner = Planner(the_game, leaf_evaluator, solver=solver, seed=seed, **planned, **limit)
             the_plan, took = timed_plan(planner, state)
             result = the_plan.result()
-            told = outlook(planner, the_plan, before_last_roll(the_game, position, moves), leaf_evaluator)
+            told = plan_details(planner, the_plan, before_last_roll(the_game, position, moves), leaf_evaluator)
             if not json:
                 print_position(state, console)
         if tree is not None:
@@ -209,60 +207,12 @@ def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
 _ByLabel = dict[int, float]
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """By action, or by outcome where a roll is pending: the mover's view (of a pending roll: player 0's)."""
+def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: Any) -> PlanDetails | None:
+    """Return chances to win, margins and gains of a plan; ``before`` is the state before the last roll, if known.
 
-    wins: Mapping[int, float] = field(default_factory=dict)
-    """Chances to win, where games are won; a draw of n players counts 1/n."""
-    margins: Mapping[int, float] = field(default_factory=dict)
-    """Points ahead at the end, where a duel counts points."""
-    levels: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    """Chances to win or lose so many points or more, by ``win_2`` and the like, where a win may count more than one."""
-    swings: Mapping[int, float] = field(default_factory=dict)
-    """Standard deviation of the value by the roll that follows, where one follows inside the plan."""
-    luck: NDArray[np.float64] | None = None
-    """What the last roll brought, by player, where it is known: the value behind it less the value before it."""
-    turn: NDArray[np.float64] | None = None
-    """What the turn brought so far, by luck and by choice, where its start is known and more than a roll ago."""
-
-    def columns(self) -> dict[str, dict[int, str]]:
-        """Columns of a table, by header; none that is empty."""
-        levels = self.levels.items()
-        found = {
-            "win": {label: f"{win:.1%}" for label, win in self.wins.items()},
-            "margin": {label: f"{margin:+.1f}" for label, margin in self.margins.items()},
-            **{self._header(level): {a: f"{chance:.1%}" for a, chance in by.items()} for level, by in levels},
-            "next roll": {label: f"± {swing:.3f}" for label, swing in self.swings.items()},
-        }
-        return {header: texts for header, texts in found.items() if texts}
-
-    def _header(self, level: str) -> str:
-        """``win 2+`` for ``win_2``, where more can be won."""
-        side, points = level.split("_")
-        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in self.levels)}"
-
-    def gains(self) -> list[tuple[str, NDArray[np.float64]]]:
-        """What was gained by player, by name."""
-        return [(name, gain) for name, gain in (("luck", self.luck), ("turn", self.turn)) if gain is not None]
-
-    def to_dict(self, result: SearchResult) -> dict[str, Any]:
-        """As plain data, in the order of the result's actions or outcomes; None where there is none."""
-        labels = [o.outcome for o in result.outcomes] or result.actions.tolist()
-        by_label = {"wins": self.wins, "margins": self.margins, "swings": self.swings}
-        gains = {"luck": self.luck, "turn_so_far": self.turn}
-        return {
-            **{name: [found.get(label) for label in labels] if found else None for name, found in by_label.items()},
-            "levels": {name: [found[label] for label in labels] for name, found in self.levels.items()} or None,
-            **{name: None if gain is None else gain.tolist() for name, gain in gains.items()},
-        }
-
-
-def outlook(planner: Planner, plan: Plan, before: State | None, evaluator: Any) -> Outlook | None:
-    """What a plan tells beside its values; ``before`` is the state before the last roll, if that is known.
-
-    None where no value network is asked.
+    None if the evaluator is not a value network.
     """
+    from aleazero.cli.show import PlanDetails
     from aleazero.nets.planned import PlannedNet
 
     if not isinstance(evaluator, PlannedNet):
@@ -279,8 +229,8 @@ def outlook(planner: Planner, plan: Plan, before: State | None, evaluator: Any) 
         luck = _gain(planner, before, state)
     elif start is not None:
         turn = _gain(planner, start, state)
-    swings = {} if state.kind() == CHANCE else plan.swings(state)
-    return Outlook(*told, swings, luck, turn)
+    swings = {} if state.is_chance_node() else plan.swings(state)
+    return PlanDetails(*told, swings, luck, turn)
 
 
 def _expectations(plan: Plan, net: PlannedNet) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
@@ -304,7 +254,7 @@ def _expectations(plan: Plan, net: PlannedNet) -> tuple[_ByLabel, _ByLabel, dict
 
 def _one_step(before: State, state: State) -> bool:
     """Whether a state lies right behind another one, where a roll is pending."""
-    return before.kind() == CHANCE and any(before.child(o).key() == state.key() for o, _ in before.chance_outcomes())
+    return before.is_chance_node() and any(before.child(o).key() == state.key() for o, _ in before.chance_outcomes())
 
 
 def _gain(planner: Planner, before: State, state: State) -> NDArray[np.float64]:

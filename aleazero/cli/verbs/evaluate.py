@@ -11,10 +11,10 @@ from aleazero.cli.options import (
     PairWorkersOption,
     ParamOption,
     ThreadsOption,
+    blame_rules,
     cores,
     read_game,
     refuse_ignored,
-    rules_of,
 )
 from aleazero.errors import ConfigError, nearest
 
@@ -85,7 +85,7 @@ def evaluate(
         check_seed(number)
     loaded = read_game(game, param)
     names = None if against is None else [word.strip() for word in against.split(",")]
-    with rules_of(game), progress_bar("playing", "pairs") as tell:
+    with blame_rules(game), progress_bar("playing", "pairs") as tell:
         report = evaluate_player(
             player, loaded, pairs=pairs, against=names, seed=seed, player_seed=player_seed, workers=workers,
             threads=threads or cores(), source=game, progress=lambda name, done, of: tell(done, of, f"against {name}"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, read_game, rules_of
+from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, blame_rules, read_game
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def check(
     from aleazero.games.kernel import KernelGame
     from aleazero.search.config import SearchConfig
 
-    with rules_of(game):
+    with blame_rules(game):
         the_game = read_game(game, param)
         with progress_bar(f"checking {the_game.name}", "states") as tell:
             report = check_game(

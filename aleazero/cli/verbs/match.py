@@ -14,10 +14,10 @@ from aleazero.cli.options import (
     PairWorkersOption,
     ParamOption,
     ThreadsOption,
+    blame_rules,
     cores,
     read_game,
     refuse_ignored,
-    rules_of,
     shares_luck,
 )
 from aleazero.errors import ConfigError
@@ -75,7 +75,7 @@ def match(
     for number in (seed, player_seed):
         check_seed(number)
     shared, told = shares_luck(luck), None
-    with rules_of(game), progress_bar("playing", "games") as tell:
+    with blame_rules(game), progress_bar("playing", "games") as tell:
         if len(players) == 2:
             size = len(seatings(loaded.num_players))
             table = play_pairs(
@@ -209,7 +209,7 @@ def gate(
         config.hypotheses(loaded)
     except ConfigError as error:  # settings have the options' names
         raise ConfigError(str(error).replace("GateConfig: ", "--")) from None
-    with rules_of(game), progress_bar("playing", "pairs") as tell:
+    with blame_rules(game), progress_bar("playing", "pairs") as tell:
         report = run_gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,
             threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=tell,

@@ -22,11 +22,11 @@ from aleazero.cli.options import (
     PositionOption,
     SelectionOption,
     SimsOption,
+    blame_rules,
     load,
     named_as_options,
     read_game,
     read_state,
-    rules_of,
     with_options,
 )
 from aleazero.errors import AleaZeroError, ConfigError, ReplayError
@@ -115,7 +115,7 @@ def play(
         raise ConfigError("--json requires --watch")
     if watch and seat is not None:
         raise ConfigError(f"--seat is {seat}, which has no effect with --watch: the computer plays every seat")
-    with rules_of(game):
+    with blame_rules(game):
         the_game = read_game(game, param)
     options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
                "selection": selection}  # fmt: skip
@@ -127,7 +127,7 @@ def play(
     spec = with_options(parse_spec(opponent, "--opponent"), options)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
-    with rules_of(game):
+    with blame_rules(game):
         human = None if watch else seat or 0
         if human is not None and not 0 <= human < the_game.num_players:
             raise ConfigError(f"--seat is {seat}, expected a seat from 0 to {the_game.num_players - 1}")
@@ -313,7 +313,7 @@ def watch(
     games = GameFile.read(file)
     if not 0 <= game < len(games.games):
         raise ConfigError(f"--game is {game}, expected one of the {len(games.games)} games of {file.name}, from 0")
-    with rules_of(games.game):
+    with blame_rules(games.game):
         loaded = load(games.game, games.params)
         if loaded.info.version != games.rules_version:
             raise ReplayError(
