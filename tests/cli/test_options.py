@@ -3,7 +3,17 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.options import OPTIONS, named_as_options, read_game, read_params, read_state, with_options
+from aleazero.cli.options import (
+    OPTIONS,
+    blame_rules,
+    named_as_options,
+    one_line,
+    read_game,
+    read_params,
+    read_state,
+    with_options,
+)
+from aleazero.errors import ConfigError, GameError
 from aleazero.players.spec import PlayerSpec
 
 
@@ -83,3 +93,26 @@ def test_errors_name_the_option(message, expected):
     with pytest.raises(aleazero.ConfigError) as caught, named_as_options(OPTIONS):
         raise aleazero.ConfigError(message)
     assert str(caught.value) == expected
+
+
+def test_line_breaks_are_folded():
+    assert one_line(ValueError("two\n  lines")) == "two lines"
+    assert one_line(ValueError()) == "ValueError"
+
+
+def test_rules_of_a_users_game_are_blamed():
+    with (
+        pytest.raises(GameError, match=r"mine\.py:Game: the rules raised ZeroDivisionError: no"),
+        blame_rules("mine.py:Game"),
+    ):
+        raise ZeroDivisionError("no")
+
+
+def test_our_own_games_are_not_blamed_for_our_bugs():
+    with pytest.raises(ZeroDivisionError), blame_rules("pig"):
+        raise ZeroDivisionError
+
+
+def test_errors_of_the_tree_pass_unchanged():
+    with pytest.raises(ConfigError, match=r"^as it is$"), blame_rules("mine.py"):
+        raise ConfigError("as it is")
