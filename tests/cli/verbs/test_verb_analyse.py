@@ -230,7 +230,7 @@ def _empty(folder):
 
 
 PIG, YATZY = aleazero.load_game("pig", target=20), aleazero.load_game("yatzy", players=2)
-TAG = f"{Path(__file__).parents[2]}/examples/tag.py"
+TAG = f"{Path(__file__).parents[3]}/examples/tag.py"
 PIG_WORDS = ("analyse", "pig", "-p", "target=20", "--plan", "turn")
 YATZY_WORDS = ("analyse", "yatzy", "--plan", "turn")
 
