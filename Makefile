@@ -35,11 +35,11 @@ test-long: lint  ## The slow proofs too
 	$(BIN)/pytest -n 2
 
 bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Yatzy, self-play (half an hour)
-	$(BIN)/aleazero bench search --json bench.json
-	$(BIN)/aleazero bench forest --json forest.json
-	$(BIN)/aleazero bench chance --json chance.json
-	$(BIN)/aleazero bench yatzy --json yatzy.json
-	$(BIN)/aleazero bench e2e --json e2e.json
+	$(BIN)/python -m benchmarks search --json bench.json
+	$(BIN)/python -m benchmarks forest --json forest.json
+	$(BIN)/python -m benchmarks chance --json chance.json
+	$(BIN)/python -m benchmarks yatzy --json yatzy.json
+	$(BIN)/python -m benchmarks selfplay --json selfplay.json
 
 champions: setup  ## Train the players that ship again (an hour), and put them into the package
 	$(BIN)/aleazero train configs/yatzy.yaml --run runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew

@@ -9,7 +9,7 @@ from pathlib import Path
 from aleazero.files import write_whole
 from aleazero.nets.planned import PlannedNet
 from aleazero.players.champions import FOLDER, champions
-from aleazero.players.net import read_any_net
+from aleazero.players.search import read_any_net
 from aleazero.runs.directory import hash_of, read_manifest, read_own_config
 from aleazero.runs.summary import summary_of
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from aleazero.cli.measure_yatzy import ratio_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the package benchmarks
+
 from aleazero.evaluation.regret import RegretReport, measure_regret
 from aleazero.evaluation.yatzy_sampling import sample_positions
 from aleazero.evaluation.yatzy_sets import Position, classify, load_set, solitaire
@@ -24,6 +26,7 @@ from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import load_game
 from aleazero.oracles.judge import judge_of
 from aleazero.players.make import make_player
+from benchmarks.yatzy.measure import ratio_of
 
 HERE = Path(__file__).resolve().parent
 KEPT, PICTURE, PAGE = HERE / "regret.json", HERE / "images" / "regret.png", HERE / "regret.md"

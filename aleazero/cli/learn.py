@@ -60,9 +60,9 @@ def learn(
     """
     from contextlib import closing
 
+    from aleazero.cli.options import read_game, refuse_ignored
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import read_game, refuse_ignored
     from aleazero.evaluation.learnt import can_judge
     from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
@@ -111,7 +111,7 @@ def learn(
 
 def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -> Any:
     """The settings of the recipe: what suits the game, and what is asked for."""
-    from aleazero.cli.specs import read_params
+    from aleazero.cli.options import read_params
     from aleazero.training.recipe import make_config
 
     given: dict[str, Any] = {"seed": seed, **({} if rounds is None else {"rounds": rounds})}

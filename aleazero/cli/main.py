@@ -13,30 +13,9 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import (
-    analyse,
-    bench,
-    cache,
-    champions,
-    check,
-    config,
-    demo,
-    evaluate,
-    fit,
-    games,
-    gate,
-    learn,
-    match,
-    oracle,
-    play,
-    replay,
-    report,
-    runs,
-    selfplay,
-    train,
-    watch,
-)
-from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli import config, learn, oracle, report, runs, train
+from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
+from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, selfplay
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -48,27 +27,26 @@ app = typer.Typer(
     epilog="Start with `aleazero games`, then `aleazero analyse pig`, then `aleazero play pig`.",
 )
 app.command("games")(games.games)
-app.command("champions")(champions.champions)
+app.command("champions")(games.champions)
 app.command("analyse")(analyse.analyse)
 app.command("play")(play.play)
-app.command("check")(check.check)
+app.command("check")(games.check)
 app.command("selfplay")(selfplay.selfplay)
-app.command("fit")(fit.fit)
+app.command("fit")(selfplay.fit)
 app.command("learn")(learn.learn)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
 app.command("report")(report.report)
 app.command("match")(match.match)
-app.command("gate")(gate.gate)
-app.command("watch")(watch.watch)
+app.command("gate")(match.gate)
+app.command("watch")(play.watch)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
-app.add_typer(bench.app, name="bench")
-app.add_typer(cache.app, name="cache")
-app.command("demo")(demo.demo)
+app.add_typer(games.cache_app, name="cache")
+app.command("demo")(games.demo)
 
 
 def _version(wanted: bool) -> None:
@@ -86,13 +64,13 @@ def aleazero_command(
     """AlphaZero for games of chance: rules in Python, searched at native speed with explicit chance nodes."""
 
 
-def run() -> None:
+def run(command: typer.Typer = app, name: str = "aleazero") -> None:
     """Run the command; letters that cannot be shown, or bytes that are no letters, are replaced."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        sys.exit(_flushed(_run()))
+        sys.exit(_flushed(_run(command, name)))
     finally:
         if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
             sys.modules["aleazero.interrupts"].end_children()
@@ -112,31 +90,31 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _run() -> int:
+def _run(command: typer.Typer, name: str) -> int:
     try:
-        code = app(standalone_mode=False)
+        code = command(prog_name=name, standalone_mode=False)
     except typer.Abort:
         return 130
     except Exception as error:
         if not hasattr(error, "format_message"):
-            if (said := what_to_say(error)) is None:
+            if (said := error_line(error)) is None:
                 raise
             typer.echo(f"error: {said}", err=True)
             return USER_ERROR
         said = error.format_message().rstrip(".")
         if said:  # a group of verbs without a verb has shown its help already
-            typer.echo(f"error: {one_line(said)}; `{_command_of(error)} --help` shows what there is", err=True)
+            typer.echo(f"error: {one_line(said)}; `{_command_of(error, name)} --help` shows what there is", err=True)
         return USER_ERROR
     return code if isinstance(code, int) else 0
 
 
-def _command_of(error: Exception) -> str:
+def _command_of(error: Exception, name: str) -> str:
     """The command that an error of usage belongs to, as it is typed."""
     names, context = [], getattr(error, "ctx", None)
     while context is not None and context.parent is not None:
         names.append(context.info_name)
         context = context.parent
-    return " ".join(("aleazero", *reversed(names)))
+    return " ".join((name, *reversed(names)))
 
 
 if __name__ == "__main__":

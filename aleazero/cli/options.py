@@ -1,12 +1,24 @@
-"""Options that several verbs share."""
+"""Shared options of the commands, parsing of their values, and exit on errors.
+
+An error that the user, the input or the disk caused is one line on stderr and exit code 2, never a traceback.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import AleaZeroError, ConfigError, GameError, nearest, shortened
+from aleazero.players.spec import SETTINGS, PlayerSpec, check_evaluator, read_chance
+from aleazero.untrusted import parse_json, printable, whole_number
+
+if TYPE_CHECKING:
+    from aleazero.games.base import Game, State
 
 SEARCH = "search:sims=2000"
 """The player of `play` and `analyse` if the user names none and no champion is bundled."""
@@ -63,7 +75,7 @@ ChanceOption = Annotated[
     typer.Option(
         "--chance",
         metavar="SPEC",
-        help="`sampling` (or `closed`), `stratified`, `progressive`, `full`: a child for each outcome. `open`: "
+        help="`sampling`, `stratified`, `progressive`, `full`: a child for each outcome. `open`: "
         "outcomes share statistics (the best plan blind to them) [default: `sampling` with `uniform` and `rollout`, "
         "else `stratified`, or `progressive` if the game cannot list its outcomes].",
         show_default=False,
@@ -103,14 +115,14 @@ PlanOption = Annotated[
         show_default=False,
     ),
 ]
-EngineOption = Annotated[
+OpponentOption = Annotated[
     str | None,
     typer.Option(
-        "--engine",
+        "--opponent",
         metavar="SPEC",
-        help="Who plays: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or `plan:plies=2` "
-        "(and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, `human`, or "
-        "`oracle` where the game is solved [default: the bundled champion, or `search:sims=2000`].",
+        help="The computer's player: `search`, `search:sims=500,c=2`, the exact planner as `plan:horizon=turn` or "
+        "`plan:plies=2` (and `keep=3`, `margin=0.1` to prune), a network as `net:PATH,sims=64`, `greedy`, `random`, "
+        "`human`, or `oracle` if the game is solved [default: the bundled champion, or `search:sims=2000`].",
         show_default=False,
     ),
 ]
@@ -155,3 +167,191 @@ def cores() -> int:
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+OPENSPIEL = "openspiel:"
+
+OPTIONS = {
+    "sims": "--sims",
+    "evaluations": "--evaluations",
+    "chance": "--chance",
+    "evaluator": "--evaluator",
+    "c": "--c",
+    "selection": "--selection",
+    "max_seconds": "--seconds",
+    "max_nodes": "--nodes",
+    "seed": "--seed",
+}
+"""The option of each key of a player's text, and of each limit of a search."""
+
+
+def read_params(pairs: Sequence[str] | None, option: str = "--param", example: str = "target=50") -> dict[str, Any]:
+    """``["target=50"]`` as ``{"target": 50}``; what is no number or truth value is text."""
+    params: dict[str, Any] = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{option} is {pair!r}, expected KEY=VALUE, e.g. {example}")
+        try:
+            params[key.strip()] = parse_json(value, constant=float)
+        except ValueError:
+            params[key.strip()] = value
+    return params
+
+
+def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
+    """Load a game with the parameters of the command line."""
+    return load(spec, read_params(pairs))
+
+
+def load(spec: str, params: Mapping[str, Any]) -> Game:
+    """Load a game by name, by ``path/file.py:NAME`` or by ``openspiel:NAME``."""
+    from aleazero.games.openspiel import from_openspiel
+    from aleazero.games.registry import load_game
+
+    if spec.startswith(OPENSPIEL):
+        return from_openspiel(spec.removeprefix(OPENSPIEL), **params)
+    return load_game(spec, **params)
+
+
+def read_state(game: Game, position: str | None, moves: str | None) -> State:
+    """The start, or a position, and what follows after some moves."""
+    from aleazero.games.base import moves_of
+    from aleazero.players.basic import move_of
+
+    state = game.new_initial_state() if position is None else game.state_from_text(position)
+    for word in moves_of(moves or ""):
+        state.apply_action(move_of(state, word))
+    return state
+
+
+def before_last_roll(game: Game, position: str | None, moves: str | None) -> State | None:
+    """The state before the last of some moves, if that was a roll; else None."""
+    from aleazero.games.base import moves_of
+
+    words = moves_of(moves or "")
+    before = read_state(game, position, ",".join(words[:-1]) + ",") if len(words) > 1 else None
+    if len(words) == 1:
+        before = read_state(game, position, None)
+    return before if before is not None and before.is_chance_node() else None
+
+
+def read_plan(spec: str) -> dict[str, Any]:
+    """How far to plan: ``turn``, ``game``, or a number of plies; as settings of a Planner."""
+    if spec in ("turn", "game"):
+        return {"horizon": spec}
+    plies = whole_number(spec)
+    if not plies:
+        raise ConfigError(f"--plan is {spec!r}, expected turn, game or a number of plies of at least 1")
+    return {"plies": plies}
+
+
+def with_options(spec: PlayerSpec, options: Mapping[str, Any]) -> PlayerSpec:
+    """A player's spec with the options of the command that were given, by key; None stands for one that was not.
+
+    An option that would have no effect is an error: the player has no such setting, or its text sets another value.
+    """
+    settings = dict(spec.settings)
+    for key, value in options.items():
+        if value is None:
+            continue
+        option = OPTIONS[key]
+        if key == "evaluator":
+            check_evaluator(value, option)
+        if key == "chance":
+            read_chance(value, option)
+        if key not in SETTINGS.get(spec.kind, ()):
+            raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} has no {key}")
+        if key in settings:
+            raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} sets {key}")
+        settings[key] = value
+    return PlayerSpec(spec.kind, settings)
+
+
+@contextmanager
+def named_as_options(keys: Iterable[str]) -> Iterator[None]:
+    """Let errors name settings that came from the command line as its options: ``--sims is 0, expected …``."""
+    try:
+        yield
+    except ConfigError as error:
+        message = str(error)
+        for key in keys:
+            message = re.sub(rf"^(player '.*?': )?(SearchConfig: )?{key} (is|has) ", rf"{OPTIONS[key]} \3 ", message)
+        raise ConfigError(message) from None
+
+
+def refuse_ignored(context: typer.Context, reasons: Mapping[str, str | None]) -> None:
+    """Raise for the first option that was given on the command line and would have no effect.
+
+    ``reasons`` say why, by the name of the parameter; None for an option that has an effect.
+    """
+    for parameter in context.command.params:
+        why = reasons.get(parameter.name or "")
+        if why is not None and was_given(context, parameter.name or ""):
+            raise ConfigError(f"{parameter.opts[0]} has no effect: {why}")
+
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Whether an option was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+USER_ERROR = 2
+
+
+class OneLineErrors(TyperGroup):
+    """A group of verbs that ends with one line for what the user, the input or the disk caused.
+
+    These are errors of AleaZero's tree, and what the operating system, text that cannot be decoded, nesting without
+    end or a lack of memory raise. Any other exception is a bug and shows its traceback.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            said = error_line(error)
+            if said is None:
+                raise
+        typer.echo(f"error: {said}", err=True)
+        raise typer.Exit(USER_ERROR) from None
+
+
+def error_line(error: Exception) -> str | None:
+    """The line for an error that the user, the input or the disk caused; None for any other.
+
+    A closed pipe is none: whoever reads the output has read enough.
+    """
+    if isinstance(error, AleaZeroError):
+        return one_line(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {one_line(error)}"
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        return one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    if isinstance(error, UnicodeError):
+        return f"text is not valid UTF-8: {one_line(error)}"
+    if isinstance(error, RecursionError):
+        return "the input nests too deeply, expected fewer levels"
+    return None
+
+
+def one_line(error: BaseException | str) -> str:
+    """An error's message on one line, safe to print and not too long."""
+    return shortened(printable(" ".join(str(error).split()))) or type(error).__name__
+
+
+@contextmanager
+def blame_rules(spec: str) -> Iterator[None]:
+    """Blame a game that is not ours for what its rules raise; in the games that ship it is a bug, and shows."""
+    try:
+        yield
+    except (AleaZeroError, typer.Exit, typer.Abort):
+        raise
+    except Exception as error:
+        if ".py" not in spec and not spec.startswith("openspiel:"):
+            raise
+        raise GameError(
+            f"{spec}: the rules raised {type(error).__name__}: {one_line(error)}; `aleazero check` finds where"
+        ) from error

@@ -148,8 +148,7 @@ def simulate(
     """
     from aleazero.cli.plot_scores import check_plot, draw_scores
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.show_scores import print_scores
+    from aleazero.cli.show import make_console, print_json, print_scores
     from aleazero.evaluation.match import game_seeds
     from aleazero.evaluation.scores import Scores
     from aleazero.oracles.yatzy_simulate import simulate as play_games

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aleazero.cli.failure import USER_ERROR, one_line
-from aleazero.cli.options import JsonFlag
+from aleazero.cli.options import USER_ERROR, JsonFlag, one_line
 from aleazero.errors import AleaZeroError, RunError
 from aleazero.untrusted import printable
 

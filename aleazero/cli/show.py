@@ -6,7 +6,8 @@ Consoles read no markup, and print no control character: texts of games and of f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -19,7 +20,11 @@ from rich.text import Text
 from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
-    from aleazero.cli.outlook import Outlook
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aleazero.evaluation.estimate import Estimate
+    from aleazero.evaluation.scores import Scores
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
 
@@ -121,7 +126,7 @@ def print_position(state: State, console: Console, heading: str | None = None) -
 
 
 def print_result(
-    state: State, result: SearchResult, seconds: float, console: Console, top: int = 20, told: Outlook | None = None
+    state: State, result: SearchResult, seconds: float, console: Console, top: int = 20, told: PlanDetails | None = None
 ) -> None:
     """The actions (or a chance root's outcomes), the values, the principal line, and what it cost."""
     planned = result.stats.simulations == 0 and result.stopped is None
@@ -144,6 +149,58 @@ def print_result(
     console.print(facts)
     if result.stopped is not None:
         console.print(Text(stopped_text(result), style="bold yellow"))
+
+
+@dataclass(frozen=True)
+class PlanDetails:
+    """What a plan over a value network shows in addition to values, by action or, at a chance node, by outcome.
+
+    Numbers are in the mover's view; at a chance node, in that of player 0.
+    """
+
+    wins: Mapping[int, float] = field(default_factory=dict)
+    """Chances to win, where games are won; a draw of n players counts 1/n."""
+    margins: Mapping[int, float] = field(default_factory=dict)
+    """Points ahead at the end, where a duel counts points."""
+    levels: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """Chances to win or lose so many points or more, by ``win_2`` and the like, where a win may count more than one."""
+    swings: Mapping[int, float] = field(default_factory=dict)
+    """Standard deviation of the value by the roll that follows, where one follows inside the plan."""
+    luck: NDArray[np.float64] | None = None
+    """What the last roll brought, by player, where it is known: the value behind it less the value before it."""
+    turn: NDArray[np.float64] | None = None
+    """What the turn brought so far, by luck and by choice, where its start is known and more than a roll ago."""
+
+    def columns(self) -> dict[str, dict[int, str]]:
+        """Columns of a table, by header; none that is empty."""
+        levels = self.levels.items()
+        found = {
+            "win": {label: f"{win:.1%}" for label, win in self.wins.items()},
+            "margin": {label: f"{margin:+.1f}" for label, margin in self.margins.items()},
+            **{self._header(level): {a: f"{chance:.1%}" for a, chance in by.items()} for level, by in levels},
+            "next roll": {label: f"± {swing:.3f}" for label, swing in self.swings.items()},
+        }
+        return {header: texts for header, texts in found.items() if texts}
+
+    def _header(self, level: str) -> str:
+        """``win 2+`` for ``win_2``, where more can be won."""
+        side, points = level.split("_")
+        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in self.levels)}"
+
+    def gains(self) -> list[tuple[str, NDArray[np.float64]]]:
+        """What was gained by player, by name."""
+        return [(name, gain) for name, gain in (("luck", self.luck), ("turn", self.turn)) if gain is not None]
+
+    def to_dict(self, result: SearchResult) -> dict[str, Any]:
+        """As plain data, in the order of the result's actions or outcomes; None where there is none."""
+        labels = [o.outcome for o in result.outcomes] or result.actions.tolist()
+        by_label = {"wins": self.wins, "margins": self.margins, "swings": self.swings}
+        gains = {"luck": self.luck, "turn_so_far": self.turn}
+        return {
+            **{name: [found.get(label) for label in labels] if found else None for name, found in by_label.items()},
+            "levels": {name: [found[label] for label in labels] for name, found in self.levels.items()} or None,
+            **{name: None if gain is None else gain.tolist() for name, gain in gains.items()},
+        }
 
 
 def actions_table(state: State, result: SearchResult, console: Console, top: int) -> Table:
@@ -190,7 +247,7 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
-def planned_actions(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
+def planned_actions(state: State, result: SearchResult, top: int, told: PlanDetails | None = None) -> Table:
     """A row an action of a plan, the best first, with what it gives away; a dash where it was pruned."""
     more = {} if told is None else told.columns()
     table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"),
@@ -213,7 +270,7 @@ def planned_actions(state: State, result: SearchResult, top: int, told: Outlook 
     return table
 
 
-def planned_outcomes(state: State, result: SearchResult, top: int, told: Outlook | None = None) -> Table:
+def planned_outcomes(state: State, result: SearchResult, top: int, told: PlanDetails | None = None) -> Table:
     """A row an outcome of a plan from a chance node, the likeliest first, with its value by player."""
     players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
     names = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
@@ -288,3 +345,77 @@ def outcome_of_game(state: State) -> str:
     winners = [p for p, value in enumerate(returns) if value == best]
     verdict = f"player {winners[0]} wins" if len(winners) == 1 else "a draw"
     return f"the game is over, {verdict}: {text}"
+
+
+def print_pairs(told: dict[str, Any], console: Console, more: dict[str, str] | None = None) -> None:
+    """What ``PairTable.to_dict`` tells, and some facts more, above it."""
+    facts = facts_table()
+    for name, words in (more or {}).items():
+        facts.add_row(name, words)
+    for name, words in pair_facts(told).items():
+        facts.add_row(name, words)
+    most = max(told["pair_table"].values())
+    for number, (score, count) in enumerate(told["pair_table"].items()):
+        facts.add_row(
+            "pairs by score" if number == 0 else "", f"{score:<6} {count:>7,}  {share_bar(count / most, console)}"
+        )
+    console.print(facts, soft_wrap=True)
+
+
+def pair_facts(told: dict[str, Any]) -> dict[str, str]:
+    """The facts by name."""
+    facts = {
+        "score": f"{mean_text(told['score'], '.3f')}, {told['pairs']:,} pairs ({told['games']:,} games)",
+        "games": f"{told['wins']:,} won, {told['draws']:,} drawn, {told['losses']:,} lost",
+        "elo": elo_text(told["elo"]),
+        "returns": f"{mean_text(told['return_difference'], '+,.3f')} ahead",
+    }
+    if "points" in told:
+        points = told["points"]
+        ahead = mean_text(points["difference"], "+,.2f")
+        facts["points"] = f"{points['first']:,.2f} against {points['second']:,.2f}, {ahead} ahead"
+    return facts
+
+
+def mean_text(told: dict[str, Any], form: str) -> str:
+    """A mean with its interval of 95 %."""
+    if told["low"] is None:
+        return format(told["mean"], form)
+    return f"{told['mean']:{form}} ({told['low']:{form}} to {told['high']:{form}})"
+
+
+def elo_text(elo: dict[str, float | None]) -> str:
+    """A difference of ratings with its interval; where a score of 0 or 1 is possible, it has no end."""
+    low = "-∞" if elo["low"] is None else f"{elo['low']:+.0f}"
+    high = "+∞" if elo["high"] is None else f"{elo['high']:+.0f}"
+    return f"({low} to {high})" if elo["mean"] is None else f"{elo['mean']:+.0f} ({low} to {high})"
+
+
+def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+    """A mean, and its interval of 95 %."""
+    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+
+
+def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
+    """The mean and its interval, the bonus, percentiles, and a histogram."""
+    from aleazero.evaluation.scores import BIN
+
+    facts = facts_table()
+    facts.add_row("games", f"{len(scores.totals):,}")
+    facts.add_row("mean", estimate_text(scores.mean))
+    for name, text in more.items():
+        facts.add_row(name, text)
+    facts.add_row("bonus", f"{scores.bonus_rate:.1%}")
+    facts.add_row("percentiles", "  ".join(f"{percent}%: {score:.0f}" for percent, score in scores.percentiles.items()))
+    console.print(facts)
+    table = quiet_table(("score", "right"), ("games", "right"), ("share", "right"), ("", "left"))
+    counts = scores.histogram
+    most = max(counts.values())
+    for low, count in counts.items():
+        table.add_row(
+            f"{low}-{low + BIN - 1}",
+            f"{count:,}",
+            f"{count / len(scores.totals):.1%}",
+            share_bar(count / most, console),
+        )
+    console.print(table)

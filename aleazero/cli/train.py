@@ -79,7 +79,7 @@ def resume(
 
 
 def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
-    from aleazero.cli.failure import rules_of
+    from aleazero.cli.options import blame_rules
     from aleazero.cli.show import make_console, print_json
     from aleazero.runs.directory import open_directory
     from aleazero.runs.loop import train as train_run
@@ -89,7 +89,7 @@ def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
     with open_directory(folder, config) as held:
         game = held.config.load_game()
         try:
-            with rules_of(held.config.game), live_view(held) as listener:
+            with blame_rules(held.config.game), live_view(held) as listener:
                 train_run(held, game, workers or cores(), listener)
         except KeyboardInterrupt:
             go_on = printable(f"aleazero resume {folder}")
@@ -163,7 +163,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
 
 def in_words(phase: str, results: Mapping[str, Any]) -> str:
     """What a phase came to, in a line."""
-    from aleazero.cli.show_pairs import mean_text
+    from aleazero.cli.show import mean_text
 
     if phase == "learn":
         return f"{results['rounds']:,} rounds so far"

@@ -17,9 +17,9 @@ from aleazero.evaluation.pair_table import PairTable
 from aleazero.evaluation.rotation import TURNS
 from aleazero.games.base import Game, State
 from aleazero.games.luck import stream_key
+from aleazero.players.basic import points_of
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
-from aleazero.players.simple import points_of
 
 FRESH: Final = 0x6672657368  # "fresh": the stream of luck that games of a pair do not share
 CHUNK: Final = 16

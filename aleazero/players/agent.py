@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
 from aleazero.games.luck import check_seed, stream_key
+from aleazero.players.basic import RandomPlayer, by_lot
 from aleazero.players.make import make_player
-from aleazero.players.net import NetPlayer
 from aleazero.players.player import Player
-from aleazero.players.simple import RandomPlayer, by_lot
+from aleazero.players.search import NetPlayer
 from aleazero.players.spec import PlayerSpec
 
 LOTS: Final = 0x6C6F7473  # "lots": the stream of agents that draw lots

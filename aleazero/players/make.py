@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.players.player import Player
-from aleazero.players.spec import FILE, PlayerSpec, parse_spec
-from aleazero.players.words import read_chance, read_evaluator
+from aleazero.players.spec import FILE, PlayerSpec, check_evaluator, parse_spec, read_chance
 
 if TYPE_CHECKING:
     from aleazero.search.config import SearchConfig
@@ -69,6 +68,25 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
     return evaluator, config
 
 
+def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:
+    """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
+    from aleazero.search.evaluator import Rollout, Uniform
+
+    check_evaluator(word, what)
+    name, _, number = word.partition(":")
+    if prior_temperature is not None and name != "net":
+        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
+    if name == "oracle":
+        from aleazero.oracles.judge import judge_of
+
+        return judge_of(game).evaluator
+    if name == "net":
+        from aleazero.players.search import read_any_net
+
+        return read_any_net(number, game, prior_temperature=prior_temperature)
+    return Uniform() if name == "uniform" else Rollout(int(number or 1))
+
+
 def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
     """Evaluator and settings of the ``Planner`` that a ``plan`` text describes."""
     settings = dict(spec.settings)
@@ -108,19 +126,19 @@ def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) 
 
 
 def _random(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.simple import RandomPlayer
+    from aleazero.players.basic import RandomPlayer
 
     return RandomPlayer()
 
 
 def _greedy(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.simple import greedy_player
+    from aleazero.players.basic import greedy_player
 
     return greedy_player(game)
 
 
 def _playout(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.simple import PlayoutPlayer, has_playout
+    from aleazero.players.basic import PlayoutPlayer, has_playout
 
     if not has_playout(game):
         raise ConfigError(f"{game!r} has no playout policy of its own, expected random, which its playouts are")
@@ -128,14 +146,14 @@ def _playout(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _file(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.simple import read_player
+    from aleazero.players.basic import read_player
 
     return read_player(settings["path"], settings["name"], game)
 
 
 def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
     from aleazero.oracles.judge import judge_of
-    from aleazero.players.simple import OraclePlayer
+    from aleazero.players.basic import OraclePlayer
 
     return OraclePlayer(judge_of(game))
 
@@ -150,28 +168,26 @@ def _alone(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.searching import SearchPlayer
+    from aleazero.players.search import SearchPlayer
 
     return SearchPlayer(game, *make_search(PlayerSpec("search", settings), game), threads)
 
 
 def _plan(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.planning import PlanPlayer
+    from aleazero.players.search import PlanPlayer
 
     return PlanPlayer(game, *make_plan(PlayerSpec("plan", settings), game))
 
 
 def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.players.human import HumanPlayer
+    from aleazero.players.basic import HumanPlayer
 
     return HumanPlayer()
 
 
 def _net(game: Game, settings: dict[str, Any], threads: int, max_seconds: float | None = None) -> Player:
     from aleazero.nets.planned import PlannedNet
-    from aleazero.players.net import NetPlayer, read_any_net
-    from aleazero.players.planning import PlanPlayer
-    from aleazero.players.searching import SearchPlayer
+    from aleazero.players.search import NetPlayer, PlanPlayer, SearchPlayer, read_any_net
 
     prior_temperature = settings.pop("prior_temperature", None)
     net = read_any_net(settings.pop("path"), game, settings.pop("inference", None), prior_temperature)
@@ -188,7 +204,7 @@ def _net(game: Game, settings: dict[str, Any], threads: int, max_seconds: float 
 
 
 def _timed(game: Game, spec: PlayerSpec, threads: int, max_seconds: float) -> Player:
-    from aleazero.players.searching import SearchPlayer
+    from aleazero.players.search import SearchPlayer
 
     if spec.kind == "net":
         return _net(game, dict(spec.settings), threads, max_seconds)

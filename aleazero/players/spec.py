@@ -1,17 +1,21 @@
-"""A player as text: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
+"""Player specs: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
 
 A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``. A player of the user's own is
-named by its Python file and what it is called there: ``path/file.py:NAME``.
+named by its Python file and what it is called there: ``path/file.py:NAME``. The names of evaluators and chance modes
+are the same in specs, settings and command-line options.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aleazero.errors import ConfigError, nearest
-from aleazero.players.words import check_evaluator, read_chance
+from aleazero.untrusted import whole_number
+
+if TYPE_CHECKING:
+    from aleazero.search.config import ChanceConfig
 
 EXAMPLES: Final = (
     "random, greedy, playout, oracle, human, search:sims=200,evaluator=rollout, plan:horizon=turn,evaluator=uniform, "
@@ -43,6 +47,11 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
 """What may be set of each kind of player."""
 FIRST: Final[Mapping[str, str]] = {"net": "path"}
 """What comes first, without a key, in the text of a kind that needs it."""
+CHANCE_MODES: Final = ("sampling", "stratified", "progressive", "full", "open")
+"""Names of chance handling: the presets of ``ChanceConfig``."""
+EVALUATORS: Final = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
+MOST_PLAYOUTS: Final = 100_000
+"""Most playouts of one leaf: nothing is heard of a search while they run."""
 EXPECTED: Final = {int: "a whole number", float: "a number"}
 
 
@@ -110,3 +119,34 @@ def _first(kind: str, word: str, what: str) -> str:
     if not word or word.partition("=")[0].strip() in SETTINGS[kind]:
         raise ConfigError(f"{what}: got no {FIRST[kind]}, expected {kind}:{FIRST[kind].upper()},KEY=VALUE")
     return word
+
+
+def read_chance(word: str, what: str = "chance") -> ChanceConfig:
+    """Return the preset of a chance mode by its name."""
+    from aleazero.search.config import ChanceConfig
+
+    if word not in CHANCE_MODES:
+        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_MODES)}")
+    return ChanceConfig.preset(word)
+
+
+def chance_name(chance: ChanceConfig) -> str | None:
+    """The preset that has these settings; None for others."""
+    from aleazero.search.config import PRESETS, ChanceConfig
+
+    return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
+
+
+def check_evaluator(word: str, what: str = "evaluator") -> None:
+    """Reject a text that names no evaluator."""
+    name, colon, number = word.partition(":")
+    if name == "net":
+        if not number:
+            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
+        return
+    if name not in EVALUATORS:
+        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATORS)}")
+    if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
+        raise ConfigError(
+            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
+        )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
-from aleazero.players.net import DUMMY
+from aleazero.players.search import DUMMY
 from aleazero.replay.shard import Shard
 
 SUM_TOLERANCE: Final = 1e-5

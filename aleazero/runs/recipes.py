@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import read_checkpoint
-from aleazero.players.net import DUMMY
+from aleazero.players.search import DUMMY
 from aleazero.replay.meta import Origin
 from aleazero.replay.shard import require_origin, shard_key, shard_name
 from aleazero.replay.window import Window

@@ -137,7 +137,7 @@ def _reproduce(run: RunFiles) -> str:
         play = run.config["play"]
         options = f",{shown_text(play)}" if play.value else ""
         commands.append(f"aleazero play {shown_text(manifest['game'])}{params} "
-                        f"--engine net:again/models/{shown(champion, 'file')}.safetensors{options}")  # fmt: skip
+                        f"--opponent net:again/models/{shown(champion, 'file')}.safetensors{options}")  # fmt: skip
     facts = [
         ["AleaZero", shown_text(manifest["version"])],
         ["seed", shown(manifest["seed"], "exactly")],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ReplayError
 from aleazero.games.base import State
 from aleazero.nets.config import counts_wins
-from aleazero.players.simple import points_of
+from aleazero.players.basic import points_of
 
 SAMPLES: Final = "samples"
 SHAPES: Final[dict[str, tuple[type[np.generic], tuple[str, ...]]]] = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
-from aleazero.players.net import DUMMY
+from aleazero.players.search import DUMMY
 from aleazero.replay.check_numbers import require_widths
 from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window

@@ -204,7 +204,7 @@ def _say(connection: Connection, message: Any) -> None:
 
 def _play(connection: Connection, job: Job) -> None:
     from aleazero.games.registry import load_game
-    from aleazero.players.net import DUMMY, read_net
+    from aleazero.players.search import DUMMY, read_net
     from aleazero.search.evaluator import Uniform
     from aleazero.selfplay.actor import Actor
 

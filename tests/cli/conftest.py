@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,51 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from invoke import refused, run, run_json  # noqa: F401
+from typer import Typer
 
-from aleazero.cli.main import app
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """``run("games", "--json")``: the result of the command, with stdout and stderr apart."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*words: str, stdin: str | None = None) -> Any:
-        return CliRunner().invoke(app, list(words), input=stdin)
-
-    return call
+from aleazero.cli.main import app as aleazero_app
 
 
 @pytest.fixture
-def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The command's JSON; NaN and Infinity are not JSON."""
-
-    def refuse(word: str) -> Any:
-        raise AssertionError(f"{word} is not JSON")
-
-    def call(*words: str, stdin: str | None = None) -> Any:
-        result = run(*words, "--json", stdin=stdin)
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout, parse_constant=refuse)
-
-    return call
-
-
-@pytest.fixture
-def refused(run: Callable[..., Any]) -> Callable[..., str]:
-    """The one line of an error that the user caused."""
-
-    def call(*words: str, stdin: str | None = None) -> str:
-        result = run(*words, stdin=stdin)
-        assert result.exit_code == 2, result.output
-        assert result.stdout == ""
-        lines = [line for line in result.stderr.splitlines() if not line.startswith("compiling ")]
-        assert len(lines) == 1, result.stderr
-        assert lines[0].startswith("error: ")
-        return lines[0]
-
-    return call
+def app() -> Typer:
+    return aleazero_app
 
 
 @pytest.fixture

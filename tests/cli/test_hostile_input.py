@@ -77,7 +77,7 @@ def test_a_reader_that_has_read_enough():
 
 
 def test_bytes_that_are_no_text_are_a_move_that_is_none():
-    command = [sys.executable, "-m", "aleazero.cli.main", "play", "tic_tac_toe", "--engine", "random", "--seed", "1"]
+    command = [sys.executable, "-m", "aleazero.cli.main", "play", "tic_tac_toe", "--opponent", "random", "--seed", "1"]
     strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in a UTF-8 locale
     done = subprocess.run(command, input=b"\xff\xfe\n4\nq\n", capture_output=True, timeout=120, env=strict)
     assert done.returncode == 0, done.stderr

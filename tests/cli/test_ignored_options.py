@@ -25,12 +25,12 @@ EFFECTIVE = {
     "seed param json",
 }
 
-GREEDY = ("play", "pig", "--watch", "--engine", "greedy")
+GREEDY = ("play", "pig", "--watch", "--opponent", "greedy")
 TEXT = (
     "play",
     "pig",
     "--watch",
-    "--engine",
+    "--opponent",
     "search:sims=5,evaluations=50,chance=open,evaluator=uniform,c=1,selection=uct",
 )
 PLAN = ("analyse", "pig", "--plan", "turn")
@@ -41,22 +41,22 @@ WINS, RETURNS = ("gate", "greedy", "random", "--game", "pig"), ("gate", "greedy"
 THREE = ("match", "random", "random", "random", "--game", "yatzy", "-p", "players=3")
 
 IGNORED = [
-    ("player", ("play", "pig", "--watch"), ("--player", "0"), "the computer plays every seat"),
+    ("seat", ("play", "pig", "--watch"), ("--seat", "0"), "the computer plays every seat"),
     *(
         (name, command, (f"--{name}", value), said)
-        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "closed"), ("evaluator", "rollout"),
+        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("evaluator", "rollout"),
                             ("c", "1.5"), ("selection", "puct"))
         for command, said in ((GREEDY, f"the player 'greedy' has no {name}"), (TEXT, f"sets {name}"))
     ),
     ("seconds", GREEDY, ("--seconds", "1"), "greedy does not search"),
-    ("seconds", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--seconds", "1"), "the network decides alone"),
-    ("c", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--c", "1"), "the network decides alone"),
-    ("chance", ("play", "pig", "--engine", "net:dummy,sims=0"), ("--chance", "open"), "the network decides alone"),
+    ("seconds", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--seconds", "1"), "the network decides alone"),
+    ("c", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--c", "1"), "the network decides alone"),
+    ("chance", ("play", "pig", "--opponent", "net:dummy,sims=0"), ("--chance", "open"), "the network decides alone"),
     ("temperature", GREEDY, ("--temperature", "0"), "greedy does not search"),
-    ("temperature", ("play", "pig", "--engine", "plan"), ("--temperature", "1"), "plan does not search"),
+    ("temperature", ("play", "pig", "--opponent", "plan"), ("--temperature", "1"), "plan does not search"),
     *(
         (name, PLAN, (f"--{name}", value), f"the player 'plan:horizon=turn' has no {name}")
-        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "closed"), ("c", "1.5"),
+        for name, value in (("sims", "9"), ("evaluations", "9"), ("chance", "sampling"), ("c", "1.5"),
                             ("selection", "puct"))
     ),
     ("seconds", PLAN, ("--seconds", "1"), "does not search"),
@@ -111,7 +111,7 @@ def test_an_option_without_effect_is_an_error_that_says_why(refused, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("option", [("--evaluator", "rollout"), ("--chance", "closed"), ("--c", "1.5")])
+@pytest.mark.parametrize("option", [("--evaluator", "rollout"), ("--chance", "sampling"), ("--c", "1.5")])
 def test_an_option_that_says_the_default_is_no_champion(run_json, option):
     for words in (("analyse", "yatzy", "--moves", "13336"), ("play", "yatzy", "--watch", "--sims", "5")):
         engine = run_json(*words, *option)["engine"]

@@ -18,7 +18,6 @@ SLOW = ("numba", "numpy", "llvmlite", "pyspiel", "aleazero.games.base", "aleazer
         # A verb's options make some versions of typer import pydantic; that is not ours to mend.
         (["analyse", "--help"], SLOW),
         (["play", "--help"], SLOW),
-        (["bench", "search", "--help"], SLOW),
     ],
 )
 def test_help_imports_nothing_slow(words, slow):
@@ -38,7 +37,7 @@ def test_help_imports_nothing_slow(words, slow):
 def test_every_verb_is_listed_with_what_it_does(run):
     result = run("--help")
     assert result.exit_code == 0
-    for verb in ("games", "analyse", "play", "check", "bench", "cache", "demo"):
+    for verb in ("games", "analyse", "play", "check", "cache", "demo"):
         assert f"{verb} " in result.stdout
 
 

@@ -5,7 +5,8 @@ Conventions of a page:
 - ``python`` blocks of a page run in order, in one namespace and one folder. A block whose first line is
   ``# file: NAME`` is saved under that name instead. ``#> text`` behind a line is what the block prints.
 - ``yaml`` blocks are settings of a run, and must be right.
-- ``console`` blocks hold ``$ aleazero …`` lines and what the command prints; a line ``…`` stands for any lines.
+- ``console`` blocks hold ``$ aleazero …`` and ``$ python -m benchmarks …`` lines and what the command prints; a line
+  ``…`` stands for any lines.
   Times and rates may differ. ``.venv/bin/python tests/docs/pages.py`` writes the outputs anew.
 """
 
@@ -17,6 +18,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,8 +30,13 @@ from typer.testing import CliRunner
 from aleazero.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # for the package benchmarks
+
+from benchmarks.__main__ import app as benchmarks_app  # noqa: E402
+
 PAGES = sorted(
-    [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] + [*ROOT.glob("docs/**/*.md")]
+    [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md")]
+    + [*ROOT.glob("docs/**/*.md")]
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# file: (\S+)\n")
@@ -71,11 +78,12 @@ def prepare(folder: Path) -> None:
 
 
 def run_command(line: str) -> str:
-    """What ``aleazero …`` prints; it must succeed."""
+    """What ``aleazero …`` or ``python -m benchmarks …`` prints; it must succeed."""
     words = shlex.split(line)
-    assert words[0] == "aleazero", line
+    benchmark = words[:3] == ["python", "-m", "benchmarks"]
+    assert benchmark or words[0] == "aleazero", line
     with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
-        result = CliRunner().invoke(app, words[1:])
+        result = CliRunner().invoke(*((benchmarks_app, words[3:]) if benchmark else (app, words[1:])))
     assert result.exit_code == 0, f"{line}\n{result.output}"
     return result.stdout
 

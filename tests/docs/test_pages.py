@@ -15,10 +15,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import FENCE, PAGES, ROOT, blocks, name_of
 
 import aleazero
-from aleazero.cli import measure_trees, measure_yatzy, yatzy_cases
-from aleazero.cli.measure_chance import measure_search
 from aleazero.errors import AleaZeroError
 from aleazero.search.config import ChanceConfig, SearchConfig
+from benchmarks.chance.measure import measure_search
+from benchmarks.yatzy import cases as yatzy_cases
+from benchmarks.yatzy import measure as measure_yatzy
+from benchmarks.yatzy import trees as measure_trees
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)

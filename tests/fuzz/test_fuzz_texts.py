@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from mutations import NUMBERS, WORDS, counts, garbled, survives
 
-from aleazero.cli.specs import read_params, read_plan
+from aleazero.cli.options import read_params, read_plan
 from aleazero.errors import ConfigError
 from aleazero.games.registry import load_game
 from aleazero.players.make import make_player
-from aleazero.players.words import check_evaluator, read_chance
+from aleazero.players.spec import check_evaluator, read_chance
 from aleazero.selfplay.config import Temperature
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))

@@ -8,7 +8,7 @@ from aleazero.evaluation.yatzy_sets import solitaire
 from aleazero.games.yatzy_card import BOARDS, UPPER
 from aleazero.oracles.judge import YatzyJudge
 from aleazero.oracles.yatzy_simulate import simulate
-from aleazero.players.simple import OraclePlayer
+from aleazero.players.basic import OraclePlayer
 
 
 def test_a_simulated_game_is_that_of_the_oracles_player(oracle):

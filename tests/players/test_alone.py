@@ -7,7 +7,7 @@ from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.yatzy_sets import load_set, solitaire
 from aleazero.oracles.judge import YatzyJudge
 from aleazero.players.alone import AlonePlayer
-from aleazero.players.simple import OraclePlayer
+from aleazero.players.basic import OraclePlayer
 
 
 def test_alone_it_is_best_play(oracle):

@@ -3,12 +3,9 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.players.human import HumanPlayer
+from aleazero.players.basic import GreedyPlayer, HumanPlayer, OraclePlayer, RandomPlayer
 from aleazero.players.make import ENDLESS
-from aleazero.players.net import NetPlayer
-from aleazero.players.planning import PlanPlayer
-from aleazero.players.searching import SearchPlayer
-from aleazero.players.simple import GreedyPlayer, OraclePlayer, RandomPlayer
+from aleazero.players.search import NetPlayer, PlanPlayer, SearchPlayer
 from aleazero.players.spec import parse_spec
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.players.spec import SETTINGS, PlayerSpec, parse_spec
+from aleazero.oracles.solve import Solution
+from aleazero.players.make import read_evaluator
+from aleazero.players.spec import CHANCE_MODES, SETTINGS, PlayerSpec, parse_spec, read_chance
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,8 @@ def test_texts_that_are_refused(text, said):
 
 
 def test_errors_name_the_option():
-    with pytest.raises(aleazero.ConfigError, match=r"^--engine 'search:x=1': no setting"):
-        parse_spec("search:x=1", "--engine")
+    with pytest.raises(aleazero.ConfigError, match=r"^--opponent 'search:x=1': no setting"):
+        parse_spec("search:x=1", "--opponent")
 
 
 def test_every_setting_is_documented():
@@ -80,3 +82,21 @@ def test_every_setting_is_documented():
     page = (Path(__file__).resolve().parents[2] / "docs" / "players.md").read_text(encoding="utf-8")
     assert [name for names in SETTINGS.values() for name in names if f"`{name}`" not in page] == []
     assert [kind for kind in SETTINGS if f"`{kind}" not in page] == []
+
+
+@pytest.mark.parametrize("word", CHANCE_MODES)
+def test_every_word_for_chance_makes_a_config(word):
+    assert read_chance(word) == aleazero.ChanceConfig.preset(word)
+
+
+def test_words_for_evaluators():
+    game = aleazero.load_game("tic_tac_toe")
+    assert read_evaluator("uniform", game) == aleazero.Uniform()
+    assert read_evaluator("rollout", game) == aleazero.Rollout()
+    assert read_evaluator("rollout:4", game) == aleazero.Rollout(4)
+    assert isinstance(read_evaluator("oracle", game), Solution)
+
+
+def test_errors_name_what_was_read():
+    with pytest.raises(aleazero.ConfigError, match=r"^--chance is 'opn', did you mean open"):
+        read_chance("opn", "--chance")

@@ -9,8 +9,7 @@ from value_checkpoints import taught
 
 import aleazero
 from aleazero.nets.planned import PlannedNet
-from aleazero.players.planning import PlanPlayer
-from aleazero.players.searching import SearchPlayer
+from aleazero.players.search import PlanPlayer, SearchPlayer
 
 PIG = aleazero.load_game("pig", target=20)
 GAMES = {"pig": PIG, "yatzy1": aleazero.load_game("yatzy", players=1), "yatzy2": aleazero.load_game("yatzy", players=2)}

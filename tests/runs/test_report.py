@@ -163,7 +163,7 @@ def test_what_a_reader_looks_for_is_there(written: Path) -> None:
     rounds = " --set minutes=null --set rounds=43"
     train = f"aleazero train config.yaml --run again{rounds if recipe == 'afterstate' else ''}"
     assert f"{train} aleazero play pig -p target=30" in text
-    assert "--engine net:again/models/0004.safetensors" in text
+    assert "--opponent net:again/models/0004.safetensors" in text
 
 
 def change(path: Path, name: str, **results: Any) -> None:

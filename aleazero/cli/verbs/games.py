@@ -1,0 +1,280 @@
+"""``aleazero games``, ``champions``, ``check``, ``cache`` and ``demo``: what there is, and whether a game is valid."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, blame_rules, read_game
+from aleazero.untrusted import printable
+
+if TYPE_CHECKING:
+    from aleazero.games.base import Game
+    from aleazero.games.contract import CheckReport
+    from aleazero.search.compile import CacheInfo
+    from aleazero.search.result import SearchResult
+
+
+def games(json: JsonFlag = False) -> None:
+    """List the games, with their parameters and what they are about.
+
+    Your own games need no installation: `aleazero analyse path/file.py:NAME`. With OpenSpiel installed its
+    perfect-information games can be searched too: `aleazero analyse openspiel:pig`.
+    """
+    from rich.text import Text
+
+    from aleazero.cli.show import make_console, print_json, quiet_table
+    from aleazero.games.registry import game_names, load_game
+
+    rows = [_describe(load_game(name)) for name in game_names()]
+    if json:
+        print_json(rows)
+        return
+    table = quiet_table(("game", "left"), ("players", "right"), ("actions", "right"), ("outcomes", "right"),
+                        ("parameters", "left"), ("about", "left"))  # fmt: skip
+    for row in rows:
+        table.add_row(
+            Text(row["name"], style="bold"),
+            str(row["players"]),
+            str(row["actions"]),
+            str(row["max_outcomes"] or "no chance"),
+            Text("\n".join(f"{key}={value}" for key, value in row["params"].items())),
+            Text(row["description"]),
+        )
+    make_console().print(table)
+
+
+def _describe(game: Game) -> dict[str, Any]:
+    return {
+        "name": game.name,
+        "players": game.num_players,
+        "actions": game.num_actions,
+        "chance": game.info.max_outcomes > 0,
+        "max_outcomes": game.info.max_outcomes,
+        "params": game.params,
+        "description": about(game),
+    }
+
+
+def about(game: Game) -> str:
+    """The first sentence of what a game's file or class says about it, without its name."""
+    text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
+    name, colon, rest = text.partition(": ")
+    sentence = rest if colon and len(name.split()) <= 3 else text
+    return sentence[:1].upper() + sentence[1:]
+
+
+def champions(json: JsonFlag = False) -> None:
+    """List the trained players that ship, each with how strong its run measured it to be.
+
+    They play and analyse by default; anywhere else they are called `champion` in place of a network's path.
+
+    **Examples**
+
+    - `aleazero play yatzy` (against it)
+
+    - `aleazero match net:champion search:sims=200 --game yatzy`
+    """
+    from aleazero.cli.show import facts_table, make_console, print_json
+    from aleazero.players.champions import champions as all_of_them
+
+    found = all_of_them()
+    if json:
+        print_json([{"file": one.path.name, "bytes": one.path.stat().st_size, **one.figures} for one in found])
+        return
+    console = make_console()
+    for one in found:
+        figures = one.figures
+        table = facts_table()
+        table.add_row(
+            "learnt", f"by recipe {figures['recipe']}, seed {figures['seed']}, in {figures['minutes']} minutes"
+        )
+        for name, text in figures["lines"].items():
+            table.add_row(name, text)
+        table.add_row("file", f"{one.path.name}, {one.path.stat().st_size / 1e6:.2f} MB")
+        console.print(one.game, style="bold", markup=False)
+        console.print(table)
+
+
+SIMULATIONS = 64
+SECONDS = 10.0
+"""That of ``check_game``, which is not imported for the help."""
+
+
+def check(
+    game: GameArgument,
+    param: ParamOption = None,
+    episodes: Annotated[int, typer.Option("--episodes", metavar="N", help="Random episodes to play.", min=1)] = 10,
+    states: Annotated[
+        int, typer.Option("--states", metavar="N", help="Check at most this many different states.", min=1)
+    ] = 2_000,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--seconds", metavar="S", help="Stop after about this many seconds, plus the time to compile.", min=0.1
+        ),
+    ] = SECONDS,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the episodes.")] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Check a game against the requirements of the contract, and compile and run its search.
+
+    Probabilities sum to 1, sampling agrees with them, a clone is independent, texts read back, returns stay in
+    range, features have the declared size, compiled rules agree with plain Python, and more. The first check that
+    fails is one line and exit code 2.
+
+    **Examples**
+
+    - `aleazero check my_game.py:my_game`
+
+    - `aleazero check pig --param target=20`
+
+    - `aleazero check my_game.py --states 200 --seconds 60`
+    """
+    from aleazero.cli.progress import progress_bar, timed_search
+    from aleazero.cli.show import print_json
+    from aleazero.games.contract import check_game
+    from aleazero.games.kernel import KernelGame
+    from aleazero.search.config import SearchConfig
+
+    with blame_rules(game):
+        the_game = read_game(game, param)
+        with progress_bar(f"checking {the_game.name}", "states") as tell:
+            report = check_game(
+                the_game, episodes=episodes, seed=seed, max_states=states, seconds=seconds, progress=tell
+            )
+        state = the_game.new_initial_state()
+        result, took = timed_search(the_game, state, "rollout", SearchConfig(num_simulations=SIMULATIONS, seed=seed))
+    compiled = isinstance(the_game, KernelGame)
+    if json:
+        search = {"compiled": compiled, "simulations": result.stats.simulations, "seconds": took}
+        print_json({**asdict(report), "search": search})
+        return
+    _show_check(report, result, compiled)
+
+
+def _show_check(report: CheckReport, result: SearchResult, compiled: bool) -> None:
+    from rich.text import Text
+
+    from aleazero.cli.show import facts_table, make_console
+
+    console = make_console()
+    console.print(Text(f"{report.game} passes all checks", style="bold green"), soft_wrap=True)
+    facts = facts_table()
+    facts.add_row(
+        "episodes", f"{report.episodes}, {report.mean_length:,.1f} steps on average, {report.max_length:,} the longest"
+    )
+    facts.add_row("states", f"{report.states:,} checked{_extent(report)}")
+    facts.add_row("choices", f"at most {report.max_legal} legal actions, at most {report.max_outcomes} outcomes")
+    if report.compiled_games:
+        facts.add_row("ends", f"those of {report.compiled_games:,} random games of the compiled rules")
+    facts.add_row("checks", Text(", ".join(report.checks)))
+    how = "compiled" if compiled else "plain Python: only kernel games compile"
+    facts.add_row("search", f"{result.stats.simulations} simulations ran ({how})")
+    console.print(facts)
+    if report.capped:
+        console.print(
+            Text(f"{report.capped} of {report.episodes} episodes were cut off: the game may never end", "bold yellow")
+        )
+    for warning in report.warnings:
+        console.print(Text(f"warning: {warning}", "bold yellow"), soft_wrap=True)
+
+
+def _extent(report: CheckReport) -> str:
+    """How far the check got."""
+    if report.out_of_time:
+        return "; the budget of seconds ended the check early (--seconds)"
+    if report.census is None:
+        return ", those of the episodes; the game has more states than --states"
+    counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in report.census.items())
+    return f"; there are {counts}"
+
+
+cache_app = typer.Typer(no_args_is_help=True, help="The compiled code kept on disk: what it holds, and emptying it.")
+
+
+@cache_app.command("info")
+def cache_info(json: JsonFlag = False) -> None:
+    """Say where compiled code is kept and how much there is.
+
+    The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. Files are named by the content they were
+    made from: they are never stale, and old ones go by themselves.
+    """
+    from aleazero.search.compile import cache_info as read_info
+
+    _show_cache(read_info(), "holds", json)
+
+
+@cache_app.command("clear")
+def cache_clear(json: JsonFlag = False) -> None:
+    """Remove all compiled code; each game is compiled once more when next searched."""
+    from aleazero.search.compile import clear_cache
+
+    _show_cache(clear_cache(), "is empty; it held", json)
+
+
+def _show_cache(cache: CacheInfo, verb: str, json: bool) -> None:
+    from aleazero.cli.show import print_json
+
+    if json:
+        data: dict[str, Any] = {"folder": str(cache.folder), "files": cache.files, "bytes": cache.bytes}
+        print_json(data)
+        return
+    plural = "" if cache.files == 1 else "s"
+    typer.echo(printable(f"{cache.folder} {verb} {cache.files} file{plural}, {cache.bytes / 1e6:.1f} MB"))
+
+
+TARGET: Final = {"target": 30}
+"""Pig to 30: one compiled search serves the positions and the watched game, which is short."""
+
+POSITIONS: Final[tuple[tuple[str, dict[str, Any], str, str], ...]] = (
+    ("dice_game", {}, "16", "16 points of at most 25: stop, or roll once more?"),
+    ("pig", TARGET, "14-22 turn 12 player 0", "Twelve points at stake, eight behind: hold, or roll again?"),
+    ("pig", TARGET, "14-22 turn 12 player 0 rolling", "The same, with the die in the air: what each face is worth"),
+    ("tic_tac_toe", {}, "x.o/.x./..o", "x to move, and o threatens: a game without luck"),
+    ("2048", {}, "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800", "Where to slide, when new tiles are luck"),
+    (
+        "yatzy",
+        {"players": 1},
+        "open sixes four_kind house upper 45 / player 0 dice 33566 rerolls 1",
+        "One reroll left: one die for the house, or three for sixes and the bonus?",
+    ),
+)
+
+
+def demo(
+    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a position.", min=1)] = 5000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the searches and of the dice.")] = 1,
+) -> None:
+    """Show what there is: analyse a position of each game, then watch a short game of pig.
+
+    The first time, each game's search is compiled (some seconds a game); after that it takes a moment.
+    """
+    from rich.text import Text
+
+    from aleazero.cli.progress import prepare, timed_search
+    from aleazero.cli.show import make_console, print_position, print_result
+    from aleazero.cli.verbs.play import TerminalGame
+    from aleazero.games.registry import load_game
+    from aleazero.players.make import make_player
+    from aleazero.search.config import SearchConfig
+    from aleazero.serving.session import Session
+
+    console = make_console()
+    config = SearchConfig(num_simulations=sims, seed=seed)
+    for name, params, position, question in POSITIONS:
+        game = load_game(name, **params)
+        state = game.state_from_text(position)
+        prepare(game, state)
+        console.rule(Text(name, "bold"), align="left", style="dim")
+        print_position(state, console, question)
+        print_result(state, *timed_search(game, state, "rollout", config), console, top=8)
+        console.print()
+    console.rule(Text("a game of pig to 30, watched", "bold"), align="left", style="dim")
+    game = load_game("pig", **TARGET)
+    player = make_player(f"search:sims={sims}", game)
+    TerminalGame(Session(game.new_initial_state(), seed, {0: player, 1: player}), player, None, console).play()
+    console.print()
+    console.print("Now you: aleazero play pig, or aleazero analyse pig --position '12-30 turn 18'")

@@ -1,0 +1,220 @@
+"""Players that search, plan, or take a network's favourite action.
+
+Those that search or plan can explain their choice. Where nothing is drawn, one plan serves all decisions of a turn.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError
+from aleazero.games.base import Game, State
+from aleazero.players.champions import CHAMPION, champion_path
+from aleazero.players.player import Allowed, Thinker, own_seed
+from aleazero.search.config import SearchConfig, chance_of, largest_visit
+from aleazero.search.evaluator import NONE, Evaluator, Rollout, evaluate_batch, resolve_evaluator
+from aleazero.search.forest import Forest
+from aleazero.search.plan import Plan
+from aleazero.search.planner import Planner
+from aleazero.search.result import SearchResult
+from aleazero.search.search import Search
+from aleazero.untrusted import is_there
+
+TREES: Final = 32
+"""Searches that are under way at once, at most."""
+LEAVES: Final = 4_000_000
+"""Leaves that they may have together: what keeps their memory below a few gigabytes."""
+
+
+class SearchPlayer(Thinker):
+    """Plays the most visited action of a search; the number of threads changes its speed only.
+
+    ``timed`` allows ``max_seconds`` in the config: such a player does not repeat its actions.
+    """
+
+    def __init__(
+        self, game: Game, evaluator: Any, config: SearchConfig, threads: int = 1, *, timed: bool = False
+    ) -> None:
+        if config.max_seconds is not None and not timed:
+            raise ConfigError("a player with max_seconds does not repeat, expected num_simulations or max_evaluations")
+        self.config, self._game, self._evaluator = config, game, resolve_evaluator(evaluator)
+        self.chance = chance_of(config, game, self._evaluator)
+        leaves = config.num_simulations * largest_visit(self.chance, game)
+        trees = max(1, min(TREES, LEAVES // min(leaves, config.max_evaluations or leaves)))
+        self._forest = None if timed else Forest(game, evaluator, config, trees=trees, threads=threads)
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """Search all of these positions, each with a seed of its own."""
+        own_seeds = [own_seed(state, seed) for state, seed in zip(states, seeds, strict=True)]
+        if self._forest is None:
+            rows = zip(states, own_seeds, allowed, strict=True)
+            return [_best(self._search().run(state, some, seed)) for state, seed, some in rows]
+        return [_best(result) for result in self._forest.run(states, seeds=own_seeds, actions=allowed)]
+
+    def explain(self, state: State, seed: int) -> SearchResult:
+        """Return the search by which ``select`` chooses with this seed; Ctrl-C ends it early."""
+        return self._search().run(state, seed=own_seed(state, seed))
+
+    def _search(self) -> Search:
+        return Search(self._game, self._evaluator, self.config)
+
+
+def _best(result: SearchResult) -> int:
+    assert result.best_action is not None  # there is one at a decision
+    return int(result.best_action)
+
+
+KEPT_PLANS: Final = 256
+
+
+class PlanPlayer(Thinker):
+    """Plays the best action of a plan; ``settings`` are those of ``Planner``."""
+
+    def __init__(self, game: Game, evaluator: Any, settings: Mapping[str, Any]) -> None:
+        self._game, self._settings = game, dict(settings)
+        self._evaluator = None if evaluator is None else resolve_evaluator(evaluator)
+        self._planner = Planner(game, self._evaluator, **self._settings)
+        self._draws = isinstance(self._evaluator, Rollout)
+        self._serves_turn = not self._draws and self._settings.get("plies") is None
+        self._plans: OrderedDict[int, Plan] = OrderedDict()
+        """The last plan of each seed: a seed is one seat in one game."""
+
+    def select_many(
+        self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
+    ) -> list[int]:
+        """The actions to play at some decisions; where a plan serves the turn, it answers forced moves too."""
+        if actions is None and self._serves_turn:
+            return self.choose(states, seeds, [None] * len(states))
+        return super().select_many(states, seeds, actions)
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """What the plans say, those at hand and new ones."""
+        rows = list(zip(states, seeds, allowed, strict=True))
+        selected = [
+            self._planned(state, seed) if some is None and not self._draws else self._alone(state, seed, some)
+            for state, seed, some in rows
+        ]
+        new = [row for row, action in enumerate(selected) if action is None]
+        plans = self._planner.plan_many([states[row].clone() for row in new]) if new else []
+        for row, plan in zip(new, plans, strict=True):
+            known = plan.action_within(states[row])
+            selected[row] = plan.action(states[row]) if known is None else known  # which says what is wrong
+            self._keep(seeds[row], plan)
+        return [action for action in selected if action is not None]
+
+    def explain(self, state: State, seed: int) -> SearchResult | None:
+        """Return what the plan by which ``select`` chooses with this seed says of a state."""
+        plan = self._plans.get(seed)
+        if plan is None or plan.action_within(state) is None:
+            plan = self._planner_at(state, seed).plan(state.clone())
+            self._keep(seed, plan)
+        return plan.result(state)
+
+    def _planner_at(self, state: State, seed: int) -> Planner:
+        """The planner of a decision: playouts draw from a stream of their own."""
+        if not self._draws:
+            return self._planner
+        return Planner(self._game, self._evaluator, **self._settings, seed=own_seed(state, seed))
+
+    def _alone(self, state: State, seed: int, allowed: Allowed) -> int | None:
+        """The action of a plan for this decision only: its playouts have luck of their own, or a few actions are
+        allowed, all of which the plan of the turn may have pruned.
+        """
+        return self._planner_at(state, seed).run(state.clone(), allowed).best_action
+
+    def _planned(self, state: State, seed: int) -> int | None:
+        """What the plan at hand says, if the state is inside its turn."""
+        plan = self._plans.get(seed)
+        return None if plan is None else plan.action_within(state)
+
+    def _keep(self, seed: int, plan: Plan) -> None:
+        if self._serves_turn:
+            self._plans[seed] = plan
+            self._plans.move_to_end(seed)
+            if len(self._plans) > KEPT_PLANS:
+                self._plans.popitem(last=False)
+
+
+DUMMY: Final = "dummy"
+
+
+class DummyNet:
+    """A network that knows nothing: equal logits, and values of zero."""
+
+    afterstates = NONE
+
+    def __init__(self, game: Game) -> None:
+        self._actions, self._players = game.num_actions, game.num_players
+
+    def __call__(self, observations: Any, legal_masks: Any, /) -> tuple[Any, Any]:
+        """Zeros."""
+        rows = len(observations)
+        return np.zeros((rows, self._actions), np.float32), np.zeros((rows, self._players), np.float32)
+
+
+def read_any_net(path: str, game: Game, inference: str | None = None, prior_temperature: float | None = None) -> Any:
+    """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors.
+
+    ``champion`` is the network that ships for the game.
+    """
+    path = str(champion_path(game)) if path == CHAMPION else path
+    file = Path(path).expanduser()
+    if path != DUMMY and is_there(file):
+        from aleazero.nets.checkpoint import Metadata
+        from aleazero.nets.load import kind_of
+
+        kind = kind_of(file)
+        if kind is not Metadata:
+            from aleazero.nets.checkpoint import TableMetadata
+            from aleazero.nets.planned import PlannedNet
+
+            if inference is not None:
+                raise ConfigError(f"inference is {inference!r}, expected none: a value network computes itself")
+            return PlannedNet.load(file, game, prior_temperature, tables=kind is TableMetadata)
+    net = read_net(path, game, inference)
+    if prior_temperature is not None:
+        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: {path} has priors of its own")
+    return net
+
+
+def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
+    """The network of policy and value at a path, or ``dummy``; ``inference`` says what computes it."""
+    if path == DUMMY:
+        if inference is not None:
+            raise ConfigError(f"inference is {inference!r}, expected none: {DUMMY} computes nothing")
+        return DummyNet(game)
+    if not is_there(Path(path).expanduser()):
+        raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
+    from aleazero.nets.load import load_net
+
+    settings = {} if inference is None else {"inference": inference}
+    net: Evaluator = load_net(Path(path).expanduser(), game, **settings)
+    return net
+
+
+class NetPlayer(Thinker):
+    """The allowed action of the network's highest logit; of those that tie, the lowest id."""
+
+    def __init__(self, net: Evaluator, game: Game) -> None:
+        self._net, self._game = net, game
+
+    def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
+        """The network's favourites."""
+        observations = np.stack([state.observation_tensor() for state in states])
+        return self.favourites(
+            observations, [some or state.legal_actions() for state, some in zip(states, allowed, strict=True)]
+        )
+
+    def favourites(self, observations: NDArray[np.float32], allowed: Sequence[Sequence[int]]) -> list[int]:
+        """By row the action of the highest logit among some."""
+        masks = np.zeros((len(allowed), self._game.num_actions), np.bool_)
+        for row, some in enumerate(allowed):
+            masks[row, some] = True
+        logits, _ = evaluate_batch(self._net, observations, masks, None, self._game.num_players)
+        return [int(action) for action in np.where(masks, logits, -np.inf).argmax(axis=1)]

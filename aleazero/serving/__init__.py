@@ -1,0 +1,1 @@
+"""Games in progress, for user interfaces and servers."""

@@ -1,0 +1,118 @@
+"""A game in progress without a user interface: position, seats, dice, history and explanations.
+
+The game's dice are derived from (seed, viewer, that viewer's count). What players draw comes from another stream, by
+seat and position, so that no search can foresee a roll or repeat the draws of the one before. The history lists every
+action and outcome since ``start``, so a session can be rebuilt from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from aleazero.errors import ConfigError, ReplayError
+from aleazero.evaluation.game_file import RecordedGame
+from aleazero.games.base import Game, State
+from aleazero.games.luck import PlayedLuck, stream_key
+from aleazero.players.player import Player
+from aleazero.search.result import SearchResult
+
+SEARCHES: Final = 0x7365617263686573  # "searches": the stream of the players' searches
+HINTS: Final = 0x68696E7473  # "hints": the stream of the searches behind a hint
+
+
+class Session:
+    """A game in progress.
+
+    Args:
+        state: the position to start from; the session plays on in it.
+        seed: seed of the dice and of the players' searches.
+        players: the player of each seat; a seat without one is decided by the caller, through ``act``.
+        temperature: 0 plays the most visited action of a search, 1 draws in proportion to the visits.
+    """
+
+    def __init__(
+        self, state: State, seed: int, players: Mapping[int, Player] | None = None, *, temperature: float = 0.0
+    ) -> None:
+        for seat in players or {}:
+            if not 0 <= seat < state.game.num_players:
+                raise ConfigError(f"seat is {seat}, expected one from 0 to {state.game.num_players - 1}")
+        self.state, self.seed, self.players, self.temperature = state, seed, dict(players or {}), temperature
+        self.start = state.to_text()
+        self.history: list[dict[str, Any]] = []
+        self._dice = PlayedLuck(seed)
+
+    @property
+    def ply(self) -> int:
+        """Decisions so far."""
+        return sum(step["kind"] == "decision" for step in self.history)
+
+    def draw(self) -> str:
+        """Let chance move once; return the name of the outcome."""
+        viewer = self.state.viewer()
+        outcome = self._dice.draw(self.state)
+        name = self.state.action_to_string(outcome)
+        self.state.apply_action(outcome)
+        self.history.append({
+            "kind": "chance", "viewer": viewer, "count": self._dice.counts[viewer] - 1, "outcome": outcome,
+            "name": name, "position": self.state.to_text(),
+        })  # fmt: skip
+        return name
+
+    def draw_all(self) -> list[str]:
+        """Let chance move until a player decides or the game is over; return the names of the outcomes."""
+        drawn = []
+        while self.state.is_chance_node():
+            drawn.append(self.draw())
+        return drawn
+
+    def act(self, action: int, result: SearchResult | None = None) -> str:
+        """Play an action of the player to move, with the search or plan that chose it; return its name."""
+        player, name = self.state.current_player(), self.state.action_to_string(action)
+        self.state.apply_action(action)
+        self.history.append({
+            "kind": "decision", "player": player, "action": action, "name": name,
+            "value": None if result is None else [float(value) for value in result.value],
+            "simulations": 0 if result is None else result.stats.simulations, "position": self.state.to_text(),
+        })  # fmt: skip
+        return name
+
+    def choose(self) -> tuple[int, SearchResult | None]:
+        """Let the player at the seat to move choose; return the action and the search or plan that chose it.
+
+        A forced move costs nothing. Ctrl-C during the search raises ``KeyboardInterrupt``: half a search is no choice.
+        """
+        state, player = self.state, self.players[self.state.current_player()]
+        legal = state.legal_actions()
+        if len(legal) == 1:
+            return legal[0], None
+        seed = self._player_seed(SEARCHES)
+        result = player.explain(state, seed)
+        if result is None:
+            return player.select(state, seed), None
+        if result.stopped == "interrupted":
+            raise KeyboardInterrupt
+        return result.sample_action(self.temperature), result
+
+    def hint(self, player: Player) -> SearchResult | None:
+        """Return what a player would search or plan in this position; None for a player that cannot explain."""
+        return player.explain(self.state, self._player_seed(HINTS))
+
+    def _player_seed(self, stream: int) -> int:
+        """The seed of the player to move, the same for all its moves; players derive one per position from it."""
+        return stream_key(stream, self.seed, self.state.current_player())
+
+
+def recorded_steps(record: RecordedGame, game: Game) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a recorded game by name, each with the position it led to; check them against the rules."""
+    before = None
+    for number, (state, step) in enumerate(record.positions(game)):
+        if step is None or before is None:
+            yield {"step": 0, "player": None, "name": "", "position": state.to_text(), "board": str(state)}
+        else:
+            name = before.action_to_string(step[1])
+            yield {"step": number, "player": step[0], "action": step[1], "name": name,
+                   "position": state.to_text(), "board": str(state)}  # fmt: skip
+        before = state
+    if before is None or not before.is_terminal() or tuple(before.returns()) != record.returns:
+        raise ReplayError(f"step {len(record.steps)}: the game does not end as recorded, {list(record.returns)}")

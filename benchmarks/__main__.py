@@ -1,0 +1,34 @@
+"""Run a benchmark: ``python -m benchmarks NAME``."""
+
+from __future__ import annotations
+
+import typer
+
+from aleazero.cli.main import run
+from aleazero.cli.options import OneLineErrors
+from benchmarks.chance.command import chance
+from benchmarks.forest import forest
+from benchmarks.output import FileAfterJson
+from benchmarks.search import search
+from benchmarks.selfplay import selfplay
+from benchmarks.yatzy.command import yatzy
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for benchmark in (search, forest, selfplay, chance, yatzy):
+    app.command(cls=FileAfterJson)(benchmark)
+
+
+@app.callback()
+def benchmarks() -> None:
+    """Measure the speed of AleaZero, compare it with other libraries, and compare chance modes with exact values."""
+
+
+if __name__ == "__main__":
+    run(app, "python -m benchmarks")

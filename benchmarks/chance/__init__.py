@@ -1,0 +1,1 @@
+"""Chance modes and the planner compared with exact values, at equal numbers of evaluations."""

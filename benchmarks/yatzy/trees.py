@@ -1,0 +1,136 @@
+"""Measuring the trees of Yatzy: nodes and duplicate states, with chance nodes and without, and widening's schedule."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aleazero.games.base import CHANCE, State
+from aleazero.games.dice import DICE, SIZES
+from aleazero.games.yatzy_card import IN_HAND
+from aleazero.search.compiled_view import CompiledView
+from aleazero.search.config import SearchConfig, Widening
+from aleazero.search.plain_tree import PlainView, walk
+from aleazero.search.result import SearchResult
+from aleazero.search.search import Search
+from benchmarks.chance.measure import mean_of
+from benchmarks.yatzy import cases
+
+SETTINGS = (cases.IMPLICIT, "sampling", "stratified", "progressive", "narrow")
+HEAVY = 8
+"""Positions of the reroll-heavy set."""
+LARGEST_BUDGET = {"rollout": 2**31 - 2, "network": 500}
+SCHEDULED = ("progressive", "narrow")
+
+
+class Stored(NamedTuple):
+    """A node of a tree."""
+
+    kind: int
+    vector: bytes
+    visits: int
+    children: int
+
+
+def stored_nodes(result: SearchResult) -> list[Stored]:
+    """All nodes of a searched tree. The exported tree has no states, so this reads what lies below it."""
+    view = result.view
+    if isinstance(view, PlainView):
+        nodes = walk(view._root)
+        return [Stored(node.kind, node.state.key(), node.visits, len(node.children)) for node in nodes]
+    assert isinstance(view, CompiledView)
+    amount = result.stats.nodes
+    nodes, states = view._tree.nodes[:amount], view._tree.states[:amount]
+    columns = (nodes[name].tolist() for name in ("kind", "visits", "num_children"))
+    return [
+        Stored(kind, state.tobytes(), visits, children)
+        for kind, visits, children, state in zip(*columns, states, strict=True)
+    ]
+
+
+def duplicates(nodes: Sequence[Stored]) -> int:
+    """Nodes whose state is that of another node too."""
+    return sum(times for times in Counter(node.vector for node in nodes).values() if times > 1)
+
+
+def measure_nodes(evaluator: str, setting: str, budget: int, states: Sequence[State]) -> dict[str, Any]:
+    """One row: nodes and duplicates an evaluation, with standard errors over positions."""
+    config = SearchConfig(num_simulations=budget, max_evaluations=budget, chance=cases.settings_of(setting))
+    backend: Any = "implicit" if setting == cases.IMPLICIT else "auto"
+    found = []
+    for seed, state in enumerate(states):
+        search = Search(cases.solitaire(), cases.make_evaluator(evaluator, seed), config, backend)
+        result = search.run(state, seed=seed)
+        if result.stopped == "interrupted":
+            raise KeyboardInterrupt
+        nodes = stored_nodes(result)
+        chance = sum(node.kind == CHANCE for node in nodes)
+        evaluations = result.stats.evaluations
+        found.append((len(nodes), chance, duplicates(nodes), evaluations, len(nodes) / evaluations))
+    nodes, chance, same, evaluations, share = np.array(found, np.float64).T
+    return {
+        "evaluator": evaluator, "setting": setting, "budget": budget, "positions": len(states),
+        **mean_of("nodes", nodes), **mean_of("chance_nodes", chance), **mean_of("duplicates", same),
+        **mean_of("duplicate_share", same / nodes), "evaluations": float(evaluations.mean()),
+        **mean_of("nodes_an_evaluation", share),
+    }  # fmt: skip
+
+
+def measure_schedule(setting: str, simulations: int) -> dict[str, Any]:
+    """A whole game of one player, searched at each decision: does every roll store as many outcomes as it may?"""
+    chance = cases.settings_of(setting)
+    widening = chance.widening
+    assert widening is not None
+    search = Search(cases.solitaire(), "rollout", SearchConfig(num_simulations=simulations, chance=chance))
+    rolls: list[Stored] = []
+    most_nodes, ply = 0, 0
+    state: State = cases.solitaire().new_initial_state()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.apply_action(state.sample_outcome(np.random.default_rng([0, ply]).random()))
+            ply += 1
+            continue
+        result = search.run(state, seed=ply)
+        if result.stopped == "interrupted":
+            raise KeyboardInterrupt
+        assert result.best_action is not None
+        nodes = stored_nodes(result)
+        most_nodes = max(most_nodes, len(nodes))
+        rolls += [node for node in nodes if node.kind == CHANCE and _dice_in_the_air(node) == DICE]
+        state.apply_action(result.best_action)
+    fullest = max(rolls, key=lambda node: node.children)
+    return {
+        "setting": setting, "simulations": simulations, **widening.model_dump(), "decisions": cases.DECISIONS,
+        "five_dice_rolls": len(rolls), "most_nodes": most_nodes,
+        "fullest": fullest.children, "fullest_visits": fullest.visits, "fullest_allowed": allowed(fullest, widening),
+        "beyond": sum(node.children > allowed(node, widening) for node in rolls),
+    }  # fmt: skip
+
+
+def _dice_in_the_air(node: Stored) -> int:
+    return DICE - int(SIZES[np.frombuffer(node.vector, np.int16)[IN_HAND]])
+
+
+def allowed(node: Stored, widening: Widening) -> int:
+    """The outcomes that widening lets a roll store after its visits."""
+    return min(widening.max_children, math.ceil(widening.c * math.pow(node.visits, widening.alpha)))
+
+
+def measure_trees(budgets: Sequence[int], say: Callable[[str], Any]) -> dict[str, Any]:
+    """All rows, and the schedule in a game."""
+    states = cases.positions(HEAVY, cases.is_reroll_heavy)
+    rows = []
+    for evaluator, largest in LARGEST_BUDGET.items():
+        for budget in [budget for budget in budgets if budget <= largest]:
+            for setting in SETTINGS:
+                say(f"nodes, {evaluator}, {setting}, {budget:,} evaluations")
+                rows.append(measure_nodes(evaluator, setting, budget, states))
+    games = []
+    for setting in SCHEDULED:
+        say(f"nodes, a game with {setting}")
+        games.append(measure_schedule(setting, budgets[-1]))
+    return {"rows": rows, "games": games}

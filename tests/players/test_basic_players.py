@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero.oracles.judge import judge_of
+from aleazero.players.basic import (
+    HumanPlayer,
+    OraclePlayer,
+    Points,
+    RandomPlayer,
+    greedy_player,
+    names_of,
+    understood,
+    worth,
+)
+
+
+def test_the_random_player_takes_each_action_alike():
+    game = aleazero.load_game("tic_tac_toe")
+    start = game.new_initial_state()
+    chosen = RandomPlayer().select_many([start] * 9000, range(9000))
+    counts = np.bincount(chosen, minlength=9)
+    assert (abs(counts - 1000) < 5 * np.sqrt(1000 * 8 / 9)).all()
+    assert RandomPlayer().select(start, 7) == RandomPlayer().select(start, 7)
+
+
+def test_the_oracle_player_takes_the_lowest_of_the_best():
+    game = aleazero.load_game("tic_tac_toe")
+    player = OraclePlayer(judge_of(game))
+    assert player.select(game.new_initial_state(), 0) == 0  # all nine draw
+    assert player.select(game.state_from_text("x.o/.x./..o"), 0) == 5  # only this does not lose
+
+
+def test_greed_in_pig_holds_at_twenty():
+    pig = aleazero.load_game("pig")
+    player = greedy_player(pig)
+    turns = (15, 16, 17, 18, 19, 21, 22, 23, 24)  # at 20 rolling and holding bring the same
+    chosen = [player.select(pig.state_from_text(f"10-30 turn {turn}"), 0) for turn in turns]
+    assert chosen == [0] * 5 + [1] * 4
+
+
+def test_greed_in_tic_tac_toe_completes_a_row():
+    game = aleazero.load_game("tic_tac_toe")
+    state = game.state_from_text("xx./oo./...")
+    assert state.action_to_string(greedy_player(game).select(state, 0)) == state.action_to_string(2)
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_greed_in_yatzy_takes_the_most_points(players):
+    game = aleazero.load_game("yatzy", players=players)
+    boards = " / ".join(["filled none upper 0 total 0"] * players)
+    player = greedy_player(game)
+
+    def said(turn):
+        state = game.state_from_text(f"{boards} / player 0 {turn}")
+        return state.action_to_string(player.select(state, 0))
+
+    assert said("dice 33366 rerolls 0") == "house"
+    assert said("dice 55555 rerolls 0") == "yatzy"
+    assert said("dice 55556 rerolls 1") == "keep-5555"
+
+
+def test_greed_in_2048_takes_the_largest_merge():
+    game = aleazero.load_game("2048")
+    state = game.state_from_text("2 2 . ./64 . . ./64 . . ./4 . . . score 0")
+    assert state.action_to_string(greedy_player(game).select(state, 0)) in ("up", "down")
+
+
+def test_points_count_where_returns_do_not():
+    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.35, -0.35]
+    alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
+    assert worth(alone).tolist() == [22.0]
+
+
+def test_greed_counts_what_it_takes_from_the_other(tmp_path):
+    tag = (Path(__file__).parents[2] / "examples/tag.py").read_text(encoding="utf-8")
+    file = tmp_path / "tag.py"
+    file.write_text(tag + "\n\ndef points(state, out):\n    out[0], out[1] = state[0] / LENGTH, state[1] / LENGTH\n")
+    game = aleazero.load_game(str(file))
+    state = game.state_from_vector([3, 7, 0, aleazero.DECISION, 0])  # two squares on stands the other
+    # To dash brings 17/6 squares and takes 7/6; to walk brings 2 and takes 7/3.
+    values = aleazero.Planner(game, Points(), backend="plain").plan(state).action_values(state)
+    assert {game_action: value[0] * 12 for game_action, value in values.items()} == pytest.approx(
+        {0: 3 + 2 - 7 + 7 / 3, 1: 3 + 17 / 6 - 7 + 7 / 6}
+    )
+    assert greedy_player(game).select(state, 0) == 0
+
+
+def test_the_return_stands_in_for_points_at_the_end():
+    pig = aleazero.load_game("pig")
+    won = pig.state_from_text("94-25 turn 0 player 0")
+    won.play("roll 6")
+    won.play("hold")
+    assert won.is_terminal()
+    assert worth(won).tolist() == [0.75, -2.0]
+
+
+def test_the_random_player_draws_among_what_is_allowed():
+    start = aleazero.load_game("tic_tac_toe").new_initial_state()
+    chosen = RandomPlayer().select_many([start] * 900, range(900), [[1, 4, 7]] * 900)
+    counts = np.bincount(chosen, minlength=9)[[1, 4, 7]]
+    assert counts.sum() == 900
+    assert (abs(counts - 300) < 5 * np.sqrt(300 * 2 / 3)).all()
+
+
+def test_the_oracle_player_takes_the_best_of_what_is_allowed():
+    game = aleazero.load_game("tic_tac_toe")
+    state = game.state_from_text("xx./oo./...")  # 2 wins, 5 stops the other, the rest loses
+    player = OraclePlayer(judge_of(game))
+    assert [player.select(state, 0, some) for some in (None, [5, 6, 8], [6, 8])] == [2, 5, 6]
+
+
+YATZY = aleazero.load_game("yatzy", players=1)
+
+
+def ask(state, *lines, actions=None):
+    """What a person selects who types some lines, and what they were shown."""
+    typed, shown = iter(lines), []
+    player = HumanPlayer(lambda: next(typed), shown.append)
+    return player.select(state, 0, actions), "".join(shown)
+
+
+def test_a_move_by_name_or_id():
+    pig = aleazero.load_game("pig")
+    state = pig.state_from_text("12-30 turn 7")
+    assert ask(state, " Hold ")[0] == 1
+    action, shown = ask(state, "0")
+    assert action == 0
+    assert str(state) in shown
+    assert "player 0, your move (roll, hold):" in shown
+
+
+def test_nonsense_is_asked_again():
+    state = aleazero.load_game("tic_tac_toe").state_from_text("x.o/.x./..o")
+    action, shown = ask(state, "", "fly", "0", "99", "-1", "3")
+    assert action == 3
+    assert shown.count("your move") == 6
+    for said in ("type a move by name,", "no action 'fly'", "action 0 is illegal here", "action 99", "action -1"):
+        assert said in shown
+
+
+def test_what_is_not_allowed_is_asked_again():
+    state = aleazero.load_game("tic_tac_toe").new_initial_state()
+    action, shown = ask(state, "4", "8", actions=[0, 8])
+    assert action == 8
+    assert f"{state.action_to_string(4)} is not allowed, expected {names_of(state, [0, 8])}" in shown
+
+
+def test_equivalents_are_understood():
+    state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
+    other = next(a for a in range(YATZY.num_actions) if state.canonical_action(a) not in (-1, a))
+    assert understood(state, str(other)) == state.canonical_action(other)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("33", "keep-33"), ("366", "keep-366"), (" ALL", "keep-all"), ("6", "keep-6")]
+)
+def test_the_last_part_of_a_name_goes_before_an_id(typed, name):
+    state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
+    assert state.action_to_string(understood(state, typed)) == name
+
+
+def test_many_names_are_cut():
+    state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 12356 rerolls 1")
+    assert len(state.legal_actions()) > 20
+    assert names_of(state, state.legal_actions()).endswith(", …")
+    assert names_of(state, state.legal_actions()).count(",") == 20
+
+
+def test_forced_moves_are_not_asked_for():
+    assert ask(aleazero.load_game("pig").state_from_text("0-0")) == (0, "")
+
+
+def test_the_end_of_input(monkeypatch, capsys):
+    def ended():
+        raise EOFError
+
+    state = aleazero.load_game("pig").state_from_text("12-30 turn 7")
+    with pytest.raises(EOFError):
+        HumanPlayer(ended).select(state, 0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "your move" in err

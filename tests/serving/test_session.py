@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.serving.session import HINTS, SEARCHES, Session
+
+PIG = aleazero.load_game("pig")
+
+
+def fresh(seed=5):
+    return Session(PIG.new_initial_state(), seed)
+
+
+def test_dice_are_derived_from_the_viewer_and_its_count():
+    session = fresh()
+    counts = {0: 0, 1: 0}
+    for _ in range(12):
+        session.act(0)
+        viewer = session.state.viewer()
+        expected = aleazero.played_outcome(session.state, 5, counts[viewer])
+        assert session.draw() == str(expected)
+        assert session.history[-1]["count"] == counts[viewer]
+        counts[viewer] += 1
+    assert all(counts.values())
+
+
+class Seen:
+    """A player that keeps the seeds it is given, and cannot explain itself."""
+
+    def __init__(self):
+        self.seeds = []
+
+    def explain(self, state, seed):
+        self.seeds.append(seed)
+        return None
+
+    def select(self, state, seed, actions=None):
+        return state.legal_actions()[0]
+
+
+def test_every_seat_has_a_seed_of_its_own_that_is_not_that_of_the_dice():
+    seeds = [5, 6]
+    for seed in (5, 6):
+        for text in ("10-20 turn 3 player 0", "10-20 turn 3 player 1"):
+            player = Seen()
+            session = Session(PIG.state_from_text(text), seed, {0: player, 1: player})
+            assert session.choose() == (0, None)
+            assert session.hint(player) is None
+            seeds += player.seeds
+    assert len(set(seeds)) == len(seeds) == 10
+
+
+def test_a_seats_seed_stays():
+    player = Seen()
+    session = Session(PIG.new_initial_state(), 5, {0: player})
+    while session.ply < 12:
+        session.draw_all()
+        mine = session.state.current_player() == 0
+        session.act(session.choose()[0] if mine else 0)
+    assert len(set(player.seeds)) == 1
+    assert len(player.seeds) > 1
+    assert SEARCHES != HINTS
+
+
+def test_the_history_replays():
+    session = fresh()
+    for _ in range(6):
+        session.act(0)
+        session.draw_all()
+    again = PIG.state_from_text(session.start)
+    for step in session.history:
+        again.apply_action(again.string_to_action(step["name"]))
+        assert again.to_text() == step["position"]
+    assert session.ply == 6
+
+
+def test_a_forced_move_is_not_searched():
+    player = Seen()
+    session = Session(PIG.new_initial_state(), 1, {0: player})
+    assert len(session.state.legal_actions()) == 1
+    assert session.choose() == (0, None)
+    assert player.seeds == []
+
+
+def test_a_session_plays_to_the_end_and_keeps_what_was_searched():
+    game = aleazero.load_game("dice_game")
+    player = aleazero.make_player("search:sims=20", game)
+    session = Session(game.new_initial_state(), 3, {0: player})
+    while not session.state.is_terminal():
+        session.act(*session.choose())
+        session.draw_all()
+    decisions = [step for step in session.history if step["kind"] == "decision"]
+    assert {step["simulations"] for step in decisions} == {20}
+    assert all(len(step["value"]) == 1 for step in decisions)
+
+
+def test_a_seat_that_the_game_has_not_is_refused():
+    with pytest.raises(aleazero.ConfigError, match="seat is 2, expected one from 0 to 1"):
+        Session(PIG.new_initial_state(), 1, {2: Seen()})
