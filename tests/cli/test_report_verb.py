@@ -19,7 +19,7 @@ from run_by_hand import run_by_hand
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """One chart is enough here."""
-    from aleazero.runs import report
+    from aleazero import report
 
     every = report.charts_of
     monkeypatch.setattr(report, "charts_of", lambda files: every(files)[:1])

@@ -16,14 +16,14 @@ from run_by_hand import run_by_hand
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
+from aleazero.report.charts import charts_of
+from aleazero.report.figures import draw
+from aleazero.report.page import make_page
+from aleazero.report.source import RunFiles
 from aleazero.runs.compare import compare_runs
 from aleazero.runs.directory import CONFIG, EVENTS, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import draw
-from aleazero.runs.report_page import make_page
 from aleazero.runs.scalars import write_scalars
 from aleazero.runs.summary import summary_of
-from aleazero.runs.told import RunFiles
 
 FILES = (CONFIG, MANIFEST, EVENTS)
 ODD_PLACES = (*FILES, LOCK, "images", "models", "replay", "report.html", "scalars.csv", f".{MANIFEST}.1.tmp")

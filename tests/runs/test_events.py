@@ -9,9 +9,9 @@ import os
 import pytest
 
 from aleazero.errors import RunError
+from aleazero.report.source import Told
+from aleazero.report.tables import written
 from aleazero.runs.events import Events, read_events
-from aleazero.runs.report_numbers import written
-from aleazero.runs.told import Told
 
 
 def test_events_come_back_as_they_were_told(tmp_path):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import write_whole
+from aleazero.report.charts import charts_of
+from aleazero.report.figures import MISSING, can_draw, draw
+from aleazero.report.page import make_page
+from aleazero.report.source import RunFiles
 from aleazero.runs.directory import require_no_links, write_text
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import MISSING, can_draw, draw
-from aleazero.runs.report_page import make_page
-from aleazero.runs.told import RunFiles
 from aleazero.untrusted import printable
 
 FILE, IMAGES = "report.html", "images"

@@ -8,8 +8,8 @@ import warnings
 from typing import Any, Final
 
 from aleazero.errors import ConfigError, shortened
-from aleazero.runs.report_charts import Chart, Line, Panel
-from aleazero.runs.report_numbers import WRITE
+from aleazero.report.charts import Chart, Line, Panel
+from aleazero.report.tables import WRITE
 from aleazero.untrusted import printable
 
 COLOURS: Final = {

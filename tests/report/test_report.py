@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py and page_trace.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py and page_trace.py
 
 from page_trace import Page, Truth, agrees, wrong
 from run_by_hand import estimate, phase, read_lines, run_by_hand, write_events
 
+from aleazero import report
 from aleazero.errors import ConfigError, RunError
-from aleazero.runs import report
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import COLOURS
-from aleazero.runs.report_numbers import written as shown_number
-from aleazero.runs.report_page import make_page
+from aleazero.report.charts import charts_of
+from aleazero.report.figures import COLOURS
+from aleazero.report.page import make_page
+from aleazero.report.source import RunFiles, Told
+from aleazero.report.tables import written as shown_number
 from aleazero.runs.summary import summary_of
-from aleazero.runs.told import RunFiles, Told
 
 
 def page_of(path: Path) -> str:

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py
 
 from run_by_hand import run_by_hand
 
-from aleazero.runs.report_charts import Chart, Line, Panel, Point
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import COLOURS, make_figure
-from aleazero.runs.told import RunFiles, Told
+from aleazero.report.charts import Chart, Line, Panel, Point, charts_of
+from aleazero.report.figures import COLOURS, make_figure
+from aleazero.report.source import RunFiles, Told
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ def test_minutes_stand_above_their_iterations(charts: dict[str, Chart]) -> None:
 
 
 def test_every_colour_has_another_by_night() -> None:
-    css = (Path(__file__).resolve().parents[2] / "aleazero" / "runs" / "report.css").read_text(encoding="utf-8")
+    css = (Path(__file__).resolve().parents[2] / "aleazero" / "report" / "style.css").read_text(encoding="utf-8")
     for name in COLOURS:
         by_day, by_night = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", css)
         assert by_day != by_night

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py
 
 from run_by_hand import read_lines, run_by_hand, write_events
 
 from aleazero.errors import RunError
-from aleazero.runs.told import RunFiles, Told, ratio, total
+from aleazero.report.source import RunFiles, Told, ratio, total
 
 
 def test_a_place_leads_to_what_stands_there(tmp_path: Path) -> None:
