@@ -1,30 +1,34 @@
-"""Text and page of a report."""
+"""Text and page of a report.
+
+``page.html.j2`` holds the HTML, section by section, and calls the functions of ``tables.py``. This module holds the
+sentences that depend on the run, and the glossary.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files as resources
 from typing import Final
 
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
 from aleazero.games.registry import title_of
-from aleazero.report.charts import EVALUATE, GATE, PHASES, Chart, minutes_learnt, newest_ratings, opponents, seconds_of
-from aleazero.report.source import RunFiles, Told, ratio, total
-from aleazero.report.tables import (
-    champion_of,
-    chart_tables,
-    final_of,
-    final_table,
-    gate_table,
-    measured_networks,
-    ratings_table,
-    regret_table,
-    shown,
-    shown_game,
-    shown_text,
-    table,
-    time_table,
+from aleazero.report import tables
+from aleazero.report.charts import (
+    EVALUATE,
+    GATE,
+    PHASES,
+    Chart,
+    minutes_learnt,
+    newest_ratings,
+    opponents,
+    seconds_of,
 )
+from aleazero.report.source import RunSource, Sourced, ratio, total
+from aleazero.report.tables import champion_of, final_of, game_html, measured_networks, number_html, text_html
 
 RECIPES: Final = {
     "afterstate": "it learnt what positions are worth before the dice fall, and plans each turn exactly",
@@ -54,245 +58,142 @@ ALONE: Final = (
 )
 
 
-def make_page(run: RunFiles, charts: Sequence[Chart], drawings: dict[str, str]) -> str:
-    """The page, with the drawings of its charts by key."""
-    by_key = {chart.key: chart for chart in charts}
+def make_page(run: RunSource, charts: Sequence[Chart], drawings: dict[str, str]) -> str:
+    """Return the page.
 
-    def figure(key: str) -> str:
-        return _figure(by_key[key], drawings[key]) if key in by_key else ""
-
-    networks = measured_networks(run)
-    regret = regret_table(next(iter(networks.values()))) if networks else ""
-    sections = {
-        "Result": final_table(run, networks) if networks else "",
-        "Strength over time": figure("strength"),
-        "Regret": figure("regret") + (f"{_whose(run)}{regret}" if regret else ""),
-        "Ratings": figure("ratings") + ratings_table(run),
-        "Gates": figure("gates") + gate_table(run) + _error_rates(run),
-        "Learning": "".join(f"<h3>{by_key[key].title}</h3>\n{figure(key)}"
-                            for key in ("losses", "calibration", "entropy") if key in by_key),
-        "Speed": figure("throughput"),
-        "Where the time went": figure("time") + time_table(run),
-        "What is missing": _list(missing(run, charts)),
-        "Settings": "<p>All of them, as in <code>config.yaml</code>.</p>\n"
-        f'<pre class="settings" data-from="config:" data-as="file">{escape(run.config_text)}</pre>',
-        "How to reproduce": _reproduce(run),
-        "Glossary": glossary(run),
-    }  # fmt: skip
-    sections = {title: inner for title, inner in sections.items() if inner}
-    links = "\n".join(f'<a href="#{_anchor(title)}">{title}</a>' for title in sections)
-    body = "\n".join(
-        f'<section id="{_anchor(title)}">\n<h2>{title}</h2>\n{inner}\n</section>' for title, inner in sections.items()
+    Args:
+        run: the numbers of the run, each with its place.
+        charts: the charts to show, in any order.
+        drawings: the SVG of each chart, by key.
+    """
+    game = run.manifest["game"]
+    page = _template().render(
+        run=run,
+        run_name=run.path.resolve().name,
+        game=game_in_words(run),
+        game_title=title_of(str(game.value)),
+        style=_resource("style.css"),
+        summary=summary(run),
+        progress=progress(run),
+        stopped=why_stopped(run),
+        networks=measured_networks(run),
+        champion=champion_of(run),
+        charts={chart.key: chart for chart in charts},
+        drawings=drawings,
+        error_rates=error_rates(run),
+        missing=missing(run, charts),
+        glossary=GLOSSARY,
+        notes=[ALONE] if game.value == "yatzy" else [],
     )
-    state = state_of(run)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title_of(str(run.manifest["game"].value)))}: report of the run {escape(_name(run))}</title>
-<style>
-{resources("aleazero.report").joinpath("style.css").read_text(encoding="utf-8")}</style>
-</head>
-<body>
-<header>
-<h1>Learning {game_in_words(run)}</h1>
-<p class="about">{_about(run)}</p>
-{f'<p class="state">{state}</p>' if state else ""}
-<p class="summary">{summary(run)}</p>
-<nav>
-{links}
-</nav>
-</header>
-<main>
-{body}
-</main>
-<footer><p>Made by <code>aleazero report</code> from the run's own files. Every number names the place it comes from,
-in the page's source: <code>data-from</code>.</p></footer>
-</body>
-</html>
-"""
+    return page.lstrip()
 
 
-def _figure(chart: Chart, drawing: str) -> str:
-    return f"""<figure id="figure-{chart.key}"><div class="wide">
-{drawing}</div>
-<figcaption>{escape(chart.caption)}</figcaption></figure>
-<details><summary>The numbers</summary>
-{chart_tables(chart)}
-</details>
-"""
+def summary(run: RunSource) -> Markup:
+    """Describe the run in two sentences."""
+    recipe = str(run.manifest["recipe"].value)
+    spent = total([seconds_of(one) for name in PHASES for one in run.phases(name).values()])
+    learnt = list(minutes_learnt(run).values())
+    took = Markup()
+    if learnt:
+        took = Markup(" and {} minutes of learning ({} with everything)").format(
+            number_html(learnt[-1], "minutes"), number_html(ratio(spent, 60), "minutes")
+        )
+    return Markup("This run taught a network to play {} from nothing, in {}{}: {}. {}").format(
+        game_in_words(run), progress(run), took, RECIPES.get(recipe, recipe), _strength(run)
+    )
 
 
-def _about(run: RunFiles) -> str:
-    name = f'Run <b data-from="directory:name" data-as="text">{escape(_name(run))}</b>'
-    when = f", {shown(run.first, 'date')} to {shown(run.last, 'date')}" if run.first else ""
-    manifest = run.manifest
-    return (f"{name}{when}, recipe {shown_text(manifest['recipe'])}, seed {shown(manifest['seed'], 'exactly')}, "
-            f"AleaZero {shown_text(manifest['version'])}")  # fmt: skip
+def game_in_words(run: RunSource) -> Markup:
+    """Return the title of the game with its parameters."""
+    game = game_html(run.manifest["game"])
+    params = [Markup("{} {}").format(name, text_html(one)) for name, one in run.manifest["params"].parts().items()]
+    return Markup("{} ({})").format(game, Markup(", ").join(params)) if params else game
 
 
-def _whose(run: RunFiles) -> str:
-    called, one = next(iter(measured_networks(run).items()))
-    return f'<p class="lead">By kind of decision, {called}: network {shown(one["iteration"], "exactly")}.</p>\n'
+def progress(run: RunSource) -> Markup:
+    """Return how many iterations are over: the number of the last finished one."""
+    over = [one["number"] for one in run.manifest["iterations"].rows() if EVALUATE in (one["done"].value or ())]
+    done = over[-1] if over else Sourced(0, "0")
+    of = run.config["iterations"]
+    return Markup("{} of {} iterations").format(number_html(done, "exactly"), number_html(of, "exactly"))
 
 
-def _error_rates(run: RunFiles) -> str:
-    """How often the gates err, in words; said once where it is the same for all."""
-    said: dict[str, tuple[Told, list[Told]]] = {}
+def why_stopped(run: RunSource) -> Sourced | None:
+    """Return the reason of the last stop; None if the run was resumed since, or never stopped."""
+    halts = run.events("stopped", "resumed")
+    return halts[-1]["why"] if halts and halts[-1].value["event"] == "stopped" else None
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """How often a gate errs, as a sentence, and the networks whose gates have it."""
+
+    words: Sourced
+    networks: list[Sourced]
+
+
+def error_rates(run: RunSource) -> list[ErrorRates]:
+    """Return the error rates of all gates; gates with equal rates share an entry."""
+    found: dict[str, ErrorRates] = {}
     for one in run.phases(GATE).values():
         words = one["results"]["error_rates"]["in_words"]
         if words:
-            said.setdefault(str(words.value), (words, []))[1].append(one["iteration"])
-    if not said:
-        return ""
-    if len(said) == 1:
-        return f"<p>How often a gate errs: {shown_text(next(iter(said.values()))[0])}.</p>\n"
-    items = []
-    for words, whose in said.values():
-        items.append(f"network {', '.join(shown(one, 'exactly') for one in whose)}: {shown_text(words)}.")
-    return f"<p>How often the gates err:</p>\n{_list(items)}"
+            found.setdefault(str(words.value), ErrorRates(words, [])).networks.append(one["iteration"])
+    return list(found.values())
 
 
-def _reproduce(run: RunFiles) -> str:
-    """The commands that make the same networks, and play."""
-    manifest, champion = run.manifest, champion_of(run)
-    rounds = ""
-    if run.config["minutes"] and manifest["rounds"]:
-        rounds = f" --set minutes=null --set rounds={shown(manifest['rounds'], 'exactly')}"
-    commands = [f"aleazero train config.yaml --run again{rounds}"]
-    if champion:
-        params = "".join(f" -p {escape(name)}={shown_text(one)}" for name, one in manifest["params"].parts().items())
-        play = run.config["play"]
-        options = f",{shown_text(play)}" if play.value else ""
-        commands.append(f"aleazero play {shown_text(manifest['game'])}{params} "
-                        f"--engine net:again/models/{shown(champion, 'file')}.safetensors{options}")  # fmt: skip
-    facts = [
-        ["AleaZero", shown_text(manifest["version"])],
-        ["seed", shown(manifest["seed"], "exactly")],
-        ["rules of the game", shown_text(manifest["rules"])],
-        ["settings, as a hash", shown_text(manifest["settings"])],
-    ]
-    for one in manifest["iterations"].rows():
-        if one["model"] and one["number"].value == champion.value:
-            facts.append(["the champion's file, as a hash", shown_text(one["model"])])
-    lines = "\n".join(commands)
-    measured = " The minutes gave this number of rounds; another machine would find another." if rounds else ""
-    return ("<p>Save the settings above as <code>config.yaml</code>. The same settings, seed and version give the same "
-            f"networks, gates and measurements, whatever the number of cores; only times differ.{measured}</p>\n"
-            f"<pre>{lines}</pre>\n{table(('what', 'which'), facts, 'compact', words=(1,))}")  # fmt: skip
-
-
-def _list(items: Sequence[str]) -> str:
-    return "<ul>\n" + "\n".join(f"<li>{one}</li>" for one in items) + "\n</ul>\n" if items else ""
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
-
-
-def _name(run: RunFiles) -> str:
-    return run.path.resolve().name
-
-
-def summary(files: RunFiles) -> str:
-    """The run in two sentences."""
-    config, manifest = files.config, files.manifest
-    done = iterations_done(files)
-    recipe = str(manifest["recipe"].value)
-    spent = total([seconds_of(one) for name in PHASES for one in files.phases(name).values()])
-    learnt = list(minutes_learnt(files).values())
-    took = f" and {shown(learnt[-1], 'minutes')} minutes of learning" if learnt else ""
-    in_all = f" ({shown(ratio(spent, 60), 'minutes')} with everything)" if learnt else ""
-    iterations = f"{shown(done, 'exactly')} of {shown(config['iterations'], 'exactly')} iterations"
-    first = (f"This run taught a network to play {game_in_words(files)} from nothing, in {iterations}{took}{in_all}: "
-             f"{RECIPES.get(recipe, escape(recipe))}.")  # fmt: skip
-    return f"{first} {_strength(files)}"
-
-
-def game_in_words(files: RunFiles) -> str:
-    """The game and its parameters."""
-    params = [f"{escape(name)} {shown_text(one)}" for name, one in files.manifest["params"].parts().items()]
-    return shown_game(files.manifest["game"]) + (f" ({', '.join(params)})" if params else "")
-
-
-def iterations_done(files: RunFiles) -> Told:
-    """How many iterations are over: the number of the last one that is."""
-    over = [one["number"] for one in files.manifest["iterations"].rows() if EVALUATE in (one["done"].value or ())]
-    return over[-1] if over else Told(0, "0")
-
-
-def state_of(files: RunFiles) -> str:
-    """Whether the run is over; nothing is said where it is."""
-    if files.manifest["finished"].value:
-        return ""
-    halts = files.events("stopped", "resumed")
-    why = ""
-    if halts and halts[-1].value["event"] == "stopped" and halts[-1]["why"]:
-        why = f" It was stopped: {shown_text(halts[-1]['why'])}."
-    done = f"{shown(iterations_done(files), 'exactly')} of {shown(files.config['iterations'], 'exactly')} iterations"
-    return f"<strong>This run is not finished:</strong> {done} are done.{why} What follows is how it stands."
-
-
-def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
-    """What a reader may look for in vain, and why."""
+def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
+    """List the parts that a reader may look for in vain, each with the reason."""
     drawn = {chart.key for chart in charts}
-    measured = {number: one for number, one in files.phases(EVALUATE).items() if one["results"].value}
-    found = []
+    measured = {number: one for number, one in run.phases(EVALUATE).items() if one["results"].value}
+    found: list[str] = []
     if not measured:
         found.append("No network was measured yet: there is no strength to show.")
     else:
-        if "oracle" not in opponents(files) and not any(one["results"]["oracle"] for one in measured.values()):
-            asked = files.config["evaluate"]["against"].value
-            if asked:
+        if "oracle" not in opponents(run) and not any(one["results"]["oracle"] for one in measured.values()):
+            listed = run.config["evaluate"]["against"].value
+            if listed:
                 found.append("The oracle was not among the opponents that the settings ask for.")
             elif "regret" in drawn:
                 found.append("The oracle was not met in games; regret tells how far perfect play is.")
             else:
                 found.append("No oracle for this game: nobody knows how far perfect play is.")
         if "regret" not in drawn:
-            off = files.config["evaluate"]["regret"].value is False
+            off = run.config["evaluate"]["regret"].value is False
             found.append("Regret was not asked for in the settings." if off
                          else "No regret: the game has no exact values to judge decisions by.")  # fmt: skip
-        if not newest_ratings(files):
+        if not newest_ratings(run):
             found.append("No ratings: neither the oracle nor random play, where they begin, was met.")
-        left_out = [one["iteration"] for number, one in files.phases(GATE).items() if number not in measured]
+        left_out = [one["iteration"] for number, one in run.phases(GATE).items() if number not in measured]
         if left_out:
-            numbers = ", ".join(shown(one, "exactly") for one in left_out)
-            found.append(f"Networks that were not measured: {numbers}.")
+            numbers = Markup(", ").join(number_html(one, "exactly") for one in left_out)
+            found.append(Markup("Networks that were not measured: {}.").format(numbers))
     if "gates" not in drawn:
         found.append("No gate was played: the first network is champion without one.")
     if "losses" not in drawn:
         found.append("No losses were told: tables learn without them, or nothing is learnt yet.")
-    if files.manifest["recipe"].value == "afterstate":
+    if run.manifest["recipe"].value == "afterstate":
         found.append("The recipe afterstate has no policy: there is no entropy.")
         if "calibration" not in drawn:
             found.append("No calibration: no network was measured so, or tables value the boards.")
     elif "entropy" not in drawn:
         found.append("No fit is over yet: there is no calibration and no entropy.")
-    if files.events("resumed"):
+    if run.events("resumed"):
         found.append("The run was resumed: what a phase took before it was killed, not stopped, is not in its minutes.")
     return found
 
 
-def glossary(files: RunFiles) -> str:
-    """What the words mean."""
-    words = "\n".join(f"<div><dt>{escape(word)}</dt><dd>{escape(said)}</dd></div>" for word, said in GLOSSARY.items())
-    alone = f"<p>{escape(ALONE)}</p>\n" if files.manifest["game"].value == "yatzy" else ""
-    return f"<dl>\n{words}\n</dl>\n{alone}"
-
-
-def _strength(files: RunFiles) -> str:
-    champion = champion_of(files)
+def _strength(run: RunSource) -> Markup:
+    champion = champion_of(run)
     if not champion:
-        return "It has no champion yet."
-    networks, final = measured_networks(files), final_of(files)
+        return Markup("It has no champion yet.")
+    networks, final = measured_networks(run), final_of(run)
     if not networks:
-        return f"Its champion, network {shown(champion, 'exactly')}, was not measured."
-    called, one = next(iter(networks.items()))
+        return Markup("Its champion, network {}, was not measured.").format(number_html(champion, "exactly"))
+    name, one = next(iter(networks.items()))
     number, results = one["iteration"], one["results"]
-    if final is not None and called != "champion":
-        called, number, results = "champion", final["results"]["network"], final["results"]
+    if final is not None and name != "champion":
+        name, number, results = "champion", final["results"]["network"], final["results"]
     best = results if final is None else final["results"]  # of the most games
     shares = {
         **results["opponents"].parts(),
@@ -300,18 +201,36 @@ def _strength(files: RunFiles) -> str:
         **({"oracle": best["oracle"]} if best["oracle"] else {}),
     }
     against = {"random": "random play", "rollout": "a search of two hundred playouts", "oracle": "the oracle"}
-    parts: list[str] = []
-    for name, score in shares.items():
-        of = "" if parts else "of its games "
-        parts.append(f"{shown(score['mean'], 'percent')} {of}against {escape(against.get(name, name))}")
-    who = "Its champion" if called == "champion" else "The newest network that was measured"
-    told = [f"wins {_listed(parts)}"] if parts else []
+    wins: list[Markup] = []
+    for opponent, score in shares.items():
+        mean, of = number_html(score["mean"], "percent"), "" if wins else "of its games "
+        wins.append(Markup("{} {}against {}").format(mean, of, against.get(opponent, opponent)))
+    clauses = [Markup("wins {}").format(_listed(wins))] if wins else []
     if best["score"]:
-        told.append(f"scores {shown(best['score']['mean'], 'score')} on average")
+        clauses.append(Markup("scores {} on average").format(number_html(best["score"]["mean"], "score")))
     if results["regret"]:
-        told.append(f"gives away {shown(results['regret']['mean'])} a decision against exact play")
-    return f"{who}, network {shown(number, 'exactly')}, {'; it '.join(told) or 'was measured'}."
+        regret = number_html(results["regret"]["mean"])
+        clauses.append(Markup("gives away {} a decision against exact play").format(regret))
+    return Markup("{}, network {}, {}.").format(
+        "Its champion" if name == "champion" else "The newest network that was measured",
+        number_html(number, "exactly"),
+        Markup("; it ").join(clauses) or "was measured",
+    )
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+def _listed(parts: Sequence[Markup]) -> Markup:
+    return Markup(" and ").join(filter(None, (Markup(", ").join(parts[:-1]), parts[-1])))
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+                              keep_trailing_newline=True)  # fmt: skip
+    called = (tables.number_html, tables.text_html, tables.final_table, tables.regret_table, tables.ratings_table,
+              tables.gate_table, tables.time_table, tables.facts_table, tables.chart_tables)  # fmt: skip
+    environment.globals.update({function.__name__: function for function in called})
+    return environment.from_string(_resource("page.html.j2"))
+
+
+def _resource(name: str) -> str:
+    return resources("aleazero.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,12 +1,19 @@
-"""Numbers and tables of a report as HTML: every number carries its place in the run's files."""
+"""Numbers and tables of a report.
+
+A number becomes ``<span data-from="PLACE">TEXT</span>``. The place names the event or file that it was read from, see
+``source.py``. A table is data (:class:`Table`); ``page.html.j2`` turns it into HTML. Cells that are not ``Markup`` are
+escaped there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from typing import Final
 from urllib.parse import unquote
+
+from markupsafe import Markup
 
 from aleazero.games.registry import title_of
 from aleazero.report.charts import (
@@ -22,15 +29,209 @@ from aleazero.report.charts import (
     seconds_of,
     verdict,
 )
-from aleazero.report.source import RunFiles, Told, ratio, total
+from aleazero.report.source import RunSource, Sourced, ratio, total
 
 NOTHING: Final = "–"
-"""What is shown where a file says nothing, or not a number."""
-VERDICTS = {"promoted": "promoted", "kept": "champion kept", "undecided": "undecided: champion kept"}
+"""Shown in place of a number that is missing or not finite."""
+VERDICT_TEXTS: Final = {"promoted": "promoted", "kept": "champion kept", "undecided": "undecided: champion kept"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; the first cell of a row is its heading."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    kind: str = ""
+    """Its class in style.css."""
+    left: Sequence[int] = ()
+    """Columns that are aligned left because they hold text."""
+    title: str = ""
+
+
+def final_table(run: RunSource, networks: dict[str, Sourced]) -> Table:
+    """Return the strength of networks, by name; each network is the end of its phase ``evaluate``."""
+    ratings = {str(one["name"].value): one for one in newest_ratings(run)}
+    final = final_of(run)
+    columns = [*networks.values(), *([final] if final else [])]
+    opponents = list(dict.fromkeys(name for one in columns for name in one["results"]["opponents"].parts()))
+    rows = []
+
+    def add(name: str, cells: list[str]) -> None:
+        if any(cell != NOTHING for cell in cells):
+            rows.append([name, *cells])
+
+    for name in opponents:
+        add(f"against {name}", [_share(one["results"]["opponents"][name]) for one in columns])
+    if "oracle" not in opponents:
+        add("against oracle", [_share(one["results"]["oracle"]) for one in columns])
+    for name in opponents:
+        add(f"points against {name}", [_points(one["results"]["points"][name]) for one in columns])
+    counted = "pairs of games" if any(one["results"]["oracle_score"] for one in columns) else "games"
+    add("mean score", [_mean(one["results"]["score"], "score", counted) for one in columns])
+    add(Markup("mean score of the oracle <small>in the same games</small>"),
+        [_mean(one["results"]["oracle_score"], "score", counted) for one in columns])  # fmt: skip
+    add("regret a decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
+    add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
+    add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
+    add(Markup("Elo <small>the oracle is zero, or random play</small>"),
+        [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
+        + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip
+    head = ["", *(_network(name, one["iteration"]) for name, one in networks.items())]
+    if final:
+        head.append(_network("at the end", final["results"]["network"]))
+    return Table(head, rows, "final")
+
+
+def regret_table(measured: Sourced) -> Table | None:
+    """Return the regret of one network by kind of decision; None if it was not measured."""
+    kinds = measured["results"]["regret"]["by_kind"].parts()
+    rows = [[name_html(one), number_html(one["count"], "count"), mean_html(one),
+             number_html(one["optimal"], "percent"), number_html(one["tied"], "count")]
+            for one in kinds.values()]  # fmt: skip
+    return (
+        Table(("kind of decision", "positions", "regret", "best chosen", "with several best"), rows) if rows else None
+    )
+
+
+def ratings_table(run: RunSource) -> Table | None:
+    """Return the Elo ratings of all players, the best first; None if there are none."""
+    rows = [[text_html(one["name"]), number_html(one["rating"], "elo") if _bounded(one) else NOTHING,
+             interval_html(one, "elo"), number_html(one["pairs"], "count")]
+            for one in newest_ratings(run)]  # fmt: skip
+    return Table(("player", "Elo", "interval", "pairs"), rows, "compact") if rows else None
+
+
+def gate_table(run: RunSource) -> Table | None:
+    """Return each gate with its verdict; None if there was no gate."""
+    rows, in_points = [], False
+    for one in run.phases(GATE).values():
+        results, word = one["results"], verdict(one)
+        name = Markup("network {}").format(number_html(one["iteration"], "exactly"))
+        pairs = number_html(results["pairs"], "count")
+        if not results["score"]:
+            rows.append([name, "nobody", pairs, NOTHING, "the first champion"])
+            continue
+        champion = Markup("network {}").format(number_html(results["against"], "exactly"))
+        in_points = in_points or bool(results["gain"])
+        score = mean_html(results["gain"]) if results["gain"] else mean_html(results["score"], "percent")
+        rows.append(
+            [name, champion, pairs, score, Markup('<span class="{}">{}</span>').format(word, VERDICT_TEXTS[word])]
+        )
+    scored = "points ahead" if in_points else "games won"
+    return Table(("candidate", "champion", "pairs", scored, "verdict"), rows, left=(1, 4)) if rows else None
+
+
+def time_table(run: RunSource) -> Table | None:
+    """Return the minutes of each phase and their shares; None if no phase is over."""
+    spent = {name: [seconds_of(one) for one in run.phases(name).values()] for name in PHASES}
+    everything = total([one for parts in spent.values() for one in parts])
+    rows: list[list[str]] = []
+    for name, parts in spent.items():
+        if parts:
+            own = total(parts)
+            rows.append([name, number_html(ratio(own, 60), "minutes"), number_html(ratio(own, everything), "percent")])
+    if rows:
+        rows.append(["all phases", number_html(ratio(everything, 60), "minutes"), ""])
+    return Table(("phase", "minutes", "share"), rows, "compact") if rows else None
+
+
+def facts_table(run: RunSource) -> Table:
+    """Return what identifies a run: version, seed and hashes."""
+    manifest, champion = run.manifest, champion_of(run)
+    rows: list[list[str]] = [
+        ["AleaZero", text_html(manifest["version"])],
+        ["seed", number_html(manifest["seed"], "exactly")],
+        ["rules of the game", text_html(manifest["rules"])],
+        ["settings, as a hash", text_html(manifest["settings"])],
+    ]
+    for one in manifest["iterations"].rows():
+        if one["model"] and one["number"].value == champion.value:
+            rows.append(["the champion's file, as a hash", text_html(one["model"])])
+    return Table(("what", "which"), rows, "compact", left=(1,))
+
+
+def chart_tables(chart: Chart) -> list[Table]:
+    """Return the numbers that a chart plots, one table per panel."""
+    return [_panel_table(chart, panel) for panel in chart.panels]
+
+
+def measured_networks(run: RunSource) -> dict[str, Sourced]:
+    """Return the ends of the phase ``evaluate`` of the champion and of the newest network, if they were evaluated."""
+    found = {number: one for number, one in run.phases(EVALUATE).items() if one["results"].value}
+    champion = champion_of(run).whole
+    networks = {}
+    if champion in found:
+        networks["champion"] = found[champion]
+    if found and max(found) != champion:
+        newest = max(found) == max(run.phases(GATE), default=0)
+        networks["newest" if newest else "newest measured"] = found[max(found)]
+    return networks
+
+
+def final_of(run: RunSource) -> Sourced | None:
+    """Return the evaluation of the champion at the end of the run; None if there was none."""
+    found = run.phases(FINAL)
+    last = found[max(found)] if found else None
+    return last if last is not None and last["results"]["network"].whole == champion_of(run).whole else None
+
+
+def champion_of(run: RunSource) -> Sourced:
+    """Return the number of the champion's iteration."""
+    known = [one["champion"] for one in run.manifest["iterations"].rows() if one["champion"]]
+    return known[-1] if known else Sourced(None, "manifest:iterations")
+
+
+def number_html(number: Sourced, way: str = "plain") -> Markup:
+    """Return a number as HTML with its place; ``way`` is a key of ``WRITE``."""
+    return Markup('<span data-from="{}">{}</span>').format(number.place, number_text(number, way))
+
+
+def text_html(text: Sourced) -> Markup:
+    """Return a text of the run's files as HTML with its place."""
+    return Markup('<span data-from="{}" data-as="text">{}</span>').format(text.place, str(text.value))
+
+
+def game_html(game: Sourced) -> Markup:
+    """Return the title of a game as HTML with its place; its spec is the tooltip."""
+    spec = str(game.value)
+    return Markup('<span data-from="{}" data-as="game" title="{}">{}</span>').format(game.place, spec, title_of(spec))
+
+
+def name_html(part: Sourced) -> Markup:
+    """Return the key of a part of the run's files as HTML with its place."""
+    return Markup('<span data-from="{}" data-as="name">{}</span>').format(
+        part.place, unquote(part.place.rpartition("/")[2])
+    )
+
+
+def mean_html(estimate: Sourced, way: str = "plain") -> Markup:
+    """Return a mean and its interval as HTML."""
+    mean = number_html(estimate["mean"], way)
+    return mean if estimate["low"].number is None else _ranged(mean, interval_html(estimate, way))
+
+
+def interval_html(estimate: Sourced, way: str = "plain") -> Markup:
+    """Return the ends of an interval as HTML; one end may be open."""
+    low, high = estimate["low"], estimate["high"]
+    if low.number is None and high.number is None:
+        return Markup(NOTHING)
+    if low.number is None:
+        return Markup("{} or less").format(number_html(high, way))
+    if high.number is None:
+        return Markup("{} or more").format(number_html(low, way))
+    return Markup("{} to {}").format(number_html(low, way), number_html(high, way))
+
+
+def number_text(number: Sourced, way: str) -> str:
+    """Return a number as text; ``way`` is a key of ``WRITE``."""
+    if number.number is None:
+        return NOTHING
+    return WRITE[way](number.value).replace("-", "−" if way != "date" else "-")  # a seed is too long for a float
 
 
 def plain(value: float) -> str:
-    """Three digits, or all before the point."""
+    """Write three significant digits, or all before the decimal point."""
     if abs(value) >= 99.95:
         return f"{value:,.0f}"
     if value == 0:
@@ -39,7 +240,7 @@ def plain(value: float) -> str:
 
 
 def minutes(value: float) -> str:
-    """As exact as somebody who waits wants to know it."""
+    """Write minutes; fewer have more decimals."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
@@ -55,238 +256,78 @@ WRITE: Final[dict[str, Callable[[float], str]]] = {
     "exactly": lambda value: str(int(value)),
     "date": lambda value: f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M} UTC",
 }
-"""By name, the ways to write a number."""
+"""The ways to write a number, by name."""
 
 
-def written(told: Told, way: str) -> str:
-    """A number as text."""
-    if told.number is None:
-        return NOTHING
-    return WRITE[way](told.value).replace("-", "−" if way != "date" else "-")  # a seed is too long for a float
-
-
-def shown(told: Told, way: str = "plain") -> str:
-    """A number as HTML, with its place."""
-    return f'<span data-from="{escape(told.place)}">{written(told, way)}</span>'
-
-
-def shown_text(told: Told) -> str:
-    """A word or a sentence of the run's files as HTML, with its place."""
-    return f'<span data-from="{escape(told.place)}" data-as="text">{escape(str(told.value))}</span>'
-
-
-def shown_game(told: Told) -> str:
-    """What people call a game, as HTML; the text that it is loaded by is its tooltip."""
-    text = str(told.value)
-    return (
-        f'<span data-from="{escape(told.place)}" data-as="game" title="{escape(text)}">{escape(title_of(text))}</span>'
-    )
-
-
-def shown_name(told: Told) -> str:
-    """What a part of the run's files is called there, as HTML."""
-    name = unquote(told.place.rpartition("/")[2])
-    return f'<span data-from="{escape(told.place)}" data-as="name">{escape(name)}</span>'
-
-
-def between(told: Told, way: str = "plain", joined: str = " to ") -> str:
-    """The ends of an interval; nothing where there are none."""
-    low, high = told["low"], told["high"]
-    if low.number is None:
-        return NOTHING if high.number is None else f"{shown(high, way)} or less"
-    return f"{shown(low, way)} or more" if high.number is None else f"{shown(low, way)}{joined}{shown(high, way)}"
-
-
-def with_interval(told: Told, way: str = "plain") -> str:
-    """A mean and its interval."""
-    mean = shown(told["mean"], way)
-    return mean if told["low"].number is None else f'{mean} <small class="range">({between(told, way)})</small>'
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", words: Sequence[int] = ()) -> str:
-    """Rows of HTML, the first cell of each its name; columns of words stand left."""
-
-    def cells(tag: str, row: Sequence[str], first: int = 0) -> str:
-        kinds = [' class="words"' if number in words else "" for number in range(first, first + len(row))]
-        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
-
-    top = cells("th", head)
-    body = "\n".join(f'<tr><th scope="row">{row[0]}</th>{cells("td", row[1:], 1)}</tr>' for row in rows)
-    return (f'<div class="wide"><table class="{kind}">\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>'
-            "</table></div>")  # fmt: skip
-
-
-def final_table(files: RunFiles, networks: dict[str, Told]) -> str:
-    """How strong networks are, by what they are called: the ends of their evaluations."""
-    ratings = {str(one["name"].value): one for one in newest_ratings(files)}
-    final = final_of(files)
-    columns = [*networks.values(), *([final] if final else [])]
-    met = list(dict.fromkeys(name for one in columns for name in one["results"]["opponents"].parts()))
-    rows = []
-
-    def add(name: str, cells: list[str]) -> None:
-        if any(cell != NOTHING for cell in cells):
-            rows.append([name, *cells])
-
-    for name in met:
-        add(f"against {escape(name)}", [_share(one["results"]["opponents"][name]) for one in columns])
-    if "oracle" not in met:
-        add("against oracle", [_share(one["results"]["oracle"]) for one in columns])
-    for name in met:
-        add(f"points against {escape(name)}", [_points(one["results"]["points"][name]) for one in columns])
-    counted = "pairs of games" if any(one["results"]["oracle_score"] for one in columns) else "games"
-    add("mean score", [_mean(one["results"]["score"], "score", counted) for one in columns])
-    add("mean score of the oracle <small>in the same games</small>",
-        [_mean(one["results"]["oracle_score"], "score", counted) for one in columns])  # fmt: skip
-    add("regret a decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
-    add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
-    add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
-    add("Elo <small>the oracle is zero, or random play</small>",
-        [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
-        + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip
-    head = ["", *(f"{called}: network {shown(one['iteration'], 'exactly')}" for called, one in networks.items())]
-    if final:
-        head.append(f"at the end: network {shown(final['results']['network'], 'exactly')}")
-    return table(head, rows, "final")
-
-
-def regret_table(measured: Told) -> str:
-    """What the decisions of one network give away, by kind; nothing where that was not measured."""
-    kinds = measured["results"]["regret"]["by_kind"].parts()
-    rows = [[shown_name(one), shown(one["count"], "count"), with_interval(one), shown(one["optimal"], "percent"),
-             shown(one["tied"], "count")] for one in kinds.values()]  # fmt: skip
-    return table(("kind of decision", "positions", "regret", "best chosen", "with several best"), rows) if rows else ""
-
-
-def gate_table(files: RunFiles) -> str:
-    """Each gate, and its verdict."""
-    rows, in_points = [], False
-    for one in files.phases(GATE).values():
-        results, word = one["results"], verdict(one)
-        name = f"network {shown(one['iteration'], 'exactly')}"
-        if not results["score"]:
-            rows.append([name, "nobody", shown(results["pairs"], "count"), NOTHING, "the first champion"])
-            continue
-        champion = f"network {shown(results['against'], 'exactly')}"
-        said = f'<span class="{word}">{VERDICTS[word]}</span>'
-        in_points = in_points or bool(results["gain"])
-        score = with_interval(results["gain"]) if results["gain"] else with_interval(results["score"], "percent")
-        rows.append([name, champion, shown(results["pairs"], "count"), score, said])
-    scored = "points ahead" if in_points else "games won"
-    return table(("candidate", "champion", "pairs", scored, "verdict"), rows, words=(1, 4)) if rows else ""
-
-
-def ratings_table(files: RunFiles) -> str:
-    """All who were rated, the best first."""
-    rows = [[shown_text(one["name"]), shown(one["rating"], "elo") if _bounded(one) else NOTHING, between(one, "elo"),
-             shown(one["pairs"], "count")] for one in newest_ratings(files)]  # fmt: skip
-    return table(("player", "Elo", "interval", "pairs"), rows, "compact") if rows else ""
-
-
-def time_table(files: RunFiles) -> str:
-    """Minutes by phase, and their shares."""
-    spent = {name: [seconds_of(one) for one in files.phases(name).values()] for name in PHASES}
-    everything = total([one for parts in spent.values() for one in parts])
-    rows = []
-    for name, parts in spent.items():
-        if parts:
-            own = total(parts)
-            rows.append([name, shown(ratio(own, 60), "minutes"), shown(ratio(own, everything), "percent")])
-    if rows:
-        rows.append(["all phases", shown(ratio(everything, 60), "minutes"), ""])
-    return table(("phase", "minutes", "share"), rows, "compact") if rows else ""
-
-
-def chart_tables(chart: Chart) -> str:
-    """The numbers behind a chart."""
-    return "\n".join(_panel_table(chart, panel) for panel in chart.panels)
-
-
-def measured_networks(files: RunFiles) -> dict[str, Told]:
-    """The champion and the newest network, as far as they were measured."""
-    found = {number: one for number, one in files.phases(EVALUATE).items() if one["results"].value}
-    champion = champion_of(files).whole
-    networks = {}
-    if champion in found:
-        networks["champion"] = found[champion]
-    if found and max(found) != champion:
-        newest = max(found) == max(files.phases(GATE), default=0)
-        networks["newest" if newest else "newest measured"] = found[max(found)]
-    return networks
-
-
-def final_of(files: RunFiles) -> Told | None:
-    """The champion, as it was measured when the run was over; None where it was not."""
-    found = files.phases(FINAL)
-    last = found[max(found)] if found else None
-    return last if last is not None and last["results"]["network"].whole == champion_of(files).whole else None
-
-
-def champion_of(files: RunFiles) -> Told:
-    """Whose network is the best so far, by iteration."""
-    known = [one["champion"] for one in files.manifest["iterations"].rows() if one["champion"]]
-    return known[-1] if known else Told(None, "manifest:iterations")
-
-
-def _panel_table(chart: Chart, panel: Panel) -> str:
+def _panel_table(chart: Chart, panel: Panel) -> Table:
     by_x: dict[float | None, dict[str, Point]] = {}
     for line in panel.lines:
         for point in line.points:
             by_x.setdefault(point.x.number, {})[line.name] = point
-    minutes = chart.minutes if panel.x_name == "iteration" else {}
-    head = [panel.x_name, *(["minutes of learning"] if minutes else []), *(_heading(line) for line in panel.lines)]
-    rows = []
+    spent = chart.minutes if panel.x_name == "iteration" else {}
+    head = [panel.x_name, *(["minutes of learning"] if spent else []), *(_heading(line) for line in panel.lines)]
+    rows: list[list[str]] = []
     for x, points in by_x.items():
-        row = [shown(next(iter(points.values())).x, panel.x_way)]
-        if minutes:
-            told = minutes.get(int(x or 0))
-            row.append(NOTHING if told is None else shown(told, "minutes"))
+        row: list[str] = [number_html(next(iter(points.values())).x, panel.x_way)]
+        if spent:
+            until = spent.get(int(x or 0))
+            row.append(NOTHING if until is None else number_html(until, "minutes"))
         rows.append(row + [_point(points.get(line.name), panel.way) for line in panel.lines])
-    rows += [[escape(name), shown(told, panel.way)] for name, told in panel.levels.items()]
-    title = escape(panel.title)
+    rows += [[name, number_html(level, panel.way)] for name, level in panel.levels.items()]
+    title = panel.title
     if panel.named is not None:
-        title = f"{escape(panel.title.partition(':')[0])}: {shown_name(panel.named)}"
-    return f"<h3>{title}</h3>\n" + table(head, rows)
+        title = Markup("{}: {}").format(panel.title.partition(":")[0], name_html(panel.named))
+    return Table(head, rows, title=title)
 
 
 def _heading(line: Line) -> str:
-    return escape(line.name) if line.named is None else shown_name(line.named)
+    return line.name if line.named is None else name_html(line.named)
 
 
 def _point(point: Point | None, way: str) -> str:
     if point is None:
         return NOTHING
+    y = number_html(point.y, way)
     if point.low is None or point.high is None or None in (point.low.number, point.high.number):
-        return shown(point.y, way)
-    ends = f"{shown(point.low, way)} to {shown(point.high, way)}"
-    return f'{shown(point.y, way)} <small class="range">({ends})</small>'
+        return y
+    return _ranged(y, Markup("{} to {}").format(number_html(point.low, way), number_html(point.high, way)))
 
 
-def _found(told: Told, way: str) -> str:
-    return shown(told, way) if told else NOTHING
-
-
-def _mean(told: Told, way: str, counted: str) -> str:
-    if not told:
+def _mean(estimate: Sourced, way: str, counted: str) -> str:
+    if not estimate:
         return NOTHING
-    return f'{with_interval(told, way)}<small class="below">{shown(told["count"], "count")} {counted}</small>'
+    below = Markup('<small class="below">{} {}</small>').format(number_html(estimate["count"], "count"), counted)
+    return mean_html(estimate, way) + below
 
 
-def _share(told: Told) -> str:
-    return _mean(told, "percent", "pairs of games")
+def _share(estimate: Sourced) -> str:
+    return _mean(estimate, "percent", "pairs of games")
 
 
-def _points(told: Told) -> str:
-    return f"{shown(told[0], 'score')} to {shown(told[1], 'score')}" if told else NOTHING
+def _points(both: Sourced) -> str:
+    if not both:
+        return NOTHING
+    return Markup("{} to {}").format(number_html(both[0], "score"), number_html(both[1], "score"))
 
 
-def _bounded(rating: Told) -> bool:
+def _found(number: Sourced, way: str) -> str:
+    return number_html(number, way) if number else NOTHING
+
+
+def _elo(rating: Sourced | None) -> str:
+    if rating is None:
+        return NOTHING
+    interval = interval_html(rating, "elo")
+    return _ranged(number_html(rating["rating"], "elo"), interval) if _bounded(rating) else interval
+
+
+def _bounded(rating: Sourced) -> bool:
     return rating["low"].number is not None and rating["high"].number is not None
 
 
-def _elo(told: Told | None) -> str:
-    if told is None:
-        return NOTHING
-    if not _bounded(told):
-        return between(told, "elo")
-    return f'{shown(told["rating"], "elo")} <small class="range">({between(told, "elo")})</small>'
+def _network(name: str, number: Sourced) -> Markup:
+    return Markup("{}: network {}").format(name, number_html(number, "exactly"))
+
+
+def _ranged(number: Markup, interval: Markup) -> Markup:
+    return Markup('{} <small class="range">({})</small>').format(number, interval)

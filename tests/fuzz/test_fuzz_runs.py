@@ -19,7 +19,7 @@ from aleazero.cli.main import app
 from aleazero.report.charts import charts_of
 from aleazero.report.figures import draw
 from aleazero.report.page import make_page
-from aleazero.report.source import RunFiles
+from aleazero.report.source import RunSource
 from aleazero.runs.compare import compare_runs
 from aleazero.runs.directory import CONFIG, EVENTS, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
 from aleazero.runs.scalars import write_scalars
@@ -97,13 +97,13 @@ def compare(path: Path) -> None:
 
 
 def page(path: Path) -> None:
-    files = RunFiles(path)
+    files = RunSource(path)
     charts = charts_of(files)
     make_page(files, charts, {chart.key: "" for chart in charts})
 
 
 def picture(path: Path) -> None:
-    charts = charts_of(RunFiles(path))
+    charts = charts_of(RunSource(path))
     if charts:
         draw(Random(len(charts)).choice(charts))
 
