@@ -20,10 +20,9 @@ from aleazero.report.charts import charts_of
 from aleazero.report.figures import draw
 from aleazero.report.page import make_page
 from aleazero.report.source import RunSource
-from aleazero.runs.compare import compare_runs
-from aleazero.runs.directory import CONFIG, EVENTS, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
-from aleazero.runs.scalars import write_scalars
-from aleazero.runs.summary import summary_of
+from aleazero.runs.directory import CONFIG, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
+from aleazero.runs.events import EVENTS, write_scalars
+from aleazero.runs.summary import compare_runs, summary_of
 
 FILES = (CONFIG, MANIFEST, EVENTS)
 ODD_PLACES = (*FILES, LOCK, "images", "models", "replay", "report.html", "scalars.csv", f".{MANIFEST}.1.tmp")
