@@ -31,7 +31,7 @@ def report(
     - `aleazero report runs/yatzy_quick --out ~/yatzy.html --open`
     """
     from aleazero.cli.show import print_json
-    from aleazero.runs.report import images_of, write_report
+    from aleazero.report import images_of, write_report
 
     page = write_report(run, out)
     images = images_of(run)

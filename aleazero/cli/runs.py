@@ -62,8 +62,7 @@ def show(run: RunArgument, json: JsonFlag = False) -> None:
     from rich.text import Text
 
     from aleazero.cli.show import facts_table, make_console, print_json
-    from aleazero.runs.prune import disk_use
-    from aleazero.runs.summary import summary_of
+    from aleazero.runs.summary import disk_use, summary_of
 
     data = summary_of(run)
     if json:
@@ -85,7 +84,7 @@ def compare(
 ) -> None:
     """Runs side by side: what differs in their settings, and how strong they are."""
     from aleazero.cli.show import make_console, print_json, quiet_table
-    from aleazero.runs.compare import compare_runs
+    from aleazero.runs.summary import compare_runs
 
     data: dict[str, Any] = compare_runs(runs)
     if json:
@@ -101,10 +100,11 @@ def compare(
 @app.command()
 def board(run: RunArgument) -> None:
     """Write a run's numbers for TensorBoard, where it is installed."""
-    from aleazero.runs.directory import read_manifest
-    from aleazero.runs.scalars import write_board
+    from aleazero.runs.directory import read_manifest, require_no_links
+    from aleazero.runs.events import write_board
 
     read_manifest(run)
+    require_no_links(run)
     folder = write_board(run)
     if folder is None:
         raise RunError(

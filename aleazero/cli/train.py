@@ -81,9 +81,9 @@ def resume(
 def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
     from aleazero.cli.options import blame_rules
     from aleazero.cli.show import make_console, print_json
+    from aleazero.report import why_no_report, write_report
     from aleazero.runs.directory import open_directory
     from aleazero.runs.loop import train as train_run
-    from aleazero.runs.report import why_no_report, write_report
     from aleazero.runs.summary import summary_of
 
     with open_directory(folder, config) as held:

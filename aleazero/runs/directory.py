@@ -36,7 +36,7 @@ from aleazero.evaluation.seed_sets import NAMED
 from aleazero.files import odd_entry, open_in_place, write_whole
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig
-from aleazero.runs.events import Events, plain, read_events
+from aleazero.runs.events import EVENTS, Events, plain, read_events
 from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
 from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
@@ -45,7 +45,7 @@ FORMAT: Final = 2
 """Version of the directory's files."""
 READABLE: Final = (1, FORMAT)
 """Formats that can be looked at; a run goes on in its own only."""
-CONFIG, MANIFEST, EVENTS, LOCK = "config.yaml", "manifest.json", "events.ndjson", ".lock"
+CONFIG, MANIFEST, LOCK = "config.yaml", "manifest.json", ".lock"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
 LOOSE: Final = ConfigDict(strict=True, extra="ignore")
 MISSING: Final[Any] = None

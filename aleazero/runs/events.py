@@ -1,30 +1,35 @@
-"""Events of a run: a line of JSON each, only ever added to.
+"""Events of a run, one line of JSON each; and their numbers as scalars.csv and for TensorBoard.
 
-A run that was killed may tell the same thing twice, as it goes on from before: of events with the same name and place
-the last one counts. A line that a power cut left half written is cut off when the run goes on.
+Events are only appended. A run that was killed and resumed may write the same event twice: among events with the same
+name and place the last one counts. A line that a power cut left incomplete is removed when the run is resumed.
 """
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aleazero.errors import RunError
-from aleazero.files import open_in_place
+from aleazero.files import open_in_place, write_whole
 from aleazero.untrusted import parse_json, read_regular
 
+EVENTS, SCALARS, BOARD = "events.ndjson", "scalars.csv", "tensorboard"
 PLACE: Final = ("event", "iteration", "phase", "round")
 """What tells an event of an iteration from another. Others, such as stops, each happened."""
 OF_ITERATIONS: Final = ("phase", "learning", "selfplay", "fit")
 """Events that are looked up by their iteration."""
 LATEST: Final = 253_402_300_800
 """Seconds of the year 10000, which no event tells."""
+SKIPPED: Final = ("event", "time", "iteration", "phase", "round", "calibration", "pair_table")
+"""Keys of events that are not numbers over time."""
 
 
 class Events:
@@ -84,6 +89,62 @@ def interrupted(events: Iterable[Mapping[str, Any]], iteration: int, phase: str)
     return sum(float(one["seconds"]) for one in stops if (one.get("iteration"), one.get("phase")) == (iteration, phase))
 
 
+class Scalar(NamedTuple):
+    """One number of a run."""
+
+    time: float
+    iteration: int
+    round: int | None
+    name: str
+    value: float
+
+
+def scalars_of(events: list[dict[str, Any]]) -> list[Scalar]:
+    """Return all numbers of a run's events, named by their path in the event."""
+    found = []
+    for event in events:
+        if "iteration" not in event:
+            continue
+        kind = event.get("phase", event["event"])
+        told = {"seconds": event.get("seconds"), **event.get("results", {})} if event["event"] == "phase" else event
+        for name, value in _numbers(told, kind):
+            found.append(Scalar(event["time"], event["iteration"], event.get("round"), name, value))
+    return found
+
+
+def write_scalars(path: Path) -> None:
+    """Write scalars.csv into the directory of a run."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(Scalar._fields)
+    found = scalars_of(read_events(path / EVENTS))
+    rows.writerows(found)
+    try:
+        write_whole(path / SCALARS, [out.getvalue().encode()])
+    except OSError as error:
+        raise RunError(f"{path / SCALARS} cannot be written: {error.strerror or error}") from None
+
+
+def write_board(path: Path) -> Path | None:
+    """Write the same numbers for TensorBoard; return the folder, or None if TensorBoard is not installed."""
+    try:
+        from tensorboard.summary import Writer
+    except ImportError:
+        return None
+    folder, found = path / BOARD, scalars_of(read_events(path / EVENTS))
+    try:
+        for old in folder.glob("events.out.*"):
+            old.unlink()
+        writer = Writer(str(folder))
+        for one in found:
+            step = one.iteration if one.round is None else one.round
+            writer.add_scalar(one.name, one.value, step, wall_time=one.time)
+        writer.close()
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
+    return folder
+
+
 def plain(value: Any) -> Any:
     """As JSON has it: it knows no NaN."""
     if isinstance(value, Mapping):
@@ -132,3 +193,15 @@ def _cut_half_line(path: Path) -> None:
         return
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, int | float):
+        yield name, float(value)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in SKIPPED:
+                yield from _numbers(inner, f"{name}/{key}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _numbers(inner, f"{name}/{number}")

@@ -1,26 +1,27 @@
-"""The run: iteration by iteration, a network, a gate, an evaluation; and going on wherever it was stopped.
+"""The run: in each iteration a network, a gate and an evaluation; then files that are no longer needed are removed.
 
-A phase does its work and writes its files; then an event is added, then the manifest says that it is done. Killed in
-between, it is done again and ends with the same files.
+A phase does its work and writes its files; then an event is added; then the manifest marks the phase as done. If the
+run is killed in between, the phase is done again and ends with the same files.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
-from aleazero.runs.directory import Iteration, RunDirectory, hash_of
-from aleazero.runs.events import interrupted, read_events
-from aleazero.runs.measure import measure, measure_champion, require_opponents
-from aleazero.runs.prune import prune
+from aleazero.replay.folder import shard_paths
+from aleazero.replay.window import Window
+from aleazero.runs.directory import Iteration, RunDirectory, hash_of, require_no_links
+from aleazero.runs.evaluate import measure, measure_champion, require_opponents
+from aleazero.runs.events import interrupted, read_events, write_board, write_scalars
 from aleazero.runs.recipes import make_recipe
-from aleazero.runs.scalars import write_board, write_scalars
 
 GATE, EVALUATE, FINAL = "gate", "evaluate", "final"
 REPLAYS: Final = 2
@@ -73,6 +74,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                 if todo or number == run.config.iterations:
                     prune(run, number)
                     write_scalars(run.path)
+                    require_no_links(run.path)
                     write_board(run.path)
     except (Exception, KeyboardInterrupt) as error:
         with contextlib.suppress(RunError):  # a full disk is told by who met it first
@@ -87,6 +89,27 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 def player_of(run: RunDirectory, iteration: int) -> str:
     """The text of the player that an iteration's network is."""
     return f"net:{run.network(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+
+
+def prune(run: RunDirectory, newest: int) -> None:
+    """Remove models that are neither new nor the champion, and samples that no window reaches.
+
+    ``newest`` is the last iteration that is over: the next one, if it has begun, goes on from it.
+    """
+    champion = run.manifest.champion
+    for number in range(1, newest + 1 - run.config.keep.models):
+        if number != champion:
+            _remove(run.path.glob(f"models/{number:04}.*"))
+    for number in range(1, newest):  # what training goes on from
+        if number != champion:
+            _remove(run.path.glob(f"models/{number:04}.training.safetensors"))
+    if run.config.recipe == "alphazero" and run.replay.is_dir():
+        kept = max(run.config.keep.samples, run.config.alphazero.train.window)
+        wanted, paths = Window(run.replay, kept).shards, shard_paths(run.replay)[0]
+        if wanted:
+            _remove(
+                paths[: paths.index(wanted[0].path)]
+            )  # the oldest; what is damaged behind them is told, not removed
 
 
 def _require_networks(run: RunDirectory) -> None:
@@ -152,3 +175,11 @@ def _final(run: RunDirectory, game: Game, workers: int, listener: Listener) -> d
     """What is measured of the champion, when all is over."""
     assert run.manifest.champion is not None
     return measure_champion(run, game, player_of(run, run.manifest.champion), workers, listener.progress)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise RunError(f"{path} cannot be removed: {error.strerror or error}") from None

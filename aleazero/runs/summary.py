@@ -1,15 +1,16 @@
-"""A run in a few lines: how far it is, how strong its champion, what it cost."""
+"""Summary of a run (progress, strength of its champion, cost), and comparison of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aleazero.errors import ConfigError
 from aleazero.games.registry import title_of
-from aleazero.runs.directory import EVENTS, MANIFEST, Manifest, read_manifest, read_own_config
-from aleazero.runs.events import read_events
-from aleazero.runs.prune import disk_use
+from aleazero.runs.directory import MANIFEST, Manifest, read_manifest, read_own_config
+from aleazero.runs.events import EVENTS, read_events
 
 
 def find_runs(folder: Path) -> list[Path]:
@@ -40,6 +41,35 @@ def summary_of(path: Path) -> dict[str, Any]:
         "bytes": disk_use(path)["all"],
     }
     return {**data, "lines": in_lines(data)}
+
+
+def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
+    """By setting that differs, and by measure of strength, a word for each run."""
+    if len(paths) < 2:
+        raise ConfigError(f"got {len(paths)} run, expected at least two to compare")
+    summaries = [summary_of(path) for path in paths]
+    flat = [_flat(read_own_config(path).model_dump(mode="json")) for path in paths]
+    names = list(dict.fromkeys(name for one in flat for name in one))
+    settings = {
+        name: [str(one.get(name, "–")) for one in flat]
+        for name in names
+        if len({str(one.get(name)) for one in flat}) > 1
+    }
+    lines = [one["lines"] for one in summaries]
+    shown = list(dict.fromkeys(name for one in lines for name in one if name != "run"))
+    strength = {name: [one.get(name, "–") for one in lines] for name in shown}
+    return {"runs": [str(path) for path in paths], "settings": settings, "strength": strength}
+
+
+def disk_use(path: Path) -> dict[str, int]:
+    """Bytes by what lies in a directory, and in all."""
+    found: dict[str, int] = {}
+    for file in path.rglob("*"):
+        with contextlib.suppress(OSError):
+            if file.is_file():
+                part = file.relative_to(path).parts[0]
+                found[part] = found.get(part, 0) + file.stat().st_size
+    return {**found, "all": sum(found.values())}
 
 
 def in_lines(data: Mapping[str, Any]) -> dict[str, str]:
@@ -112,3 +142,11 @@ def _measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
         manifest.champion if manifest.champion is not None and (manifest.champion in found or final) else max(found)
     )
     return number, {**found.get(number, {}), "ratings": found[max(found)].get("ratings", []), **final}
+
+
+def _flat(data: Any, name: str = "") -> dict[str, Any]:
+    if not isinstance(data, dict):
+        return {name: data}
+    return {
+        key: value for part, inner in data.items() for key, value in _flat(inner, f"{name}.{part}".lstrip(".")).items()
+    }

@@ -19,10 +19,10 @@ from run_by_hand import run_by_hand
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """One chart is enough here."""
-    from aleazero.runs import report
+    from aleazero.report import charts
 
-    every = report.charts_of
-    monkeypatch.setattr(report, "charts_of", lambda files: every(files)[:1])
+    every = charts.charts_of
+    monkeypatch.setattr(charts, "charts_of", lambda run: every(run)[:1])
 
 
 @pytest.mark.usefixtures("few")

@@ -16,14 +16,13 @@ from run_by_hand import run_by_hand
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.compare import compare_runs
-from aleazero.runs.directory import CONFIG, EVENTS, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import draw
-from aleazero.runs.report_page import make_page
-from aleazero.runs.scalars import write_scalars
-from aleazero.runs.summary import summary_of
-from aleazero.runs.told import RunFiles
+from aleazero.report.charts import charts_of
+from aleazero.report.figures import draw
+from aleazero.report.page import make_page
+from aleazero.report.source import RunSource
+from aleazero.runs.directory import CONFIG, LOCK, MANIFEST, open_directory, read_own_config, settings_hash
+from aleazero.runs.events import EVENTS, write_scalars
+from aleazero.runs.summary import compare_runs, summary_of
 
 FILES = (CONFIG, MANIFEST, EVENTS)
 ODD_PLACES = (*FILES, LOCK, "images", "models", "replay", "report.html", "scalars.csv", f".{MANIFEST}.1.tmp")
@@ -97,13 +96,13 @@ def compare(path: Path) -> None:
 
 
 def page(path: Path) -> None:
-    files = RunFiles(path)
+    files = RunSource(path)
     charts = charts_of(files)
     make_page(files, charts, {chart.key: "" for chart in charts})
 
 
 def picture(path: Path) -> None:
-    charts = charts_of(RunFiles(path))
+    charts = charts_of(RunSource(path))
     if charts:
         draw(Random(len(charts)).choice(charts))
 

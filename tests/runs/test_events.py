@@ -9,9 +9,9 @@ import os
 import pytest
 
 from aleazero.errors import RunError
+from aleazero.report.source import Sourced
+from aleazero.report.tables import number_text
 from aleazero.runs.events import Events, read_events
-from aleazero.runs.report_numbers import written
-from aleazero.runs.told import Told
 
 
 def test_events_come_back_as_they_were_told(tmp_path):
@@ -55,7 +55,7 @@ def test_a_clock_that_jumps_spoils_nothing(tmp_path, monkeypatch, clock):
     monkeypatch.setattr("time.time", lambda: clock)
     events.add("started", iterations=3)
     (event,) = read_events(tmp_path / "e.ndjson")
-    assert written(Told(event["time"], "events:"), "date").endswith("UTC")
+    assert number_text(Sourced(event["time"], "events:"), "date").endswith("UTC")
 
 
 def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):

@@ -25,10 +25,10 @@ from page_trace import Page, Truth, wrong
 from small_runs import AFTERSTATE, ALPHAZERO, Quiet, lasting, run
 
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError, ReplayError, RunError
+from aleazero.report import write_report
 from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory, read_manifest
 from aleazero.runs.events import read_events
-from aleazero.runs.report import write_report
 from aleazero.runs.summary import summary_of
 from aleazero.training.learner_state import _checksum
 

@@ -15,7 +15,7 @@ from small_runs import ALPHAZERO
 from aleazero.replay.shard import read_shard
 from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory
-from aleazero.runs.prune import prune
+from aleazero.runs.loop import prune
 
 
 def settings(window, samples):

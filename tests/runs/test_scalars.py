@@ -14,7 +14,7 @@ from run_by_hand import read_lines, run_by_hand
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.scalars import write_board, write_scalars
+from aleazero.runs.events import write_board, write_scalars
 
 
 @pytest.fixture

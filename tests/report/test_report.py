@@ -10,24 +10,24 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py and page_trace.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py and page_trace.py
 
 from page_trace import Page, Truth, agrees, wrong
 from run_by_hand import estimate, phase, read_lines, run_by_hand, write_events
 
+from aleazero import report
 from aleazero.errors import ConfigError, RunError
-from aleazero.runs import report
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import COLOURS
-from aleazero.runs.report_numbers import written as shown_number
-from aleazero.runs.report_page import make_page
+from aleazero.report.charts import charts_of
+from aleazero.report.figures import COLOURS
+from aleazero.report.page import make_page
+from aleazero.report.source import RunSource, Sourced
+from aleazero.report.tables import number_text
 from aleazero.runs.summary import summary_of
-from aleazero.runs.told import RunFiles, Told
 
 
 def page_of(path: Path) -> str:
     """The page without its drawings, which take long."""
-    files = RunFiles(path)
+    files = RunSource(path)
     charts = charts_of(files)
     return make_page(files, charts, {chart.key: "" for chart in charts})
 
@@ -63,7 +63,7 @@ def test_the_champion_as_measured_at_the_end_stands_beside_and_in_the_first_sent
 def test_every_number_that_is_drawn_is_on_the_page(written: Path) -> None:
     page = Page((written / "report.html").read_text(encoding="utf-8"))
     places = {place for place, _, _ in page.traced}
-    for chart in charts_of(RunFiles(written)):
+    for chart in charts_of(RunSource(written)):
         for panel in chart.panels:
             for point in (point for line in panel.lines for point in line.points):
                 assert {one.place for one in (point.y, point.low, point.high) if one is not None} <= places
@@ -95,7 +95,7 @@ def test_a_wrong_number_would_be_found(written: Path) -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_people_do(way: str, value: float | None, text: str) -> None:
-    assert shown_number(Told(value, "events:a"), way) == text
+    assert number_text(Sourced(value, "events:a"), way) == text
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_page_asks_nobody_for_anything(written: Path) -> None:
 
 def test_drawings_take_colours_and_letters_from_the_page(written: Path) -> None:
     drawings = re.findall(r"<svg.*?</svg>", (written / "report.html").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(drawings) == len(charts_of(RunFiles(written)))
+    assert len(drawings) == len(charts_of(RunSource(written)))
     for svg in drawings:
         assert re.findall(r"#[0-9a-f]{6}\b|<style|font-family", svg) == []
         assert set(re.findall(r"var\(--(\w+)\)", svg)) <= set(COLOURS)
@@ -148,7 +148,7 @@ def test_the_same_directory_gives_the_same_bytes(written: Path, tmp_path: Path) 
     before = [image.read_bytes() for image in images]
     assert report.write_report(written, tmp_path / "again.html").read_bytes() == page
     assert [image.read_bytes() for image in images] == before
-    assert {image.stem for image in images} == {chart.key for chart in charts_of(RunFiles(written))}
+    assert {image.stem for image in images} == {chart.key for chart in charts_of(RunSource(written))}
 
 
 def test_what_a_reader_looks_for_is_there(written: Path) -> None:
@@ -251,15 +251,6 @@ def test_minutes_until_a_stop_are_counted(tmp_path: Path) -> None:
     assert summary_of(path)["seconds"] == pytest.approx(before + 600)
 
 
-def test_losses_of_runs_of_before_have_numbers(tmp_path: Path) -> None:
-    path = run_by_hand(tmp_path / "run")
-    assert "loss: win_2" in honest(path)
-    write_events(
-        path, [{**one, "losses": [0.5, 0.25]} if one["event"] == "learning" else one for one in read_lines(path)]
-    )
-    assert "loss: 1" in honest(path)
-
-
 def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     events = read_lines(path)
@@ -343,8 +334,11 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         report.write_report(path)
 
 
-def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_a_missing_package_is_named_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
     assert report.why_no_report() is not None
-    with pytest.raises(ConfigError, match=r"matplotlib, which is missing: pip install 'aleazero\[report\]'$"):
+    with pytest.raises(ConfigError, match=rf"^[^\n]* {package}, which is missing: pip install 'aleazero\[report\]'$"):
         report.write_report(run_by_hand(tmp_path / "run"))

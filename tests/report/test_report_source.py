@@ -7,26 +7,26 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py
 
 from run_by_hand import read_lines, run_by_hand, write_events
 
 from aleazero.errors import RunError
-from aleazero.runs.told import RunFiles, Told, ratio, total
+from aleazero.report.source import RunSource, Sourced, ratio, total
 
 
 def test_a_place_leads_to_what_stands_there(tmp_path: Path) -> None:
-    files = RunFiles(run_by_hand(tmp_path / "run"))
+    files = RunSource(run_by_hand(tmp_path / "run"))
     told = files.phases("evaluate")[3]["results"]["regret"]["by_kind"]["mark/keep"]["mean"]
     assert told.place == "events:phase/3/evaluate/results/regret/by_kind/mark%2Fkeep/mean"
     assert told.number == pytest.approx(0.111)
-    assert files.manifest["iterations"][1]["champion"] == Told(2, "manifest:iterations/1/champion")
-    assert files.config["gate"]["pairs"] == Told(100, "config:gate/pairs")
+    assert files.manifest["iterations"][1]["champion"] == Sourced(2, "manifest:iterations/1/champion")
+    assert files.config["gate"]["pairs"] == Sourced(100, "config:gate/pairs")
     assert files.events("learning")[0].place == "events:learning/1/11"
 
 
 def test_what_is_missing_is_none_all_the_way_down(tmp_path: Path) -> None:
-    told = RunFiles(run_by_hand(tmp_path / "run")).phases("gate")[1]["results"]["score"]["mean"]
+    told = RunSource(run_by_hand(tmp_path / "run")).phases("gate")[1]["results"]["score"]["mean"]
     assert not told
     assert told.number is None
     assert told.parts() == {}
@@ -34,27 +34,27 @@ def test_what_is_missing_is_none_all_the_way_down(tmp_path: Path) -> None:
 
 
 def test_sums_and_ratios_are_places_too() -> None:
-    a, b, none = Told(6, "events:a"), Told(3.0, "events:b"), Told(None, "events:c")
-    assert total([a, none, b]) == Told(9.0, "events:a + events:b")
+    a, b, none = Sourced(6, "events:a"), Sourced(3.0, "events:b"), Sourced(None, "events:c")
+    assert total([a, none, b]) == Sourced(9.0, "events:a + events:b")
     assert total([none]).value is None
-    assert ratio(total([a, b]), 60) == Told(0.15, "events:a + events:b / 60")
-    assert ratio(a, Told(0.0, "events:z")) == Told(None, "events:a / events:z")
+    assert ratio(total([a, b]), 60) == Sourced(0.15, "events:a + events:b / 60")
+    assert ratio(a, Sourced(0.0, "events:z")) == Sourced(None, "events:a / events:z")
     assert ratio(none, b).value is None
 
 
 def test_no_number_is_not_taken_for_one() -> None:
-    assert Told(float("nan"), "events:a").number is None
+    assert Sourced(float("nan"), "events:a").number is None
     for value in ("3", True, [3]):
         with pytest.raises(RunError, match=r"^events:a is .*, expected a number$"):
-            _ = Told(value, "events:a").number
-    with pytest.raises(RunError, match=r"^events:a is '3.5'|^events:a is 3.5, expected a whole number$"):
-        _ = Told(3.5, "events:a").whole
+            _ = Sourced(value, "events:a").number
+    with pytest.raises(RunError, match=r"^events:a is '3.5'|^events:a is 3.5, expected an integer$"):
+        _ = Sourced(3.5, "events:a").whole
     with pytest.raises(RunError, match="expected something with 'mean' inside"):
-        _ = Told("no", "events:a")["mean"]
+        _ = Sourced("no", "events:a")["mean"]
     with pytest.raises(RunError, match="expected parts by name"):
-        Told([1], "events:a").parts()
+        Sourced([1], "events:a").parts()
     with pytest.raises(RunError, match="expected a list"):
-        Told({"a": 1}, "events:a").rows()
+        Sourced({"a": 1}, "events:a").rows()
 
 
 def test_of_an_event_told_twice_the_last_counts(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_of_an_event_told_twice_the_last_counts(tmp_path: Path) -> None:
     events = read_lines(path)
     again = [{**one, "seconds": 7.0} for one in events if one.get("phase") == "learn"]
     write_events(path, [*events, *reversed(again)])
-    learnt = RunFiles(path).phases("learn")
+    learnt = RunSource(path).phases("learn")
     assert [(number, one["seconds"].value) for number, one in learnt.items()] == [(n, 7.0) for n in (1, 2, 3, 4)]
 
 
@@ -74,4 +74,4 @@ def test_an_event_that_cannot_be_placed_is_damage(tmp_path: Path, event: dict[st
     path = run_by_hand(tmp_path / "run")
     write_events(path, [*read_lines(path), {"time": 1.0, **event}])
     with pytest.raises(RunError, match=r"events\.ndjson, line \d+ is damaged: .*expected an event"):
-        RunFiles(path)
+        RunSource(path)

@@ -1,18 +1,22 @@
-"""The charts of a run's report: which of its numbers are drawn, and what is said below them."""
+"""Choice of the numbers that a report plots.
+
+A chart has panels, a panel has lines, a line has points, and every number of a point has its place.
+``figures.py`` draws them, and ``tables.py`` lists them below the drawing.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
-from aleazero.runs.report_charts import Chart, Line, Panel, Point, means
-from aleazero.runs.told import RunFiles, Told, ratio, total
+from aleazero.report.source import RunSource, Sourced, ratio, total
 
 LEARN, SELFPLAY, FIT, GATE, EVALUATE, FINAL = "learn", "selfplay", "fit", "gate", "evaluate", "final"
 OPPONENTS: Final = {"random": "orange", "rollout": "blue", "oracle": "red"}
 PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green", FINAL: "teal"}
-VERDICTS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
+VERDICT_COLOURS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
 MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
 NETWORK: Final = re.compile(r"network [1-9][0-9]*")
 LOSSES: Final = {
@@ -23,35 +27,96 @@ LOSSES: Final = {
 }
 
 
-def charts_of(files: RunFiles) -> list[Chart]:
-    """All that there is something to draw for."""
+@dataclass(frozen=True)
+class Point:
+    """A number over another, optionally with an interval."""
+
+    x: Sourced
+    y: Sourced
+    low: Sourced | None = None
+    high: Sourced | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of one series."""
+
+    name: str
+    colour: str
+    """A name of the palette, see ``figures.py:COLOURS``."""
+    points: list[Point]
+    mark: Literal["line", "dots", "bars"] = "line"
+    named: Sourced | None = None
+    """The source of its name, if that comes from the run's files."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines with the same axes."""
+
+    title: str
+    way: str
+    """How its numbers are written: a key of ``tables.py:WRITE``."""
+    lines: list[Line]
+    levels: dict[str, Sourced] = field(default_factory=dict)
+    """Horizontal lines, by name."""
+    even: float | None = None
+    """The value at which neither side is better."""
+    equal: bool = False
+    """Whether points on the diagonal are best."""
+    close: bool = False
+    """Whether the axis of shares covers the data only, not 0 to 100 %."""
+    x_name: str = "iteration"
+    x_way: str = "exactly"
+    named: Sourced | None = None
+    """The source of the end of its title, if that comes from the run's files."""
+
+    @property
+    def drawable(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(point.y.number is not None for line in self.lines for point in line.points)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Panels that are drawn in one figure."""
+
+    key: str
+    """The name of its file and of its section."""
+    title: str
+    caption: str
+    panels: list[Panel]
+    minutes: dict[int, Sourced] = field(default_factory=dict)
+    """Minutes of learning until the end of each iteration, for a second axis."""
+
+
+def charts_of(run: RunSource) -> list[Chart]:
+    """Return all charts that have anything to draw."""
     found = []
     for make in (strength, regret, ratings, gates, losses, calibration, entropy, throughput, time_spent):
-        chart = make(files)
+        chart = make(run)
         panels = [panel for panel in chart.panels if panel.drawable]
         if panels:
             found.append(Chart(chart.key, chart.title, chart.caption, panels, chart.minutes))
     return found
 
 
-def minutes_learnt(files: RunFiles) -> dict[int, Told]:
-    """Minutes of learning until the end of each iteration: gates and evaluations are not in them."""
-    found: dict[int, Told] = {}
-    told = {one.value["iteration"]: one["seconds"] for one in files.events("learning")}  # of each iteration the last
-    spent: list[Told] = []
-    for number in sorted({*files.phases(LEARN), *files.phases(FIT)}):
-        spent += [
-            seconds_of(files.phases(name)[number]) for name in (LEARN, SELFPLAY, FIT) if number in files.phases(name)
-        ]
-        found[number] = ratio(told[number] if told.get(number) else total(spent), 60)
+def minutes_learnt(run: RunSource) -> dict[int, Sourced]:
+    """Return the minutes of learning until the end of each iteration, without gates and evaluations."""
+    found: dict[int, Sourced] = {}
+    learning = {one.value["iteration"]: one["seconds"] for one in run.events("learning")}  # the last of each iteration
+    spent: list[Sourced] = []
+    for number in sorted({*run.phases(LEARN), *run.phases(FIT)}):
+        spent += [seconds_of(run.phases(name)[number]) for name in (LEARN, SELFPLAY, FIT) if number in run.phases(name)]
+        found[number] = ratio(learning[number] if learning.get(number) else total(spent), 60)
     return found
 
 
-def strength(files: RunFiles) -> Chart:
-    """Against the fixed opponents and the oracle, and the mean score."""
-    measured = files.phases(EVALUATE)
+def strength(run: RunSource) -> Chart:
+    """Chart the scores against the fixed opponents and the oracle, and the mean score."""
+    measured = run.phases(EVALUATE)
     lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
-             for name in opponents(files)]  # fmt: skip
+             for name in opponents(run)]  # fmt: skip
     oracle = [Line("against oracle", "red", means(measured, "results", "oracle"))]
     scores = [Line("the network", "blue", means(measured, "results", "score")),
               Line("the oracle, same games", "red", means(measured, "results", "oracle_score"))]  # fmt: skip
@@ -62,13 +127,13 @@ def strength(files: RunFiles) -> Chart:
         [Panel("games won", "percent", _filled(lines), even=0.5),
          Panel("games won against the oracle", "percent", _filled(oracle), even=0.5, close=True),
          Panel("mean score", "score", _filled(scores))],
-        minutes_learnt(files),
+        minutes_learnt(run),
     )  # fmt: skip
 
 
-def regret(files: RunFiles) -> Chart:
-    """What decisions give away, by kind, and games."""
-    measured = files.phases(EVALUATE)
+def regret(run: RunSource) -> Chart:
+    """Chart the regret per decision, by kind, and per game."""
+    measured = run.phases(EVALUATE)
     kinds = _named(one["results"]["regret"]["by_kind"].parts() for one in measured.values())
     lines = [Line("all decisions", "ink", means(measured, "results", "regret"))]
     if len(kinds) > 1:
@@ -81,14 +146,14 @@ def regret(files: RunFiles) -> Chart:
         "What a decision of the network gives away on average against the exact best one, on the same positions every "
         "time; nothing is perfect play. Bars are intervals of 95 %.",
         [Panel("regret a decision", "plain", _filled(lines)), Panel("regret a game", "plain", _filled(game))],
-        minutes_learnt(files),
+        minutes_learnt(run),
     )  # fmt: skip
 
 
-def ratings(files: RunFiles) -> Chart:
-    """Elo of the networks, and of the fixed opponents as levels."""
-    points, levels, gated = {}, {}, files.phases(GATE)
-    for one in newest_ratings(files):
+def ratings(run: RunSource) -> Chart:
+    """Chart the Elo of the networks, with the fixed opponents as horizontal lines."""
+    points, levels, gated = {}, {}, run.phases(GATE)
+    for one in newest_ratings(run):
         name = str(one["name"].value)
         number = int(name.removeprefix("network ")) if NETWORK.fullmatch(name) else 0
         if number in gated and one["low"] and one["high"]:
@@ -104,19 +169,19 @@ def ratings(files: RunFiles) -> Chart:
     )  # fmt: skip
 
 
-def gates(files: RunFiles) -> Chart:
-    """What each candidate scored against the champion, by verdict: games won, or points ahead where those decide."""
-    points: dict[str, list[Point]] = {name: [] for name in VERDICTS}
+def gates(run: RunSource) -> Chart:
+    """Chart the score of each candidate against the champion: games won, or points ahead if gates go by points."""
+    points: dict[str, list[Point]] = {name: [] for name in VERDICT_COLOURS}
     in_points = False
-    for one in files.phases(GATE).values():
+    for one in run.phases(GATE).values():
         gain = one["results"]["gain"]
         in_points = in_points or bool(gain)
         score = gain or one["results"]["score"]
         if score:
             points[verdict(one)].append(Point(one["iteration"], score["mean"], score["low"], score["high"]))
-    lines = [Line(name, VERDICTS[name], found, "dots") for name, found in points.items() if found]
+    lines = [Line(name, VERDICT_COLOURS[name], found, "dots") for name, found in points.items() if found]
     what = "How far ahead of the champion so far each iteration's network was, in the game's own points or returns."
-    edge = files.config["gate"]["gain0" if in_points else "score0"]
+    edge = run.config["gate"]["gain0" if in_points else "score0"]
     asked = {} if edge.number in (None, 0.0 if in_points else 0.5) else {"must be above": edge}
     panel = Panel("candidate ahead of champion", "plain", lines, asked, even=0.0)
     if not in_points:
@@ -125,28 +190,28 @@ def gates(files: RunFiles) -> Chart:
     return Chart("gates", "Gates", f"{what} Bars are intervals of 95 %; at the dashed line both are equal.", [panel])
 
 
-def losses(files: RunFiles) -> Chart:
-    """How far the network is from what it is taught."""
+def losses(run: RunSource) -> Chart:
+    """Chart the losses of training."""
     panels = []
-    told = files.events("learning")
-    columns = [_columns(one["losses"]) for one in told]
+    rounds = run.events("learning")
+    columns = [one["losses"].parts() for one in rounds]
     for number, (name, named) in enumerate(_named(columns).items()):
-        points = [Point(one["round"], found[name]) for one, found in zip(told, columns, strict=True) if name in found]
+        points = [Point(one["round"], found[name]) for one, found in zip(rounds, columns, strict=True) if name in found]
         line = Line(name, MORE[number % len(MORE)], points, named=named)
         panels.append(Panel(f"loss: {name}", "loss", [line], x_name="round", x_way="count", named=named))
-    fits = files.events("fit")
+    fits = run.events("fit")
     for number, (key, name) in enumerate(LOSSES.items()):
-        points = [Point(one["iteration"], one[key]) for one in fits if one[key].number != 0.0]  # 0: not learnt
+        points = [Point(one["iteration"], one[key]) for one in fits if one[key].number != 0.0]  # 0: not trained
         panels.append(Panel(f"{name} loss", "loss", [Line(name, MORE[number], points)]))
     caption = "How far the network is from what it is taught; it cannot reach zero in a game of chance."
     return Chart("losses", "Losses", caption, panels)
 
 
-def calibration(files: RunFiles) -> Chart:
-    """What values the newest network predicted, and what came."""
-    measured = [one["results"] for one in files.phases(EVALUATE).values() if one["results"]["calibration"]]
-    told = files.events("fit") or measured
-    rows = told[-1]["calibration"].rows() if told else []
+def calibration(run: RunSource) -> Chart:
+    """Chart the predicted values of the newest network and the mean returns."""
+    measured = [one["results"] for one in run.phases(EVALUATE).values() if one["results"]["calibration"]]
+    found = run.events("fit") or measured
+    rows = found[-1]["calibration"].rows() if found else []
     line = Line("tenths of the predictions", "blue", [Point(row[0], row[1]) for row in rows])
     return Chart(
         "calibration", "Calibration of values",
@@ -157,9 +222,9 @@ def calibration(files: RunFiles) -> Chart:
     )  # fmt: skip
 
 
-def entropy(files: RunFiles) -> Chart:
-    """How undecided the search and the network are."""
-    fits = files.events("fit")
+def entropy(run: RunSource) -> Chart:
+    """Chart the entropy of the search's and of the network's policy."""
+    fits = run.events("fit")
     lines = [Line(name, colour, [Point(one["iteration"], one[key]) for one in fits])
              for key, name, colour in (("target_entropy", "the search's choices", "orange"),
                                        ("model_entropy", "the network's policy", "blue"),
@@ -169,13 +234,13 @@ def entropy(files: RunFiles) -> Chart:
                  "zero is sure, or agreed.", [Panel("nats", "plain", lines)])  # fmt: skip
 
 
-def throughput(files: RunFiles) -> Chart:
-    """Work a second, by phase."""
-    learnt = {one.value["iteration"]: one for one in files.events("learning") if one["turns_per_second"].number}
-    played, fits = files.events("selfplay"), files.events("fit")
-    gated = [one for one in files.phases(GATE).values() if one["results"]["pairs"].number]
+def throughput(run: RunSource) -> Chart:
+    """Chart the throughput of each phase."""
+    newest = {one.value["iteration"]: one for one in run.events("learning") if one["turns_per_second"].number}
+    played, fits = run.events("selfplay"), run.events("fit")
+    gated = [one for one in run.phases(GATE).values() if one["results"]["pairs"].number]
     rates = (
-        ("learning: turns a second", PHASES[LEARN], [(one, one["turns_per_second"]) for one in learnt.values()]),
+        ("learning: turns a second", PHASES[LEARN], [(one, one["turns_per_second"]) for one in newest.values()]),
         ("self-play: games a second", PHASES[SELFPLAY], [(one, ratio(one["games"], one["seconds"])) for one in played]),
         ("self-play: evaluations a second", PHASES[SELFPLAY],
          [(one, ratio(one["evaluations"], one["seconds"])) for one in played]),
@@ -183,61 +248,66 @@ def throughput(files: RunFiles) -> Chart:
         ("gate: pairs of games a second", PHASES[GATE],
          [(one, ratio(one["results"]["pairs"], one["seconds"])) for one in gated]),
         ("evaluate: pairs of games a second", PHASES[EVALUATE],
-         [(one, ratio(_met(one), one["seconds"])) for one in files.phases(EVALUATE).values() if _met(one)]),
+         [(one, ratio(_met(one), one["seconds"])) for one in run.phases(EVALUATE).values() if _met(one)]),
     )  # fmt: skip
     panels = [Panel(title, "plain", [Line(title, colour, [Point(one["iteration"], rate) for one, rate in found])])
               for title, colour, found in rates]  # fmt: skip
     return Chart("throughput", "Throughput", "Work a second, by phase.", panels)
 
 
-def _met(evaluated: Told) -> Told:
-    """Pairs against all opponents of an evaluation."""
+def _met(evaluated: Sourced) -> Sourced:
+    """Return the pairs against all opponents of an evaluation."""
     results = evaluated["results"]
     return total([one["count"] for one in (*results["opponents"].parts().values(), results["oracle"])])
 
 
-def time_spent(files: RunFiles) -> Chart:
-    """Minutes of each phase."""
+def time_spent(run: RunSource) -> Chart:
+    """Chart the minutes of each phase."""
     lines = []
     for name, colour in PHASES.items():
-        points = [Point(one["iteration"], ratio(seconds_of(one), 60)) for one in files.phases(name).values()]
+        points = [Point(one["iteration"], ratio(seconds_of(one), 60)) for one in run.phases(name).values()]
         lines.append(Line(name, colour, points, "bars"))
     return Chart("time", "Where the time went", "Minutes of each iteration, by phase.",
                  [Panel("minutes", "minutes", _filled(lines))])  # fmt: skip
 
 
-def seconds_of(phase: Told) -> Told:
-    """Seconds of a phase, with those until it was stopped."""
+def means(ends: dict[int, Sourced], *keys: str) -> list[Point]:
+    """Return the means at the same keys of all events, with their intervals."""
+    points = []
+    for event in ends.values():
+        found = event
+        for key in keys:
+            found = found[key]
+        if found:
+            points.append(Point(event["iteration"], found["mean"], found["low"], found["high"]))
+    return points
+
+
+def seconds_of(phase: Sourced) -> Sourced:
+    """Return the seconds of a phase, including those before it was stopped."""
     return total([phase["interrupted"], phase["seconds"]])
 
 
-def opponents(files: RunFiles) -> list[str]:
-    """All fixed opponents that were met."""
-    return list(_named(one["results"]["opponents"].parts() for one in files.phases(EVALUATE).values()))
+def opponents(run: RunSource) -> list[str]:
+    """Return the names of all fixed opponents that were met."""
+    return list(_named(one["results"]["opponents"].parts() for one in run.phases(EVALUATE).values()))
 
 
-def newest_ratings(files: RunFiles) -> list[Told]:
-    """As they were told last."""
-    found = [one["results"]["ratings"].rows() for one in files.phases(EVALUATE).values() if one["results"]["ratings"]]
+def newest_ratings(run: RunSource) -> list[Sourced]:
+    """Return the ratings of the newest evaluation that has any."""
+    found = [one["results"]["ratings"].rows() for one in run.phases(EVALUATE).values() if one["results"]["ratings"]]
     return found[-1] if found else []
 
 
-def verdict(gate: Told) -> str:
-    """Of a gate, in a word."""
+def verdict(gate: Sourced) -> str:
+    """Return the verdict of a gate: a key of ``VERDICT_COLOURS``."""
     results = gate["results"]
     return "promoted" if results["promoted"].value else "kept" if results["decided"].value else "undecided"
 
 
-def _named(found: Iterable[dict[str, Told]]) -> dict[str, Told]:
-    """All that has a name, in the order in which it first has."""
-    return {name: told for parts in found for name, told in parts.items()}
-
-
-def _columns(losses: Told) -> dict[str, Told]:
-    """Losses by column; runs of before gave them numbers."""
-    if isinstance(losses.value, list):
-        return {str(number): one for number, one in enumerate(losses.rows())}
-    return losses.parts()
+def _named(found: Iterable[dict[str, Sourced]]) -> dict[str, Sourced]:
+    """Return all parts by name, in the order of their first occurrence."""
+    return {name: part for parts in found for name, part in parts.items()}
 
 
 def _filled(lines: list[Line]) -> list[Line]:

@@ -10,20 +10,19 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for run_by_hand.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for run_by_hand.py
 
 from run_by_hand import run_by_hand
 
-from aleazero.runs.report_charts import Chart, Line, Panel, Point
-from aleazero.runs.report_content import charts_of
-from aleazero.runs.report_figures import COLOURS, make_figure
-from aleazero.runs.told import RunFiles, Told
+from aleazero.report.charts import Chart, Line, Panel, Point, charts_of
+from aleazero.report.figures import COLOURS, make_figure
+from aleazero.report.source import RunSource, Sourced
 
 
 @pytest.fixture(scope="module")
 def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     runs = [run_by_hand(tmp_path_factory.mktemp("runs") / name, name) for name in ("alphazero", "afterstate")]
-    return {chart.key: chart for run in runs for chart in charts_of(RunFiles(run))}
+    return {chart.key: chart for run in runs for chart in charts_of(RunSource(run))}
 
 
 def chart_of(panel: Panel) -> Chart:
@@ -31,7 +30,7 @@ def chart_of(panel: Panel) -> Chart:
 
 
 def points(*numbers: float | None) -> list[Point]:
-    return [Point(Told(x, "events:x"), Told(y, "events:y")) for x, y in enumerate(numbers, start=1)]
+    return [Point(Sourced(x, "events:x"), Sourced(y, "events:y")) for x, y in enumerate(numbers, start=1)]
 
 
 def test_lines_go_through_what_was_told(charts: dict[str, Chart]) -> None:
@@ -73,7 +72,7 @@ def test_minutes_stand_above_their_iterations(charts: dict[str, Chart]) -> None:
 
 
 def test_every_colour_has_another_by_night() -> None:
-    css = (Path(__file__).resolve().parents[2] / "aleazero" / "runs" / "report.css").read_text(encoding="utf-8")
+    css = (Path(__file__).resolve().parents[2] / "aleazero" / "report" / "style.css").read_text(encoding="utf-8")
     for name in COLOURS:
         by_day, by_night = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", css)
         assert by_day != by_night
@@ -96,7 +95,7 @@ def test_any_numbers_can_be_drawn(numbers: tuple[float | None, ...]) -> None:
 
 
 def test_names_of_levels_do_not_meet() -> None:
-    levels = {name: Told(number, "events:a") for name, number in (("a", 0.0), ("b", 1.0), ("c", 2.0), ("d", 300.0))}
+    levels = {name: Sourced(number, "events:a") for name, number in (("a", 0.0), ("b", 1.0), ("c", 2.0), ("d", 300.0))}
     ax = make_figure(chart_of(Panel("Elo", "elo", [Line("n", "blue", points(5.0, 310.0))], levels))).axes[0]
     heights = {text.get_text(): text.xy[1] for text in ax.texts}
     assert sorted(heights, key=heights.__getitem__) == ["a", "b", "c", "d"]

@@ -1,4 +1,4 @@
-"""A report's charts drawn by matplotlib: as PNG, and as SVG that takes colours and letters from the page around it."""
+"""The charts of a report, drawn by matplotlib: as PNG, and as SVG that takes its colours and fonts from the page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 import warnings
 from typing import Any, Final
 
-from aleazero.errors import ConfigError, shortened
-from aleazero.runs.report_charts import Chart, Line, Panel
-from aleazero.runs.report_numbers import WRITE
+from aleazero.errors import shortened
+from aleazero.report.charts import Chart, Line, Panel
+from aleazero.report.tables import WRITE
 from aleazero.untrusted import printable
 
 COLOURS: Final = {
     "ink": "#22272e", "muted": "#6b7480", "faint": "#dfe3e8", "blue": "#1565c0", "red": "#b3395b", "orange": "#c96a00",
     "green": "#2e7d55", "purple": "#6f42c1", "teal": "#00838f",
 }  # fmt: skip
-"""The palette by daylight; the page's style has another for the dark, under the same names."""
+"""The light palette; style.css has a dark one with the same names."""
 MARKERS: Final = {
     "blue": "o",
     "red": "D",
@@ -45,22 +45,10 @@ LEGEND_BELOW: Final = 33
 NAME_HEIGHT: Final = 0.075
 """Of a level's name, as a share of the axes."""
 LONGEST_LABEL: Final = 60
-MISSING: Final = "the report draws with matplotlib, which is missing: pip install 'aleazero[report]'"
-
-
-def can_draw() -> bool:
-    """Whether matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def draw(chart: Chart) -> tuple[str, bytes]:
-    """A chart as SVG for a page, and as PNG."""
-    if not can_draw():
-        raise ConfigError(MISSING)
+    """Draw a chart; return it as SVG for the page, and as PNG."""
     import matplotlib as mpl
 
     with mpl.rc_context({**LOOK, "svg.hashsalt": chart.key}), warnings.catch_warnings():
@@ -73,7 +61,7 @@ def draw(chart: Chart) -> tuple[str, bytes]:
 
 
 def make_figure(chart: Chart) -> Any:
-    """A chart as matplotlib has it."""
+    """Return a chart as a figure of matplotlib."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -113,25 +101,25 @@ def _draw_panel(ax: Any, panel: Panel, wide: bool) -> None:
 
 
 def label_of(name: str) -> str:
-    """A name that a run's file gives, as a figure has room for it and as no font or formula stumbles over it."""
+    """Return a name from the run's files, shortened, and without characters that fonts or formulas do not accept."""
     return shortened(printable(" ".join(name.split())), LONGEST_LABEL, 0).lstrip("_")
 
 
 def _draw_levels(ax: Any, panel: Panel) -> None:
-    """Lines across, each with its name behind it; names that would meet are moved apart."""
-    across = sorted((told.number, name) for name, told in panel.levels.items() if told.number is not None)
+    """Draw horizontal lines with their names at the right; names that would overlap are moved apart."""
+    across = sorted((level.number, name) for name, level in panel.levels.items() if level.number is not None)
     for number, _ in across:
         ax.axhline(number, color=COLOURS["muted"], linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
     low, high = ax.get_ylim()
-    behind = -1.0
+    height = -1.0
     for number, name in across:
-        behind = max(behind + NAME_HEIGHT, (number - low) / (high - low))
-        ax.annotate(label_of(name), (1, behind), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
+        height = max(height + NAME_HEIGHT, (number - low) / (high - low))
+        ax.annotate(label_of(name), (1, height), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
                     va="center", fontsize=8.5, color=COLOURS["muted"])  # fmt: skip
 
 
 def _draw_line(ax: Any, line: Line) -> None:
-    """Points with their intervals; where a number is missing the line has a gap."""
+    """Draw points with their intervals; the line has a gap at a missing number."""
     gap = float("nan")
     xs = [gap if one.x.number is None else one.x.number for one in line.points]
     ys = [gap if one.y.number is None else one.y.number for one in line.points]
@@ -146,7 +134,7 @@ def _draw_line(ax: Any, line: Line) -> None:
 
 
 def _draw_bars(ax: Any, line: Line, bottoms: dict[float, float]) -> None:
-    """Bars on those that were drawn before."""
+    """Draw bars on top of those that were drawn before."""
     points = [
         (one.x.number, one.y.number) for one in line.points if one.x.number is not None and one.y.number is not None
     ]
@@ -187,12 +175,12 @@ def _set_axes(ax: Any, panel: Panel) -> None:
 
 
 def _ticks(panel: Panel, xs: list[float]) -> int:
-    """How many have room: rounds are long numbers."""
+    """Return the number of ticks that have room: rounds are long numbers."""
     return 1 if len(xs) < 2 else MOST_TICKS if panel.x_name != "round" else ROUND_TICKS
 
 
 def _minutes_above(ax: Any, chart: Chart) -> None:
-    """The minutes of learning, above the iterations."""
+    """Write the minutes of learning above the iterations."""
     low, high = ax.get_xlim()
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high and int(tick) in chart.minutes]
     ticks = [tick for tick in ticks if chart.minutes[int(tick)].number is not None]
@@ -219,7 +207,7 @@ def _tick(value: float, way: str) -> str:
 
 
 def _for_page(svg: str, chart: Chart) -> str:
-    """Inside a page: its colours by name, its letters, names of parts that no other figure has, and no style of all."""
+    """Prepare an SVG for the page: colours by name, fonts of the page, ids that no other figure has, no style sheet."""
     svg = svg[svg.index("<svg") :]
     for name, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{name})")
@@ -227,5 +215,5 @@ def _for_page(svg: str, chart: Chart) -> str:
     svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{chart.key}-", svg)
     svg = re.sub(r"\n\s*", "\n", svg)
-    alone = f'<svg role="img" aria-label="{chart.title}" class="drawn{" square" * any(p.equal for p in chart.panels)}" '
-    return alone + re.sub(r'\b(width|height)="[^"]*pt" ', "", svg[len("<svg ") :].strip(), count=2) + "\n"
+    start = f'<svg role="img" aria-label="{chart.title}" class="drawn{" square" * any(p.equal for p in chart.panels)}" '
+    return start + re.sub(r'\b(width|height)="[^"]*pt" ', "", svg[len("<svg ") :].strip(), count=2) + "\n"

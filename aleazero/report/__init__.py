@@ -1,0 +1,79 @@
+"""HTML report of a run: one page to read, print and keep, and its figures as PNG.
+
+It is made from the files of the run alone, so the same directory gives the same bytes.
+
+To find where a number on the page comes from, read the attribute ``data-from`` of its element. It names the event, or
+the file, and the keys inside (``source.py``). To find the code that chose the number, look for its section in
+``page.html.j2``: it names the function of ``tables.py`` that makes the table, or the chart (``charts.py``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from aleazero.errors import ConfigError, RunError
+
+FILE, IMAGES = "report.html", "images"
+REQUIRED: Final = {"matplotlib": "draws", "jinja2": "fills its page"}
+
+
+def why_no_report() -> str | None:
+    """Return, in one line, which package is missing to make a report; None if none is."""
+    for package, use in REQUIRED.items():
+        try:
+            import_module(package)
+        except ImportError:
+            return f"the report {use} with {package}, which is missing: pip install 'aleazero[report]'"
+    return None
+
+
+def write_report(path: Path, out: Path | None = None) -> Path:
+    """Write the report of a run, and its figures into ``images/`` of the run.
+
+    Args:
+        path: the directory of the run.
+        out: the file to write; None for ``report.html`` in the directory of the run.
+
+    Returns:
+        The file of the page.
+
+    Raises:
+        ConfigError: if matplotlib or jinja2 is missing.
+        RunError: if the files of the run are damaged, or the report cannot be written.
+    """
+    why = why_no_report()
+    if why is not None:
+        raise ConfigError(why)
+    from aleazero.report.charts import charts_of
+    from aleazero.report.figures import draw
+    from aleazero.report.page import make_page
+    from aleazero.report.source import RunSource
+    from aleazero.runs.directory import require_no_links, write_text
+    from aleazero.untrusted import printable
+
+    run = RunSource(path)
+    require_no_links(path)
+    charts = charts_of(run)
+    drawings = {}
+    for chart in charts:
+        drawings[chart.key], image = draw(chart)
+        _write(path / IMAGES / f"{chart.key}.png", image)
+    file = path / FILE if out is None else out
+    write_text(file, printable(make_page(run, charts, drawings)))
+    return file
+
+
+def images_of(path: Path) -> list[Path]:
+    """Return the figures of a run's report."""
+    return sorted((path / IMAGES).glob("*.png"))
+
+
+def _write(file: Path, data: bytes) -> None:
+    from aleazero.files import write_whole
+
+    try:
+        write_whole(file, [data])
+    except OSError as error:
+        raise RunError(f"{file} cannot be written: {error.strerror or error}") from None
