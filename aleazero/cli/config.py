@@ -17,7 +17,7 @@ FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of 
 @app.command()
 def show(config: FileArgument, settings: SetOption = None) -> None:
     """All settings of a run, defaults and what suits the game too. The code of a game file that it names is run."""
-    from aleazero.runs.settings_file import in_full, read_config
+    from aleazero.runs.config import in_full, read_config
 
     typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
 
@@ -28,7 +28,7 @@ def check(
     settings: SetOption = None,
 ) -> None:
     """Validate config files and report the first error. The code of a game file that they name is run."""
-    from aleazero.runs.settings_file import read_config
+    from aleazero.runs.config import read_config
 
     for config in configs:
         found = read_config(config, settings or ())

@@ -64,9 +64,9 @@ def learn(
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_game, refuse_ignored
     from aleazero.evaluation.learnt import can_judge
+    from aleazero.runs.recipes import make_learner
     from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
-    from aleazero.training.recipe import make_learner
 
     if recipe not in RECIPES:
         raise ConfigError(f"--recipe is {recipe!r}, expected afterstate")
@@ -112,7 +112,7 @@ def learn(
 def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -> Any:
     """The settings of the recipe: what suits the game, and what is asked for."""
     from aleazero.cli.specs import read_params
-    from aleazero.training.recipe import make_config
+    from aleazero.training.config import config_for
 
     given: dict[str, Any] = {"seed": seed, **({} if rounds is None else {"rounds": rounds})}
     net: dict[str, Any] = {}
@@ -125,7 +125,7 @@ def read_settings(game: Game, pairs: list[str], seed: int, rounds: int | None) -
             net[name.removeprefix("net.")] = value
         else:
             given[name] = value
-    return make_config(game, given, net)
+    return config_for(game, given, net)
 
 
 class View:

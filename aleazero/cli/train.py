@@ -49,7 +49,7 @@ def train(
 
     - `aleazero train configs/pig.yaml --run runs/pig3 --set seed=3`
     """
-    from aleazero.runs.settings_file import read_config
+    from aleazero.runs.config import read_config
 
     folder = run or Path("runs") / config.stem
     _go(folder, read_config(config, settings or ()), workers, json)
@@ -71,8 +71,8 @@ def resume(
 
     - `aleazero resume runs/yatzy_quick --set iterations=12`
     """
+    from aleazero.runs.config import read_config
     from aleazero.runs.directory import CONFIG, read_manifest
-    from aleazero.runs.settings_file import read_config
 
     read_manifest(run)  # says what is missing before anything else is read
     _go(run, read_config(run / CONFIG, settings) if settings else None, workers, json)

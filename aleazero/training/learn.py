@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from aleazero.errors import AleaZeroError, CheckpointError, ConfigError
 from aleazero.files import open_in_place, write_whole
 from aleazero.games.base import Game
-from aleazero.training.learner_state import read_state, write_state
+from aleazero.training.learner import read_state, write_state
 from aleazero.untrusted import parse_json, read_regular
 
 FORMAT: Final = 2

@@ -143,7 +143,7 @@ def test_games_that_cannot_be_learnt_are_one_line_and_leave_nothing(refused, gam
 
 
 def test_a_turn_too_large_is_one_line_and_leaves_nothing(refused, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("aleazero.training.planned_lanes.MOST_NODES", 20)
+    monkeypatch.setattr("aleazero.training.turns.MOST_NODES", 20)
     said = refused(*PIG, "--out", str(tmp_path / "run"))
     assert "pig: a turn has more than 20 states, expected plies=1 (`learn --set plies=1`, `train --set " in said
     assert list(tmp_path.iterdir()) == []

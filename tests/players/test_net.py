@@ -11,7 +11,8 @@ from aleazero.games.luck import PlayedLuck
 from aleazero.nets.checkpoint import Metadata
 from aleazero.nets.tuple_play import TuplePlay
 from aleazero.players.net import DummyNet, NetPlayer, read_net
-from aleazero.training.tuple_learning import TupleConfig, TupleLearner
+from aleazero.training.config import TupleConfig
+from aleazero.training.table_learner import TupleLearner
 from tests.tuple_boards import SMALL
 
 GAME = aleazero.load_game("tic_tac_toe")

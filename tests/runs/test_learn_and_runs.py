@@ -9,8 +9,9 @@ import pytest
 from runs.small_runs import run
 
 import aleazero
+from aleazero.runs.recipes import make_learner
+from aleazero.training.config import config_for
 from aleazero.training.learn import learn, open_run
-from aleazero.training.recipe import make_config, make_learner
 
 RACE = f"{Path(__file__).parents[2]}/examples/race.py"
 NETWORK = {"lanes": 4, "shards": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}}
@@ -33,7 +34,7 @@ TABLES = {"gate": {"pairs": 10, "rule": "fixed", "gain1": 1000.0}, "evaluate": J
 def test_the_network_is_the_same(tmp_path, game, params, settings, judged, iterations, rounds, seed):
     loaded = aleazero.load_game(game, **params)
     given, net = {name: value for name, value in settings.items() if name != "net"}, settings.get("net", {})
-    config = make_config(loaded, {**given, "seed": seed, "rounds": rounds}, net)
+    config = config_for(loaded, {**given, "seed": seed, "rounds": rounds}, net)
     wanted = {"settings": config.model_dump(mode="json", exclude={"rounds"}), "rounds": rounds}
     with (
         closing(make_learner(loaded, config)) as learner,
