@@ -19,24 +19,20 @@ from aleazero.cli import (
     cache,
     champions,
     check,
-    config,
     demo,
     evaluate,
     fit,
     games,
     gate,
-    learn,
     match,
     oracle,
     play,
     replay,
-    report,
-    runs,
     selfplay,
-    train,
     watch,
 )
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli.verbs import runs, train
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -54,16 +50,15 @@ app.command("play")(play.play)
 app.command("check")(check.check)
 app.command("selfplay")(selfplay.selfplay)
 app.command("fit")(fit.fit)
-app.command("learn")(learn.learn)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
-app.command("report")(report.report)
+app.command("report")(runs.report)
 app.command("match")(match.match)
 app.command("gate")(gate.gate)
 app.command("watch")(watch.watch)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
-app.add_typer(config.app, name="config")
+app.add_typer(train.config_app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
 app.add_typer(bench.app, name="bench")

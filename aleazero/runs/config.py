@@ -141,7 +141,8 @@ class RunConfig(Settings):
         """Refuse what does not go together; the game."""
         game = self.load_game()
         self._check_play()
-        self.gate.hypotheses(game)
+        if self.iterations > 1:  # the first network is champion without a gate
+            self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
             try:
                 gate_seeds(self.gate, self.seed, 1)
@@ -175,7 +176,12 @@ class RunConfig(Settings):
                 raise ConfigError("alphazero has settings, expected none with recipe afterstate")
             if self.rounds is not None and self.rounds < self.iterations:
                 raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
-            self.learning(game)
+            learning = self.learning(game)
+            if self.minutes is not None and getattr(learning, "hold", 1.0) < MEASURED:
+                raise ConfigError(
+                    f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
+                    "minutes: the number of rounds is measured before any rate falls"
+                )
             if self.evaluate.final_games and not can_judge(game):
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
@@ -220,7 +226,7 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     if path.suffix == ".py":
         raise ConfigError(
             f"{path} is a Python file, expected a config file in YAML: write `game: {path.name}` and `minutes: 6` into "
-            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero learn --game {path} --out "
+            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train --game {path} --run "
             f"{Path('runs') / path.stem}`"
         )
     try:
@@ -236,29 +242,29 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     if isinstance(data.get("game"), str):
         name, colon, inner = data["game"].partition(":")
         if name.endswith(".py"):
-            data["game"] = f"{_beside(path, name)}{colon}{inner}"
+            data["game"] = f"{file_near(path.parent, name)}{colon}{inner}"
     gate = data.get("gate")
     if isinstance(gate, dict) and isinstance(gate.get("seed_set"), str) and gate["seed_set"] not in NAMED:
-        gate["seed_set"] = _beside(path, gate["seed_set"])
+        gate["seed_set"] = file_near(path.parent, gate["seed_set"])
     config = make_config(data, str(path))
     check_config(config, str(path))
     return config
 
 
-def make_config(data: dict[str, Any], where: str) -> RunConfig:
-    """The settings, if each is possible; errors begin with where they stand."""
+def make_config(data: dict[str, Any], where: str | None = None) -> RunConfig:
+    """The settings, if each is possible; errors begin with where they stand, e.g. the name of a file."""
     try:
         return RunConfig(**data)
     except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}") from None
+        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
 
 
-def check_config(config: RunConfig, where: str) -> Game:
+def check_config(config: RunConfig, where: str | None = None) -> Game:
     """The game, if settings go together and with it."""
     try:
         return config.check()
     except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}") from None
+        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
 
 
 def by_path(message: str) -> str:
@@ -342,11 +348,11 @@ def _as_text(found: dict[str, Any]) -> str:
     return text
 
 
-def _beside(path: Path, name: str) -> str:
-    """A file is looked for beside the settings first, then from here; its path becomes absolute."""
-    for folder in (path.parent, Path.cwd()):
-        if is_there(folder / name) and (folder / name).is_file():
-            return str((folder / name).resolve())
+def file_near(folder: Path, name: str) -> str:
+    """Return the absolute path of a file that is in the folder, or else in the current one; the name if in neither."""
+    for place in (folder / name, Path.cwd() / name):
+        if is_there(place) and place.is_file():
+            return str(place.resolve())
     return name
 
 

@@ -30,7 +30,7 @@ Values = NDArray[np.float64]
 MOST_NODES: Final = 200_000
 """Of one turn's graph; a game with more needs fewer plies."""
 ALPHAZERO: Final = "`aleazero train` with `recipe: alphazero` in the config"
-ONE_PLY: Final = "plies=1 (`learn --set plies=1`, `train --set afterstate.plies=1`)"
+ONE_PLY: Final = "plies=1 (`train --set afterstate.plies=1`)"
 Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
 """Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
 (lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
