@@ -35,11 +35,13 @@ from aleazero.oracles.judge import judge_of
 from aleazero.oracles.solve import solve
 from aleazero.oracles.yatzy import load_or_build
 from aleazero.replay.window import Window
+from aleazero.runs.config import MEASURED, UNKNOWN
+from aleazero.runs.recipes import make_learner
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.alphazero import fit, play_games
-from aleazero.training.learn import MEASURED, UNKNOWN, Learner
-from aleazero.training.recipe import make_config, make_learner
-from aleazero.training.tuple_learning import TupleLearner
+from aleazero.training.config import config_for
+from aleazero.training.learner import Learner
+from aleazero.training.table_learner import TupleLearner
 from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("afterstates.json")
@@ -113,7 +115,7 @@ def learn(what: str, seed: int, minutes: float, label: str = "", **settings: Any
     """Learn for so many core-minutes; a row at each mark."""
     name, params, _, judge = CASES[what]
     game = aleazero.load_game(name, **params)
-    config = make_config(game, {"seed": seed, **settings}, {})
+    config = config_for(game, {"seed": seed, **settings}, {})
     make_learner(game, config).round()  # compiles
     learner: Learner = make_learner(game, config)
     learner.rounds, spent, turns, rows = UNKNOWN, 0.0, 0, []
@@ -171,7 +173,7 @@ SEARCHES = (4, 16, 64, 256)
 def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
     """A network of one-player Yatzy that learnt for so long, asked by the planner and by searches: regret and time."""
     game = solitaire()
-    learner = make_learner(game, make_config(game, {"seed": seed}, {}))
+    learner = make_learner(game, config_for(game, {"seed": seed}, {}))
     began = time.process_time()
     while time.process_time() - began < minutes * 60.0:
         learner.round()

@@ -13,8 +13,8 @@ import time
 
 import aleazero
 from aleazero.training.afterstate import AfterstateLearner
-from aleazero.training.planned_lanes import PlannedLanes
-from aleazero.training.recipe import make_config
+from aleazero.training.config import config_for
+from aleazero.training.turns import PlannedLanes
 
 GAMES = ("pig", "dice_game", "examples/race.py", "examples/shut_the_box.py")
 SECONDS, TIMES = 1.0, 5
@@ -22,7 +22,7 @@ SECONDS, TIMES = 1.0, 5
 
 def learner_of(name: str, threads: int, planned: bool) -> AfterstateLearner:
     game = aleazero.load_game(name)
-    learner = AfterstateLearner(game, make_config(game, {}, {}), threads)
+    learner = AfterstateLearner(game, config_for(game, {}, {}), threads)
     if planned:
         learner.lanes = PlannedLanes(game)
     for _ in range(3):  # compiles

@@ -11,7 +11,7 @@ from aleazero.games.base import Game
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
 from aleazero.nets.outcome import feature_schema
 from aleazero.training.afterstate import AfterstateLearner
-from aleazero.training.afterstate_config import AfterstateConfig
+from aleazero.training.config import AfterstateConfig
 
 SHAKE = 0.1  # a new network says 0 of everything, and few rounds change little of that
 

@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import config, learn, oracle, report, runs, train
+from aleazero.cli import oracle
 from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
-from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, selfplay
+from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, runs, selfplay, train
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -33,16 +33,15 @@ app.command("play")(play.play)
 app.command("check")(games.check)
 app.command("selfplay")(selfplay.selfplay)
 app.command("fit")(selfplay.fit)
-app.command("learn")(learn.learn)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
-app.command("report")(report.report)
+app.command("report")(runs.report)
 app.command("match")(match.match)
 app.command("gate")(match.gate)
 app.command("watch")(play.watch)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
-app.add_typer(config.app, name="config")
+app.add_typer(train.config_app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
 app.add_typer(games.cache_app, name="cache")

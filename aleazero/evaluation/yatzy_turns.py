@@ -23,7 +23,7 @@ from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTA
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
 from aleazero.oracles.yatzy import YatzyOracle
-from aleazero.training.lanes import lanes_of
+from aleazero.training.turns_compiled import lanes_of
 
 DICE: Final = 0x64696365  # "dice": the stream of these games
 CHUNK: Final = 250

@@ -84,7 +84,7 @@ class Kernels:
         """Whether training reads ``points`` too, compiled."""
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
-        """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
+        """A game's own turns of many games at once (``training/turns.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
 
     init: Kernel

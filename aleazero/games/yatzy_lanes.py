@@ -1,6 +1,6 @@
 """Turns of many games of Yatzy at once, in native code: where each can end, what is best on the way, how it goes.
 
-What learning from whole turns asks of a game (``training/lanes.py``).
+What learning from whole turns asks of a game (``training/turns.py``).
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from aleazero.errors import ConfigError, RunError
+from aleazero.runs.config import parse
 from aleazero.runs.directory import CONFIG, read_manifest
 from aleazero.runs.events import EVENTS, PLACE, read_events
-from aleazero.runs.settings_file import parse
 from aleazero.untrusted import read_regular
 
 

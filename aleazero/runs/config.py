@@ -1,30 +1,50 @@
-"""Settings of a run: one file, one strict schema. Unknown keys and impossible values fail by the key's path."""
+"""Settings of a run, and their file: YAML with one strict schema, and changes from the command line.
+
+An unknown key or an impossible value raises a ``ConfigError`` that names the key's path.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
 
+import yaml
 from pydantic import Field
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import AleaZeroError, ConfigError, nearest
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.learnt import can_judge
 from aleazero.evaluation.opponents import NAMES
+from aleazero.evaluation.seed_sets import NAMED
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
 from aleazero.search.config import SearchConfig, Settings
 from aleazero.selfplay.config import SelfplayConfig
-from aleazero.training.afterstate_config import AfterstateConfig
-from aleazero.training.config import TrainConfig
-from aleazero.training.learn import UNKNOWN
-from aleazero.training.recipe import make_config
-from aleazero.training.tuple_learning import TupleConfig
+from aleazero.training.config import AfterstateConfig, TrainConfig, TupleConfig, config_for
+from aleazero.untrusted import is_there
 
+UNKNOWN: Final = 2**40
+"""Rounds, as long as their number is not fixed."""
+MEASURED: Final = 1 / 12
+"""Share of the minutes after which the number of rounds is fixed, at the latest."""
 RUN_LEVEL: Final = ("seed", "rounds")
 """Settings of a recipe that the run has for itself."""
+TAG: Final = "tag:yaml.org,2002:"
+MERGE: Final = f"{TAG}merge"
+PLAIN: Final = {f"{TAG}{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null", "merge")}
+"""The values that a file may have: those of JSON."""
+MOST_BYTES: Final = 1 << 16
+"""Of a file."""
+MOST_EXPANDED: Final = 1_000_000
+"""Characters and values with every alias written out."""
+DEEPEST: Final = 32
+"""Levels of nesting."""
+MOST_DIGITS: Final = 40
+"""Of an integer, in any base."""
 
 
 class AlphazeroConfig(Settings):
@@ -115,13 +135,14 @@ class RunConfig(Settings):
         for name in RUN_LEVEL:
             if name in given:
                 raise ConfigError(f"afterstate.{name} is {given[name]!r}, expected {name} at the top of the file")
-        return make_config(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
+        return config_for(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
 
     def check(self) -> Game:
         """Refuse what does not go together; the game."""
         game = self.load_game()
         self._check_play()
-        self.gate.hypotheses(game)
+        if self.iterations > 1:  # the first network is champion without a gate
+            self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
             try:
                 gate_seeds(self.gate, self.seed, 1)
@@ -155,7 +176,12 @@ class RunConfig(Settings):
                 raise ConfigError("alphazero has settings, expected none with recipe afterstate")
             if self.rounds is not None and self.rounds < self.iterations:
                 raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
-            self.learning(game)
+            learning = self.learning(game)
+            if self.minutes is not None and getattr(learning, "hold", 1.0) < MEASURED:
+                raise ConfigError(
+                    f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
+                    "minutes: the number of rounds is measured before any rate falls"
+                )
             if self.evaluate.final_games and not can_judge(game):
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
@@ -193,3 +219,210 @@ def schema() -> dict[str, Any]:
     described = found["properties"]["afterstate"]["description"]
     found["properties"]["afterstate"] = {"anyOf": recipes, "description": described}
     return found
+
+
+def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
+    """The settings in a file, with ``key.inner=value`` changes; whole and possible, or an error by the key's path."""
+    if path.suffix == ".py":
+        raise ConfigError(
+            f"{path} is a Python file, expected a config file in YAML: write `game: {path.name}` and `minutes: 6` into "
+            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train --game {path} --run "
+            f"{Path('runs') / path.stem}`"
+        )
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
+    data = parse(content, str(path))
+    for change in changes:
+        apply_change(data, change)
+    if isinstance(data.get("game"), int):
+        data["game"] = str(data["game"])  # 2048 is a name
+    if isinstance(data.get("game"), str):
+        name, colon, inner = data["game"].partition(":")
+        if name.endswith(".py"):
+            data["game"] = f"{file_near(path.parent, name)}{colon}{inner}"
+    gate = data.get("gate")
+    if isinstance(gate, dict) and isinstance(gate.get("seed_set"), str) and gate["seed_set"] not in NAMED:
+        gate["seed_set"] = file_near(path.parent, gate["seed_set"])
+    config = make_config(data, str(path))
+    check_config(config, str(path))
+    return config
+
+
+def make_config(data: dict[str, Any], where: str | None = None) -> RunConfig:
+    """The settings, if each is possible; errors begin with where they stand, e.g. the name of a file."""
+    try:
+        return RunConfig(**data)
+    except AleaZeroError as error:
+        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
+
+
+def check_config(config: RunConfig, where: str | None = None) -> Game:
+    """The game, if settings go together and with it."""
+    try:
+        return config.check()
+    except AleaZeroError as error:
+        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
+
+
+def by_path(message: str) -> str:
+    """An error of some settings in words of the file: the key's path in place of the settings' class."""
+    name, colon, rest = message.partition(": ")
+    path = {**_paths(RunConfig), **dict.fromkeys(("AfterstateConfig", "TupleConfig"), "afterstate"),
+            "ValueNetConfig": "afterstate.net"}.get(name)  # fmt: skip
+    if not colon or path is None:
+        return message
+    if rest.startswith("no setting"):
+        return f"{path}: {rest}" if path else rest
+    return f"{path}.{rest}".lstrip(".")
+
+
+def _paths(config: type[Settings], path: str = "") -> dict[str, str]:
+    """By name of a class of settings, where it stands in the file."""
+    found = {config.__name__: path}
+    for name, field in config.model_fields.items():
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                found.update(_paths(kind, f"{path}.{name}".lstrip(".")))
+    return found
+
+
+def parse(text: str | bytes, where: str) -> dict[str, Any]:
+    """YAML as a mapping."""
+    content = text.encode() if isinstance(text, str) else text
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{where} has more than {MOST_BYTES:,} bytes, expected a file of settings")
+    try:
+        data = _load(content.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{where} is no text, expected YAML") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise ConfigError(f"{where}{line}: {getattr(error, 'problem', None) or error}; expected YAML") from None
+    except ValueError as error:  # a number that cannot be
+        raise ConfigError(f"{where}: {error}; expected YAML") from None
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise ConfigError(f"{where} holds {type(data).__name__}, expected settings as `key: value`")
+    return data
+
+
+def apply_change(data: dict[str, Any], change: str) -> None:
+    """Set ``key.inner=value``."""
+    name, equals, value = change.partition("=")
+    keys = name.strip().split(".")
+    if not equals or not all(keys):
+        raise ConfigError(f"--set is {change!r}, expected KEY=VALUE, e.g. seed=3 or gate.pairs=200")
+    for key in keys[:-1]:
+        inner = data.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"--set is {change!r}, but {key} is {inner!r}, expected settings inside it")
+        data = inner
+    try:
+        data[keys[-1]] = _load(value) if value.strip() else value
+    except (yaml.YAMLError, ValueError):
+        data[keys[-1]] = value
+
+
+def as_yaml(config: RunConfig) -> str:
+    """All settings, defaults too, as a file that reads back to the same."""
+    return _as_text(_of_recipe(config))
+
+
+def in_full(config: RunConfig) -> str:
+    """The same, with what suits the game in place of what the recipe leaves to it."""
+    found = _of_recipe(config)
+    if config.recipe == "afterstate":
+        found["afterstate"] = config.learning(config.load_game()).model_dump(mode="json", exclude=set(RUN_LEVEL))
+    return _as_text(found)
+
+
+def _of_recipe(config: RunConfig) -> dict[str, Any]:
+    return config.model_dump(mode="json", exclude={"alphazero"} if config.recipe == "afterstate" else {"afterstate"})
+
+
+def _as_text(found: dict[str, Any]) -> str:
+    text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def file_near(folder: Path, name: str) -> str:
+    """Return the absolute path of a file that is in the folder, or else in the current one; the name if in neither."""
+    for place in (folder / name, Path.cwd() / name):
+        if is_there(place) and place.is_file():
+            return str(place.resolve())
+    return name
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is given twice, of which YAML's own loader takes the last in silence."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: set[str] = set()
+    for where, _ in node.value:
+        if where.tag == MERGE:  # `<<: *anchor` may be there again, and what it brings may be overruled
+            continue
+        if where.tag != f"{TAG}str":
+            raise yaml.MarkedYAMLError(problem="a key is not text", problem_mark=where.start_mark)
+        if where.value in seen:
+            raise yaml.MarkedYAMLError(problem=f"{where.value!r} is given twice", problem_mark=where.start_mark)
+        seen.add(where.value)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+# 1e-3, which is a number everywhere but in YAML 1.1
+
+
+def _load(text: str) -> Any:
+    """The value of a YAML text, which is measured before it is made; raises YAMLError or ValueError."""
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _measure(node, {})
+        return loader.construct_document(node)
+    except RecursionError:
+        raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
+    finally:
+        loader.dispose()
+
+
+def _measure(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
+    """Characters and values of a node, and its levels, with aliases written out; an error if they are too many.
+
+    ``known`` has the nodes that were measured, with None for those that are being measured.
+    """
+    if id(node) in known:
+        if (found := known[id(node)]) is None:
+            raise yaml.MarkedYAMLError(problem="an alias is inside its own anchor", problem_mark=node.start_mark)
+        return found
+    known[id(node)] = None
+    inside: list[yaml.Node] = []
+    if isinstance(node, yaml.MappingNode):
+        inside = [one for pair in node.value for one in pair]
+    elif isinstance(node, yaml.SequenceNode):
+        inside = node.value
+    measured = [_measure(one, known) for one in inside]
+    size = 1 + len(node.value) + sum(one for one, _ in measured)
+    levels = 1 + max((one for _, one in measured), default=0)
+    problem = ""
+    if node.tag not in PLAIN:
+        problem = f"a value has the type {node.tag.removeprefix(TAG)[:40]!r}, expected text in quotes"
+    elif levels > DEEPEST:
+        problem = f"it nests more than {DEEPEST} levels deep"
+    elif node.tag == f"{TAG}int" and size > MOST_DIGITS:
+        problem = f"a number has more than {MOST_DIGITS} digits"
+    elif size > MOST_EXPANDED:
+        problem = f"it has more than {MOST_EXPANDED:,} characters with aliases written out"
+    if problem:
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    known[id(node)] = size, levels
+    return size, levels

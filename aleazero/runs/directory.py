@@ -35,9 +35,8 @@ from aleazero.errors import ConfigError, RunError
 from aleazero.evaluation.seed_sets import NAMED
 from aleazero.files import odd_entry, open_in_place, write_whole
 from aleazero.games.base import Game
-from aleazero.runs.config import RunConfig
+from aleazero.runs.config import RunConfig, as_yaml, check_config, make_config, parse
 from aleazero.runs.events import EVENTS, Events, plain, read_events
-from aleazero.runs.settings_file import as_yaml, check_config, make_config, parse
 from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
 

@@ -19,14 +19,18 @@ from aleazero.players.search import DUMMY
 from aleazero.replay.meta import Origin
 from aleazero.replay.shard import require_origin, shard_key, shard_name
 from aleazero.replay.window import Window
+from aleazero.runs.config import MEASURED, UNKNOWN
 from aleazero.runs.directory import RunDirectory
+from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.alphazero import fit, play_games, settings_id
-from aleazero.training.learn import MEASURED, SAVED_EVERY, UNKNOWN, Learner, Round
-from aleazero.training.learner_state import read_state, write_state
-from aleazero.training.recipe import make_learner
+from aleazero.training.config import AfterstateConfig, TupleConfig
+from aleazero.training.learner import Learner, Round, read_state, write_state
+from aleazero.training.table_learner import TupleLearner
 from aleazero.training.workers import Taken, Workers
 
 LEARN, SELFPLAY, FIT = "learn", "selfplay", "fit"
+SAVED_EVERY: Final = 30.0
+"""Seconds between two states of learning."""
 NOT_OURS: Final = "the fit would not be the run's"
 TOLD: Final = 20
 """How often an iteration's learning is told in the events."""
@@ -60,7 +64,7 @@ class Afterstate:
 
     def __init__(self, run: RunDirectory, game: Game, workers: int) -> None:
         self.run, self._game, self._workers = run, game, workers
-        self._learner: Learner | None = None
+        self._learner: AfterstateLearner | TupleLearner | None = None
         self._seconds = 0.0
         self._state = run.path / "learning" / "state.safetensors"
 
@@ -109,7 +113,7 @@ class Afterstate:
     def close(self) -> None:
         """End its threads."""
         if self._learner is not None:
-            self._learner.close()  # type: ignore[attr-defined]
+            self._learner.close()
 
     def _save(self, learner: Learner) -> None:
         write_state(self._state, learner, self._seconds, self.run.manifest.settings)
@@ -143,6 +147,15 @@ class Afterstate:
     def _last_good(self) -> str:
         done = [one.number for one in self.run.manifest.iterations if LEARN in one.done]
         return f"the last good network is {self.run.model(done[-1])}" if done else "no network was written before"
+
+
+def make_learner(
+    game: Game, config: AfterstateConfig | TupleConfig, threads: int = 1
+) -> AfterstateLearner | TupleLearner:
+    """Return the learner that these settings are for."""
+    if isinstance(config, TupleConfig):
+        return TupleLearner(game, config, threads=threads)
+    return AfterstateLearner(game, config, threads)
 
 
 class Alphazero:

@@ -27,9 +27,9 @@ from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
 from aleazero.nets.columns import Column
 from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
-from aleazero.training.afterstate_config import AfterstateConfig
-from aleazero.training.lanes import lanes_of
-from aleazero.training.learn import Round
+from aleazero.training.config import AfterstateConfig
+from aleazero.training.learner import Round
+from aleazero.training.turns_compiled import lanes_of
 
 Floats = NDArray[np.float32]
 PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration

@@ -11,7 +11,7 @@ from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
-from aleazero.training.lanes import lanes_of
+from aleazero.training.turns_compiled import lanes_of
 
 LUCK: Final = 0x63616C69  # "cali": the stream of these games
 MOST_TURNS: Final = 2000

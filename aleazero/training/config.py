@@ -1,13 +1,24 @@
-"""Settings of training."""
+"""Settings of training: of both recipes, and those that suit a game."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from aleazero.nets.config import NetConfig
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.nets.config import NetConfig, counts_wins
+from aleazero.nets.outcome import MARGIN
+from aleazero.nets.tuples import has_board
+from aleazero.nets.value_config import ValueNetConfig
 from aleazero.search.config import Settings
+
+TUPLES: Final = "tuples"
+"""The ``kind`` of network that stands for tables."""
+FEW_LANES: Final = {"shards": 2, "lanes": 8}
+"""Defaults of object games, whose turns take so long that each is better learned from more often."""
 
 
 class TrainConfig(Settings):
@@ -43,3 +54,62 @@ class TrainConfig(Settings):
         "cpu", description="Where torch computes; auto: an accelerator where there is one."
     )
     threads: int = Field(1, ge=1, description="Of torch on the processor; the bits of a result depend on it.")
+
+
+class AfterstateConfig(Settings):
+    """How values between turns are learnt. Rates fall in a straight line, from the share ``hold`` of all rounds on."""
+
+    net: ValueNetConfig = Field(default_factory=ValueNetConfig, description="The network, as suits the game.")
+    target: Literal["turn", "lambda", "td"] = Field(
+        "turn",
+        description="`turn`: the exact expectation of the turn; `td`: the value of where it came to; `lambda`: those, "
+        "mixed backwards from the end of the game.",
+    )
+    plies: int | None = Field(None, ge=1, description="Plan so many chance events instead of the whole turn.")
+    rounds: int = Field(10_000, ge=1, description="In each, every lane plays a turn.")
+    shards: int = Field(4, ge=1, description="Parts of the lanes that are played side by side; bits depend on it.")
+    lanes: int = Field(64, ge=1, description="Games of each shard.")
+    explore: float = Field(0.1, ge=0, le=1, description="Share of turns whose actions are random.")
+    replay: int = Field(20_000, ge=0, description="Newest samples to learn from; 0: only those of the round.")
+    updates: int = Field(3, ge=1, description="Steps of a round.")
+    batch_size: int = Field(1024, ge=1, description="Samples of a step.")
+    learning_rate: float = Field(4e-3, gt=0, le=1, description="Of Adam, at the start.")
+    final_rate: float = Field(0.02, ge=0, le=1, description="Share of the learning rate at the end.")
+    hold: float = Field(0.1, ge=0, lt=1, description="Share of the rounds before anything falls.")
+    ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play and teach.")
+    clip: float = Field(0.0, ge=0, description="Longest gradient; 0: any.")
+    td_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the start.")
+    final_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the end.")
+    margin: float = Field(0.06, ge=0, description="What a point of margin is worth at the start, where one win is 1.")
+    final_margin: float = Field(MARGIN, ge=0, description="And from the middle on.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the first weights, the luck and all that is random.")
+
+
+class TupleConfig(Settings):
+    """How tables learn."""
+
+    rounds: int = Field(50_000, ge=1, description="In each, every lane makes some moves, and then there is a lesson.")
+    lanes: int = Field(256, ge=1, description="Games under way at a time.")
+    moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
+    horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
+    td_lambda: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the luck.")
+
+
+def config_for(game: Game, given: Mapping[str, Any], net: Mapping[str, Any]) -> AfterstateConfig | TupleConfig:
+    """Return the settings that suit the game, with those that are given; ``net`` holds settings of the network.
+
+    Tables over tuples of cells learn a game with a board, unless ``net`` names another kind.
+    """
+    if (net.get("kind", TUPLES) if has_board(game) else net.get("kind")) == TUPLES:
+        return TupleConfig(**given, **{f"net.{name}": value for name, value in net.items() if name != "kind"})
+    few = {} if isinstance(game, KernelGame) else FEW_LANES
+    return AfterstateConfig(net={**default_net(game).model_dump(), **net}, **{**few, **given})  # type: ignore[arg-type]
+
+
+def default_net(game: Game) -> ValueNetConfig:
+    """What suits a game: towers where a duel is decided by points, else a small perceptron; one for each phase."""
+    features, phases = game.info.features, len(game.info.phases)
+    if counts_wins(game) and features is not None and features.lead is not None:
+        return ValueNetConfig(kind="towers", hidden=(128, 128), phases=phases)
+    return ValueNetConfig(phases=phases)

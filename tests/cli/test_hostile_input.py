@@ -164,15 +164,20 @@ def test_a_users_config_is_not_overwritten(refused, tmp_path):
     assert own.read_text() == "# mine\ngame: pig\nrounds: 10\n"
 
 
-@pytest.mark.parametrize("name", [".lock", "learn.json", "events.ndjson"])
-def test_learning_writes_through_no_link(refused, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".lock", ".lock is a symbolic link"),
+        ("config.yaml", "config.yaml would be overwritten"),
+        ("events.ndjson", "holds events.ndjson, expected a new directory"),
+    ],
+)
+def test_training_writes_through_no_link(refused, tmp_path, name, said):
     precious = tmp_path / "precious"
     precious.write_text("not yours")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / name).symlink_to(precious)
-    assert f"{name} is a symbolic link" in refused(
-        "learn", "--game", "pig", "--rounds", "1", "--out", str(tmp_path / "run")
-    )
+    assert said in refused("train", "--game", "pig", "--rounds", "1", "--run", str(tmp_path / "run"))
     assert precious.read_text() == "not yours"
 
 
@@ -190,7 +195,7 @@ def test_which_commands_run_a_config_s_game(run, tmp_path):
     path = edited(tmp_path / "runs" / "one", lambda manifest: manifest.update(game=str(rules)))
     (path / "config.yaml").write_text((path / "config.yaml").read_text().replace("game: pig", f"game: {rules}"))
     for words in (["runs", "show", str(path)], ["runs", "list", "--folder", str(path.parent)], ["report", str(path)],
-                  ["runs", "compare", str(path), str(path)], ["runs", "board", str(path)]):  # fmt: skip
+                  ["runs", "compare", str(path), str(path)], ["runs", "tensorboard", str(path)]):  # fmt: skip
         assert run(*words).exit_code == 0
         assert not ran.exists(), words
     assert run("resume", str(path)).exit_code == 2  # it is not the run that the manifest says

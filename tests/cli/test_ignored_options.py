@@ -18,8 +18,7 @@ EFFECTIVE = {
     "match": "players game games seed player_seed param threads json",
     "gate": "candidate champion game rule pairs unit alpha luck seeds seed workers threads param out replays json",
     "evaluate": "",
-    "learn": "game out recipe settings seed threads param json",
-    "train": "config run settings workers json",
+    "train": "config game run settings workers json",
     "resume": "run settings workers json",
     "selfplay": "game out net games sims_by_class full_share temperature c noise chance parallel workers iteration "
     "seed param json",
@@ -35,7 +34,8 @@ TEXT = (
 )
 PLAN = ("analyse", "pig", "--plan", "turn")
 REGRET = ("regret", "--player", "greedy")
-LEARN = ("learn", "--game", "pig", "--out", "run")
+TRAIN = ("train", "--game", "pig", "--run", "run")
+CONFIG = ("train", "pig.yaml", "--run", "run")
 SELFPLAY = ("selfplay", "--game", "pig", "--out", "replay")
 WINS, RETURNS = ("gate", "greedy", "random", "--game", "pig"), ("gate", "greedy", "random", "--game", "dice_game")
 THREE = ("match", "random", "random", "random", "--game", "yatzy", "-p", "players=3")
@@ -79,9 +79,13 @@ IGNORED = [
                              ("seed", "0"), ("player_seed", "0"), ("workers", "1"), ("threads", "1"),
                              ("param", "players=1"), ("json",))
     ),
-    ("minutes", (*LEARN, "--rounds", "5"), ("--minutes", "1"), "expected one of them"),
-    ("rounds", (*LEARN, "--minutes", "1"), ("--rounds", "5"), "expected one of them"),
-    ("judge", (*LEARN, "--rounds", "1"), ("--judge",), "nothing is known to measure"),
+    ("minutes", (*TRAIN, "--rounds", "5"), ("--minutes", "1"), "expected one of them"),
+    ("rounds", (*TRAIN, "--minutes", "1"), ("--rounds", "5"), "expected one of them"),
+    *(
+        (name, CONFIG, (f"--{name}", "1"), f"pig.yaml has the settings, expected --set {name}=VALUE")
+        for name in ("minutes", "rounds", "seed")
+    ),
+    ("param", CONFIG, ("--param", "target=9"), "pig.yaml has the settings, expected --set params.KEY=VALUE"),
     ("sims", (*SELFPLAY, "--sims-by-class", "decision=3"), ("--sims", "64"), "names every class"),
     ("fast_sims", SELFPLAY, ("--fast-sims", "16"), "expected --full-share below 1"),
     ("inference", SELFPLAY, ("--inference", "onnxruntime"), "dummy, which computes nothing"),

@@ -75,7 +75,7 @@ def test_letters_a_terminal_lacks_do_not_break_it(process):
 @pytest.mark.parametrize(
     ("words", "command"),
     [
-        (("learn", "--wrkers", "2"), "aleazero learn"),
+        (("train", "--wrkers", "2"), "aleazero train"),
         (("runs", "show", "--loud"), "aleazero runs show"),
         (("frobnicate",), "aleazero"),
     ],

@@ -70,8 +70,8 @@ def test_training_ends_well_without_matplotlib(
     tmp_path: Path, run: Callable[..., Any], run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that is finished already: what is left to do is the table and the report."""
+    from aleazero.runs.config import as_yaml, read_config
     from aleazero.runs.directory import Manifest
-    from aleazero.runs.settings_file import as_yaml, read_config
 
     path = run_by_hand(tmp_path / "run")
     file = tmp_path / "pig.yaml"

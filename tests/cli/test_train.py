@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for sma
 from small_runs import AFTERSTATE
 
 from aleazero.cli.main import app
-from aleazero.cli.train import in_words
+from aleazero.cli.verbs.train import in_words
 
 
 def invoke(*words):
@@ -94,7 +94,7 @@ def test_a_games_file_in_place_of_a_config_is_said_in_a_line(tmp_path):
     assert done.exit_code == 2
     (line,) = done.stderr.splitlines()
     assert "is a Python file, expected a config file in YAML: write `game: ur.py` and `minutes: 6` into" in line
-    assert f"`aleazero learn --game {rules} --out runs/ur`" in line
+    assert f"`aleazero train --game {rules} --run runs/ur`" in line
 
 
 def test_a_damaged_run_does_not_hide_the_others(finished, tmp_path):

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import PAGES, blocks, commands, matches, name_of, prepare, run_command, save_file, tidy
 
 from aleazero.games import registry
-from aleazero.runs.settings_file import make_config, parse
+from aleazero.runs.config import make_config, parse
 
 SHOWN = re.compile(r"#> (.*)$", re.MULTILINE)
 

@@ -10,7 +10,7 @@ from mutations import answers, as_yaml_text, counts, flipped, garbled, survives,
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.settings_file import in_full, read_config
+from aleazero.runs.config import in_full, read_config
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -144,7 +144,7 @@ def test_nothing_is_written_through_links(runs, tmp_path, place, target):
     with suppress(FileNotFoundError):
         (path / place).unlink()
     (path / place).symlink_to(outside / target)
-    for words in (["resume", str(path), "--workers", "1"], ["report", str(path)], ["runs", "board", str(path)]):
+    for words in (["resume", str(path), "--workers", "1"], ["report", str(path)], ["runs", "tensorboard", str(path)]):
         with watched():
             result = CliRunner().invoke(app, words)
         answers(str(words), place, result, (2,))

@@ -14,7 +14,7 @@ from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, KIND, PLAYER, REROLL
 from aleazero.games.yatzy_lanes import YatzyLanes
 from aleazero.games.yatzy_solver import YatzyTurns
 from aleazero.search.plan_arrays import INNER, NODES
-from aleazero.training.planned_lanes import PlannedLanes
+from aleazero.training.turns import PlannedLanes
 
 
 def between_turns(game, draw, turns):

@@ -13,7 +13,8 @@ from aleazero.nets.tuple_play import TuplePlay
 from aleazero.players import search
 from aleazero.players.player import own_seed
 from aleazero.players.search import DummyNet, NetPlayer, PlanPlayer, SearchPlayer, read_net
-from aleazero.training.tuple_learning import TupleConfig, TupleLearner
+from aleazero.training.config import TupleConfig
+from aleazero.training.table_learner import TupleLearner
 from tests.tuple_boards import SMALL
 
 PIG = aleazero.load_game("pig")

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.settings_file import read_config
+from aleazero.runs.config import read_config
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]', "evaluate.oracle_games=2",

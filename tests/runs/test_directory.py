@@ -14,9 +14,8 @@ from small_runs import AFTERSTATE
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.runs import directory
-from aleazero.runs.config import RunConfig
+from aleazero.runs.config import RunConfig, as_yaml
 from aleazero.runs.directory import open_directory, read_manifest
-from aleazero.runs.settings_file import as_yaml
 from aleazero.runs.summary import summary_of
 
 RACE = Path(__file__).parents[2] / "examples" / "race.py"

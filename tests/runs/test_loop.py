@@ -30,7 +30,7 @@ from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory, read_manifest
 from aleazero.runs.events import read_events
 from aleazero.runs.summary import summary_of
-from aleazero.training.learner_state import _checksum
+from aleazero.training.learner import _checksum
 
 KILLS = 20
 

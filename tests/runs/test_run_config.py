@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from aleazero.errors import ConfigError
-from aleazero.runs.config import schema
-from aleazero.runs.settings_file import as_yaml, in_full, read_config
+from aleazero.runs.config import as_yaml, in_full, read_config, schema
 
 PIG = "game: pig\nrounds: 20\n"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))

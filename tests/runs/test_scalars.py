@@ -52,7 +52,7 @@ def test_what_stands_in_its_way_is_told(path):
     shutil.rmtree(path / "tensorboard", ignore_errors=True)
     (path / "tensorboard").write_text("")
     try:
-        result = CliRunner().invoke(app, ["runs", "board", str(path)])
+        result = CliRunner().invoke(app, ["runs", "tensorboard", str(path)])
     finally:
         (path / "tensorboard").unlink()
     assert result.exit_code == 2
@@ -61,6 +61,6 @@ def test_what_stands_in_its_way_is_told(path):
 
 def test_without_tensorboard_the_verb_says_what_to_do(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard.summary", None)
-    result = CliRunner().invoke(app, ["runs", "board", str(path)])
+    result = CliRunner().invoke(app, ["runs", "tensorboard", str(path)])
     assert result.exit_code == 2
     assert "pip install aleazero[tensorboard]" in result.output

@@ -14,8 +14,8 @@ from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.oracles.solve import solve
 from aleazero.search.config import ChanceConfig, SearchConfig
 from aleazero.search.search import Search
-from aleazero.training.compiled_lanes import CompiledLanes
-from aleazero.training.planned_lanes import PlannedLanes
+from aleazero.training.turns import PlannedLanes
+from aleazero.training.turns_compiled import CompiledLanes
 
 BACKENDS = ("compiled", "plain")
 

@@ -20,7 +20,7 @@ from aleazero.nets.between import Between
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.oracles.solve import solve
 from aleazero.training.afterstate import AfterstateLearner, Trails
-from aleazero.training.afterstate_config import AfterstateConfig, default_net
+from aleazero.training.config import AfterstateConfig, default_net
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {"lanes": 8, "shards": 3, "replay": 150, "updates": 2, "batch_size": 600, "rounds": 6, "explore": 0.3}

@@ -1,11 +1,12 @@
-"""Where a learner stands, in a file: all that it goes on from, whose it is, and a checksum, written whole."""
+"""What learns round by round, and its state in a file: all that is needed to resume, its owner, and a checksum."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,48 @@ from aleazero.errors import CheckpointError
 from aleazero.files import write_whole
 from aleazero.untrusted import read_regular
 
-if TYPE_CHECKING:
-    from aleazero.training.learn import Learner
-
 CHECKSUM: Final = "checksum"
 SECONDS: Final = "seconds"
 OWNER: Final = "owner"
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round came to."""
+
+    number: int
+    """Rounds done, this one included."""
+    turns: int
+    games: int
+    """That ended."""
+    losses: Mapping[str, float]
+    """By column, of the last step; none where tables learn."""
+    learning_rate: float | None
+    """None where steps adapt themselves."""
+    mean_return: float | None
+    """What player 0 got on average in the games that ended; None where none did."""
+    evaluations: int | None = None
+    """States that were valued; None where that is not counted."""
+
+
+class Learner(Protocol):
+    """What learns, round by round."""
+
+    rounds: int
+    """How many there will be in all."""
+    rounds_done: int
+
+    def round(self) -> Round:
+        """Do a round, and tell what it came to."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on with the same result."""
+
+    def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what ``state`` told."""
+
+    def save(self, path: Path) -> None:
+        """Write the checkpoint that plays."""
 
 
 def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> None:

@@ -13,6 +13,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.errors import ConfigError
+from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
 from aleazero.search.borrow import borrow
@@ -34,8 +36,8 @@ from aleazero.search.plan_arrays import (
     make_plan_scratch,
 )
 from aleazero.search.plan_expand import GROW, SOLVED, make_expansion, one_turn
-from aleazero.training import planned_lanes
-from aleazero.training.planned_lanes import Asked, Ints, PlannedLanes, Played, Values, blank, play_lanes
+from aleazero.training import turns
+from aleazero.training.turns import Asked, Ints, Lanes, PlannedLanes, Played, Values, blank, play_lanes
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
 """Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
@@ -137,7 +139,7 @@ class CompiledLanes:
     def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
         """Where turns from these states can end; the graphs are kept for ``play``."""
         info, lanes = self.game.info, len(states)
-        settings = plan_settings(self._horizon, Asked(), planned_lanes.MOST_NODES, 0)
+        settings = plan_settings(self._horizon, Asked(), turns.MOST_NODES, 0)
         scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
         room, rows = self._room, np.ascontiguousarray(states, np.int64)
         graph = self._graph(lanes * self._nodes + room, lanes * self._edges + self._more, room)
@@ -195,3 +197,15 @@ class CompiledLanes:
         """Say what is wrong with a turn, in the planner's words."""
         PlannedLanes(self.game, self.plies).spread(row[None])
         raise AssertionError("the planner found nothing wrong with a turn that was refused")
+
+
+def lanes_of(game: Game, plies: int | None = None) -> Lanes:
+    """The game's own lanes, or planned ones."""
+    if not isinstance(game, KernelGame):
+        return PlannedLanes(game, plies)
+    if game.kernels.turn_lanes is None:
+        return CompiledLanes(game, plies)
+    if plies is not None:
+        raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
+    own: Lanes = game.kernels.turn_lanes(game)
+    return own

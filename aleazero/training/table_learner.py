@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
@@ -21,23 +20,12 @@ from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
 from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
-from aleazero.search.config import Settings
-from aleazero.training.learn import Round
-from aleazero.training.tuple_loop import LEARNING, TupleLanes, make_lanes, make_learn, make_move, make_room
+from aleazero.training.config import TupleConfig
+from aleazero.training.learner import Round
+from aleazero.training.table_loop import LEARNING, TupleLanes, make_lanes, make_learn, make_move, make_room
 
 KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
 """What of the lanes goes from round to round."""
-
-
-class TupleConfig(Settings):
-    """How tables learn."""
-
-    rounds: int = Field(50_000, ge=1, description="In each, every lane makes some moves, and then there is a lesson.")
-    lanes: int = Field(256, ge=1, description="Games under way at a time.")
-    moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
-    horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
-    td_lambda: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the luck.")
 
 
 class TupleLearner:

@@ -1,8 +1,14 @@
-"""Turns planned by the exact planner, graph by graph."""
+"""Turns of many games at once: where each can end, the best play on the way, and where it came to.
+
+A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with
+native code of its own. Turns of other kernel games are planned by a loop that is compiled over all lanes
+(``turns_compiled``), those of object games in plain Python. All must agree with ``PlannedLanes``, which plans graph by
+graph with the exact planner: whoever writes one tests it so.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +29,33 @@ Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 MOST_NODES: Final = 200_000
 """Of one turn's graph; a game with more needs fewer plies."""
-
-
 ALPHAZERO: Final = "`aleazero train` with `recipe: alphazero` in the config"
-ONE_PLY: Final = "plies=1 (`learn --set plies=1`, `train --set afterstate.plies=1`)"
-
-
+ONE_PLY: Final = "plies=1 (`train --set afterstate.plies=1`)"
 Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
 """Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
 (lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
+
+
+class Lanes(Protocol):
+    """The turns of one game."""
+
+    draws: int
+    """Random numbers that a turn takes."""
+
+    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
+        """Where turns from these states can end.
+
+        Rows of states; where each lane's begin among them (lanes + 1); and what ``play`` wants to know again.
+        """
+
+    def play(
+        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+    ) -> Played:
+        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
+
+        Actions are random in a share ``explore`` of turns. Whether they are is drawn before the dice: what the other
+        turns came to is then what good play comes to, however many decisions it took.
+        """
 
 
 def blank(lanes: int, carried: int) -> Played:

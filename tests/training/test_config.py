@@ -7,19 +7,19 @@ from pathlib import Path
 from object_twin import object_twin
 
 import aleazero
-from aleazero.training.recipe import make_config
+from aleazero.training.config import config_for
 
 TAG = aleazero.load_game(f"{Path(__file__).parents[2]}/examples/tag.py")
 
 
 def test_object_games_get_few_lanes_unless_others_are_asked_for():
-    kernel, own = make_config(TAG, {}, {}), make_config(object_twin(TAG), {}, {})
+    kernel, own = config_for(TAG, {}, {}), config_for(object_twin(TAG), {}, {})
     assert (kernel.shards, kernel.lanes) == (4, 64)
     assert (own.shards, own.lanes) == (2, 8)
-    assert make_config(object_twin(TAG), {"lanes": 9}, {}).lanes == 9
+    assert config_for(object_twin(TAG), {"lanes": 9}, {}).lanes == 9
 
 
 def test_there_is_a_network_for_each_phase_unless_one_is_asked_for():
-    assert make_config(TAG, {}, {}).net.phases == 2
-    assert make_config(TAG, {}, {"phases": 1}).net.phases == 1
-    assert make_config(aleazero.load_game("pig"), {}, {}).net.phases == 1
+    assert config_for(TAG, {}, {}).net.phases == 2
+    assert config_for(TAG, {}, {"phases": 1}).net.phases == 1
+    assert config_for(aleazero.load_game("pig"), {}, {}).net.phases == 1

@@ -11,8 +11,9 @@ from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.luck import stream_key, unit
 from aleazero.nets.load import load_net, load_tables, load_value_net
-from aleazero.training.tuple_learning import TupleConfig, TupleLearner
-from aleazero.training.tuple_loop import LEARNING
+from aleazero.training.config import TupleConfig
+from aleazero.training.table_learner import TupleLearner
+from aleazero.training.table_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
 
 WAYS = [{"horizon": 1, "td_lambda": 0.0, "moves": 1}, {"horizon": 3, "td_lambda": 0.6, "moves": 4}]

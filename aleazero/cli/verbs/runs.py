@@ -1,4 +1,4 @@
-"""``aleazero runs``: what runs there are, how they stand, and how they compare."""
+"""``aleazero runs`` and ``aleazero report``: list, show and compare runs, and write the report of one."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def compare(
 
 
 @app.command()
-def board(run: RunArgument) -> None:
-    """Write a run's numbers for TensorBoard, where it is installed."""
+def tensorboard(run: RunArgument) -> None:
+    """Write a run's numbers for TensorBoard, if it is installed."""
     from aleazero.runs.directory import read_manifest, require_no_links
     from aleazero.runs.events import write_board
 
@@ -112,3 +112,37 @@ def board(run: RunArgument) -> None:
             "(scalars.csv has the same numbers)"
         )
     typer.echo(printable(f"look at it with: tensorboard --logdir {folder}"))
+
+
+def report(
+    run: RunArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where the page goes [default: report.html in DIR].")
+    ] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Show it in the browser.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Write the report of a run: one page with everything inside, and its pictures in `images/`.
+
+    A run that goes on, or was stopped, has a report too: how it stands. Every number on the page names the place in the
+    run's files that it comes from.
+
+    **Examples**
+
+    - `aleazero report runs/yatzy_quick`
+
+    - `aleazero report runs/yatzy_quick --out ~/yatzy.html --open`
+    """
+    from aleazero.cli.show import print_json
+    from aleazero.report import images_of, write_report
+
+    page = write_report(run, out)
+    images = images_of(run)
+    if json:
+        print_json({"run": str(run), "report": str(page), "images": [str(image) for image in images]})
+    else:
+        typer.echo(printable(str(page)))
+    if show:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())

@@ -1,4 +1,4 @@
-"""``aleazero train`` and ``aleazero resume``: a run, from one file to a stronger player."""
+"""``aleazero train``, ``resume`` and ``config``: runs from a config file or from options, and their settings."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, cores
+from aleazero.cli.options import JsonFlag, ParamOption, cores
+from aleazero.errors import ConfigError
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
+    from aleazero.runs.config import RunConfig
     from aleazero.runs.directory import RunDirectory
 
+MINUTES = 6.0
+"""Default of ``--minutes``."""
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Another setting than the file's, e.g. `seed=3`, `gate.pairs=200`."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting of the file, or a default, e.g. `seed=3`, `gate.pairs=200`.",
     ),
 ]
 WorkersOption = Annotated[
@@ -27,32 +33,129 @@ WorkersOption = Annotated[
     typer.Option("--workers", metavar="N", help="Processes [default: the cores]; results do not change.", min=1),
 ]  # fmt: skip
 
+config_app = typer.Typer(help="Show, check and explain the settings of runs.", no_args_is_help=True)
+FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file.", show_default=False)]
+
 
 def train(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A file of settings.", show_default=False)],
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Argument(metavar="CONFIG", help="A config file, or use --game.", show_default=False)
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            "--game",
+            metavar="GAME",
+            help="Train without a config file: a name from `aleazero games`, or your own as `path/file.py:NAME`.",
+            show_default=False,
+        ),
+    ] = None,
     run: Annotated[
         Path | None,
-        typer.Option("--run", metavar="DIR", help="Directory of the run [default: runs/ and the file's name]."),
+        typer.Option(
+            "--run", metavar="DIR", help="Directory of the run [default: runs/ and the name of the file or game]."
+        ),
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option("--minutes", metavar="M", help="With --game: about how long to train [default: 6].", min=0.01),
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option("--rounds", metavar="N", help="With --game: exactly how many rounds, instead of minutes.", min=1),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", metavar="S", help="With --game: same seed and rounds, same network [default: 0].", min=0
+        ),
+    ] = None,
+    param: ParamOption = None,
     settings: SetOption = None,
     workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train a player from a file of settings: networks, gates, evaluations, and a report.
+    """Train a player, from a config file or for a game: networks, gates, evaluations and a report.
 
-    Everything goes into the run's directory. Ctrl-C, or a power cut, loses nothing that was finished: the same command,
-    or `aleazero resume DIR`, goes on, and ends as if nothing had happened.
+    Everything is written to the run's directory. Nothing that was finished is lost by Ctrl-C or a power cut: the same
+    command, or `aleazero resume DIR`, continues, and the results are the same as without the interruption.
+
+    With `--game` the run has one iteration by the recipe `afterstate`, so there is no gate. The network is
+    `DIR/models/0001.safetensors`; play with it as `net:PATH`. It is evaluated once, at the end: by the game's own fast
+    measurement (Yatzy, 2048), or else in games against random play. `--set` changes all of this, as in a config file.
 
     **Examples**
 
     - `aleazero train configs/yatzy_quick.yaml`
 
     - `aleazero train configs/pig.yaml --run runs/pig3 --set seed=3`
-    """
-    from aleazero.runs.settings_file import read_config
 
-    folder = run or Path("runs") / config.stem
-    _go(folder, read_config(config, settings or ()), workers, json)
+    - `aleazero train --game yatzy --minutes 6 --run runs/yatzy`
+
+    - `aleazero train --game yatzy -p players=1 --minutes 2 --run runs/solitaire --set afterstate.target=td`
+
+    - `aleazero train --game pig --set iterations=4`
+    """
+    from aleazero.cli.options import refuse_ignored
+    from aleazero.runs.config import read_config
+
+    if config is not None and game is not None:
+        raise ConfigError(f"CONFIG is {str(config)!r} and --game is {game!r}, expected one of them")
+    if config is not None:
+        why = f"{config} has the settings, expected --set"
+        ignored = {name: f"{why} {name}=VALUE" for name in ("minutes", "rounds", "seed")}
+        refuse_ignored(context, {**ignored, "param": f"{why} params.KEY=VALUE"})
+        _go(run or Path("runs") / config.stem, read_config(config, settings or ()), workers, json)
+        return
+    if game is None:
+        raise ConfigError("no CONFIG and no --game, expected `aleazero train CONFIG` or `aleazero train --game GAME`")
+    options = {"minutes": minutes, "rounds": rounds, "seed": seed}
+    found = config_of_options(game, param or [], options, settings or [])
+    _go(run or Path("runs") / Path(game.partition(":")[0]).stem, found, workers, json)
+
+
+def config_of_options(game: str, params: list[str], options: Mapping[str, Any], changes: list[str]) -> RunConfig:
+    """Return the settings of a run without a config file.
+
+    Args:
+        game: name, or ``path/file.py:NAME``, which becomes absolute: a run is resumed from any directory.
+        params: parameters of the game as ``KEY=VALUE``.
+        options: values of ``minutes``, ``rounds`` and ``seed``; None for an option that is not given.
+        changes: settings as ``key.inner=value``.
+    """
+    from aleazero.cli.options import OPENSPIEL, read_params
+    from aleazero.evaluation.learnt import can_judge
+    from aleazero.runs.config import apply_change, check_config, file_near, make_config
+
+    if game.startswith(OPENSPIEL):
+        raise ConfigError(f"--game is {game!r}, expected a bundled game or your own: OpenSpiel's cannot be trained")
+    given = {name: value for name, value in options.items() if value is not None}
+    if {"minutes", "rounds"} <= given.keys():
+        raise ConfigError("--minutes and --rounds are both given, expected one of them")
+    file, colon, name = game.partition(":")
+    data: dict[str, Any] = {"game": f"{file_near(Path.cwd(), file)}{colon}{name}" if file.endswith(".py") else game}
+    if params:
+        data["params"] = read_params(params)
+    data |= given
+    for change in changes:
+        key = change.partition("=")[0].partition(".")[0].strip()
+        if key in data:
+            option = {"params": "--param"}.get(key, f"--{key}")
+            raise ConfigError(f"--set is {change!r} and {option} is given too, expected one of them")
+    for change in changes:
+        apply_change(data, change)
+    if data.get("recipe", "afterstate") == "afterstate":
+        data.setdefault("iterations", 1)
+        if "rounds" not in data and "minutes" not in data:
+            data["minutes"] = MINUTES
+        evaluate = data.setdefault("evaluate", {})
+        if isinstance(evaluate, dict) and "against" not in evaluate:
+            measured = can_judge(make_config({**data, "evaluate": {}}).load_game())
+            evaluate["against"] = [] if measured else ["random"]
+    config = make_config(data)
+    check_config(config)
+    return config
 
 
 def resume(
@@ -71,8 +174,8 @@ def resume(
 
     - `aleazero resume runs/yatzy_quick --set iterations=12`
     """
+    from aleazero.runs.config import read_config
     from aleazero.runs.directory import CONFIG, read_manifest
-    from aleazero.runs.settings_file import read_config
 
     read_manifest(run)  # says what is missing before anything else is read
     _go(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
@@ -207,3 +310,33 @@ def show_summary(data: Mapping[str, Any], console: Any) -> None:
         table.add_row(name, Text(text))
     table.add_row("report", Text(data["report"] or "none"))
     console.print(table)
+
+
+@config_app.command()
+def show(config: FileArgument, settings: SetOption = None) -> None:
+    """All settings of a run, defaults and what suits the game too. The code of a game file that it names is run."""
+    from aleazero.runs.config import in_full, read_config
+
+    typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
+
+
+@config_app.command()
+def check(
+    configs: Annotated[list[Path], typer.Argument(metavar="CONFIG…", help="Files of settings.", show_default=False)],
+    settings: SetOption = None,
+) -> None:
+    """Validate config files and report the first error. The code of a game file that they name is run."""
+    from aleazero.runs.config import read_config
+
+    for config in configs:
+        found = read_config(config, settings or ())
+        typer.echo(printable(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}"))
+
+
+@config_app.command()
+def schema() -> None:
+    """Every setting with its meaning, bounds and default, as a JSON schema."""
+    from aleazero.cli.show import print_json
+    from aleazero.runs.config import schema as schema_of
+
+    print_json(schema_of())

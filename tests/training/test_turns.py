@@ -14,10 +14,9 @@ from aleazero import ESTIMATE, Planner
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import DECISION, MANY
 from aleazero.games.kernel import KernelGame
-from aleazero.training import planned_lanes
-from aleazero.training.compiled_lanes import CompiledLanes
-from aleazero.training.lanes import lanes_of
-from aleazero.training.planned_lanes import PlannedLanes, _expect
+from aleazero.training import turns as turns_module
+from aleazero.training.turns import PlannedLanes, _expect
+from aleazero.training.turns_compiled import CompiledLanes, lanes_of
 
 PRIME = 2**31 - 1
 
@@ -220,7 +219,7 @@ def test_without_a_choice_nothing_strays(planned):
 
 @KINDS
 def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
-    monkeypatch.setattr(planned_lanes, "MOST_NODES", 20)
+    monkeypatch.setattr(turns_module, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
     with pytest.raises(GameError, match=r"pig: a turn has more than 20 states, expected plies=1 \(`learn"):

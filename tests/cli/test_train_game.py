@@ -1,0 +1,203 @@
+"""``aleazero train --game``: a run without a config file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PIG = ("train", "--game", "pig", "-p", "target=20")
+SMALL = ("--set", "afterstate.lanes=4", "--set", "afterstate.shards=2", "--set", "afterstate.net.hidden=[4]", "--set",
+         "afterstate.replay=50", "--set", "afterstate.batch_size=16", "--set", "evaluate.pairs=2", "--set",
+         "evaluate.calibration_games=4", "--workers", "1")  # fmt: skip
+
+
+def network(folder) -> bytes:
+    return (folder / "models" / "0001.safetensors").read_bytes()
+
+
+def test_a_run_has_one_iteration_and_is_resumed_by_the_same_command(run, run_json, tmp_path) -> None:
+    out = str(tmp_path / "run")
+    first = run_json(*PIG, *SMALL, "--rounds", "12", "--run", out)
+    assert (first["finished"], first["iterations"], first["champion"]) == (True, {"done": 1, "of": 1}, 1)
+    assert list(first["results"]["opponents"]) == ["random"]
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["rounds"] == 12
+    assert not (tmp_path / "run" / "gates").exists()
+    before = (tmp_path / "run" / "events.ndjson").read_bytes()
+    run_json(*PIG, *SMALL, "--rounds", "12", "--run", out)
+    assert (tmp_path / "run" / "events.ndjson").read_bytes() == before
+    shown = run(*PIG, *SMALL, "--rounds", "12", "--run", str(tmp_path / "other"), "--seed", "1")
+    assert shown.exit_code == 0, shown.output
+    assert "finished, 1 of 1 iterations" in shown.stdout
+    assert network(tmp_path / "other") != network(tmp_path / "run")
+
+
+def test_minutes_are_kept_roughly_and_written_down_as_rounds(run_json, tmp_path) -> None:
+    run_json(*PIG, *SMALL, "--minutes", "0.02", "--run", str(tmp_path / "timed"))
+    rounds = json.loads((tmp_path / "timed" / "manifest.json").read_text())["rounds"]
+    assert rounds >= 24
+    run_json(*PIG, *SMALL, "--rounds", str(rounds), "--run", str(tmp_path / "counted"))
+    assert network(tmp_path / "timed") == network(tmp_path / "counted")
+
+
+def test_options_give_the_run_of_a_config_file(run_json, tmp_path) -> None:
+    run_json(*PIG, *SMALL, "--rounds", "6", "--seed", "2", "--set", "iterations=2", "--run", str(tmp_path / "options"))
+    run_json("train", str(tmp_path / "options" / "config.yaml"), "--workers", "1", "--run", str(tmp_path / "file"))
+    names = ["manifest.json", "models/0001.safetensors", "models/0002.safetensors", "evaluations/0002.json"]
+    options, file = ([(tmp_path / run / name).read_bytes() for name in names] for run in ("options", "file"))
+    assert options == file
+
+
+def test_a_game_of_ones_own_is_found_by_its_path_from_anywhere(run_json, tmp_path, monkeypatch) -> None:
+    (tmp_path / "mine.py").write_text((EXAMPLES / "race.py").read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    data = run_json("train", "--game", "mine.py", "-p", "length=8", *SMALL, "--rounds", "3")
+    assert (data["run"], data["game"]) == ("runs/mine", str(tmp_path / "mine.py"))
+    monkeypatch.chdir("/")
+    assert run_json("resume", str(tmp_path / "runs" / "mine"))["finished"]
+
+
+CLIMB = """
+class Climb:
+    num_players, num_actions, max_outcomes, utility = 1, 2, 2, (0.0, 4.0)
+
+    def __init__(self):
+        self.height, self.rolling, self.over = 0, False, False
+
+    def current_player(self):
+        return -4 if self.over else -1 if self.rolling else 0
+
+    def legal_actions(self):
+        return [0, 1]
+
+    def chance_outcomes(self):
+        return [(0, 0.25), (1, 0.75)]
+
+    def apply_action(self, action):
+        if self.rolling:
+            self.rolling, self.height = False, self.height + 1 if action else 0
+            self.over = self.height in (0, 4)
+        else:
+            self.rolling, self.over = action == 1, action == 0
+
+    def returns(self):
+        return [float(self.height)]
+
+    def observation_tensor(self, player):
+        return [self.height == h for h in range(5)]
+
+    def __str__(self):
+        return f"{self.height} {self.rolling} {self.over}"
+"""
+
+
+def test_a_class_of_ones_own_is_learnt_and_plays(run_json, tmp_path) -> None:
+    (tmp_path / "climb.py").write_text(CLIMB)
+    words = ("train", "--game", f"{tmp_path}/climb.py:Climb", *SMALL, "--rounds", "200", "--run", str(tmp_path / "run"))
+    more = (word for name in ("updates=6", "learning_rate=0.02", "ema=0.9") for word in ("--set", f"afterstate.{name}"))
+    run_json(*words, *more)
+    # At 3 another roll is worth 3, no more than staying; so the start is worth 3 · 0.75³.
+    net = str(tmp_path / "run" / "models" / "0001.safetensors")
+    analysed = run_json("analyse", f"{tmp_path}/climb.py:Climb", "--plan", "turn", "--net", net)
+    assert analysed["q"][0] == 0.0
+    assert analysed["q"][1] == pytest.approx(1.266, abs=0.15)
+
+
+def test_yatzy_is_measured_by_the_oracle_alone(run_json, tmp_path, oracle) -> None:
+    words = ("train", "--game", "yatzy", "-p", "players=1", *SMALL, "--rounds", "1", "--run", str(tmp_path / "run"))
+    results = run_json(*words, "--set", "evaluate.regret=false")["results"]
+    assert results["opponents"] == {}
+    assert results["regret_a_game"]["count"] == 2000
+    assert 20 < results["regret_a_game"]["mean"] < 200
+    whole = results["score"]["mean"] + results["regret_a_game"]["mean"]
+    assert whole == pytest.approx(248.44, abs=4 * results["score"]["error"])
+
+
+def test_a_game_without_a_highest_return_needs_no_gate(run_json, refused, tmp_path) -> None:
+    words = ("train", "--game", "2048", "--set", "afterstate.lanes=2", "--set", "evaluate.oracle_games=20", "--workers",
+             "1", "--rounds", "2", "--run", str(tmp_path / "run"))  # fmt: skip
+    assert run_json(*words)["results"]["score"]["count"] == 2
+    assert "gate.gain1 is None, expected the points worth finding" in refused(*words, "--set", "iterations=2")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--minutes", "1", "--rounds", "2"), "--minutes and --rounds are both given, expected one of them"),
+        (("--set", "afterstate.lanse=3"), "afterstate: no setting 'lanse', did you mean lanes"),
+        (("--set", "lanes=3"), "no setting 'lanes'"),
+        (("--set", "lanes"), "--set is 'lanes', expected KEY=VALUE, e.g. seed=3"),
+        (("--set", "afterstate.lanes=many"), "afterstate.lanes is 'many', expected"),
+        (("--set", "afterstate.lanes=0"), "afterstate.lanes is 0, expected greater than or equal to 1"),
+        (("--set", "afterstate.target=tt"), "afterstate.target is 'tt', expected 'turn', 'lambda' or 'td'"),
+        (("--set", "afterstate.learning_rate=1e30"), "learning_rate is 1e+30, expected less than or equal to 1"),
+        (("--seed", "1", "--set", "seed=3"), "--set is 'seed=3' and --seed is given too, expected one of them"),
+        (("--set", "params.target=3"), "--set is 'params.target=3' and --param is given too, expected one of them"),
+        (("--set", "game=yatzy"), "--set is 'game=yatzy' and --game is given too, expected one of them"),
+        (("--set", "afterstate.net=mlp"), "afterstate.net is 'mlp', expected settings of a network, e.g. hidden"),
+        (("--set", "afterstate.net.depth=3"), "no setting 'depth', did you mean width?"),
+        (("--set", "afterstate.net.hidden=64"), "hidden is 64, expected a valid tuple"),
+        (("--set", "afterstate.hold=0.01"), "afterstate.hold is 0.01, expected at least 0.0833, or rounds in place"),
+        (("--set", "evaluate=3"), "evaluate is 3, expected"),
+    ],
+)
+def test_bad_options_are_one_line_and_leave_nothing(refused, words, said, tmp_path) -> None:
+    assert said in refused(*PIG, "--run", str(tmp_path / "run"), *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no CONFIG and no --game, expected `aleazero train CONFIG` or `aleazero train --game GAME`"),
+        (("pig.yaml", "--game", "pig"), "CONFIG is 'pig.yaml' and --game is 'pig', expected one of them"),
+        (("--game", "pgi"), "no game 'pgi', did you mean pig?"),
+        (("--game", "openspiel:pig"), "--game is 'openspiel:pig', expected a bundled game or your own"),
+    ],
+)
+def test_what_to_train_is_a_file_or_a_game(refused, words, said, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused("train", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((f"{EXAMPLES}/coins.py:Coins",), "coins: the class has no observation_tensor(), which networks"),
+        (
+            (f"{EXAMPLES}/tag.py", "--set", "afterstate.net.phases=3"),
+            "net.phases is 3, expected 1 or 2 (contact, race)",
+        ),
+        (("pig", "--set", "afterstate.net.kind=towers"), "columns of towers are win (tanh), expected a win (tanh) and"),
+        (
+            ("2048", "--set", "afterstate.net.kind=mlp"),
+            "2048 has no bounds of its returns, expected GameInfo(utility=(lowest, highest))",
+        ),
+        (("yatzy", "--set", "afterstate.plies=1"), "plies is 1, expected none: yatzy plays its own turns"),
+    ],
+)
+def test_games_that_cannot_be_trained_are_one_line(refused, words, said, tmp_path) -> None:
+    assert said in refused("train", "--game", *words, "--run", str(tmp_path / "run"))
+    assert not (tmp_path / "run" / "models").exists()
+
+
+def test_a_turn_too_large_is_one_line_and_other_settings_may_follow(refused, run_json, tmp_path, monkeypatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("aleazero.training.turns.MOST_NODES", 20)
+        line = refused(*PIG, "--run", str(tmp_path / "run"))
+    assert "pig: a turn has more than 20 states, expected plies=1 (`train --set afterstate.plies=1`), or" in line
+    words = ("--set", "afterstate.plies=1", "--rounds", "2", "--run", str(tmp_path / "run"))
+    assert run_json(*PIG, *SMALL, *words)["finished"]
+
+
+def test_other_settings_on_the_same_run_are_one_line(refused, run_json, tmp_path) -> None:
+    words = (*PIG, *SMALL, "--rounds", "2", "--run", str(tmp_path / "run"))
+    run_json(*words)
+    line = refused(*words, "--set", "afterstate.explore=0.2")
+    assert "holds a run with afterstate.explore None, got 0.2: expected the same settings" in line
+    assert "holds a run with seed 0, got 1" in refused(*words, "--seed", "1")
+    (tmp_path / "run" / "events.ndjson").write_text("{\n")
+    assert "line 1 is damaged" in refused(*words)
