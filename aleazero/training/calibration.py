@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,11 @@ from aleazero.games.rows import rows_of
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
 from aleazero.training.lanes import lanes_of
+from aleazero.training.targets import Tenths, tenths
 
 LUCK: Final = 0x63616C69  # "cali": the stream of these games
 MOST_TURNS: Final = 2000
 """Of a game; one that is not over by then does not count."""
-Tenths = list[tuple[float, float, int]]
-"""Predicted, came, and how many, from the lowest prediction to the highest."""
-
-
-def tenths(predicted: NDArray[Any], came: NDArray[Any]) -> Tenths:
-    """The means of both in ten groups by what was predicted."""
-    order = np.argsort(predicted, kind="stable")
-    return [
-        (float(predicted[part].mean()), float(came[part].mean()), len(part))
-        for part in np.array_split(order, 10)
-        if len(part)
-    ]
 
 
 def calibrate(values: Between, games: int, *, seed: int = 0) -> Tenths:

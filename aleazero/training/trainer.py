@@ -21,13 +21,10 @@ from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require_match, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
-from aleazero.replay.sampler import Batch, Sampler
-from aleazero.replay.window import Rows, Window
-from aleazero.training.calibration import tenths
+from aleazero.replay.window import Batch, Rows, Sampler, Window
 from aleazero.training.config import TrainConfig
-from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
-from aleazero.training.targets import value_targets
+from aleazero.training.targets import exact_targets, tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
 SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples

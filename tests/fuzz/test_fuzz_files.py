@@ -22,9 +22,8 @@ from aleazero.nets.config import NetConfig, NetShape, ValueScale
 from aleazero.nets.tuples import Tuples
 from aleazero.players.make import make_player
 from aleazero.replay.check import check_shard, load_origin
-from aleazero.replay.folder import open_folder
 from aleazero.replay.shard import read_shard
-from aleazero.replay.window import Window
+from aleazero.replay.window import Window, open_folder
 from aleazero.training.alphazero import fit
 from aleazero.training.config import TrainConfig
 

@@ -12,7 +12,8 @@ from aleazero.games.rows import states_of
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import feature_shape
 from aleazero.oracles.solve import solve
-from aleazero.training.calibration import calibrate, tenths
+from aleazero.training.calibration import calibrate
+from aleazero.training.targets import tenths
 
 
 class Exact(Between):
