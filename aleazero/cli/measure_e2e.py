@@ -63,10 +63,10 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     from aleazero.cli.specs import read_game
-    from aleazero.nets.body import make_body, weights_of
     from aleazero.nets.checkpoint import Metadata
     from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
     from aleazero.nets.inference import Net
+    from aleazero.nets.torch_nets import make_body, weights_of
     from aleazero.selfplay.actor import Actor
     from aleazero.selfplay.config import SelfplayConfig
 

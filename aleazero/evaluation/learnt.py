@@ -7,9 +7,9 @@ from typing import Any
 
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.base import Game
-from aleazero.nets.between import Between
-from aleazero.nets.load import load_tables
-from aleazero.nets.tuples import has_board
+from aleazero.nets.checkpoint import load_tables
+from aleazero.nets.tables import has_board
+from aleazero.nets.values import Between
 
 
 def can_judge(game: Game) -> bool:

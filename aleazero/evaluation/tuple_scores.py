@@ -13,8 +13,8 @@ from aleazero.evaluation.match import game_seeds
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.rows import states_of
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import Tuples
 
 
 @dataclass(frozen=True)

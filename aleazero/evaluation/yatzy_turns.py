@@ -20,8 +20,8 @@ from aleazero.evaluation.estimate import Estimate
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import Between
 from aleazero.oracles.yatzy import YatzyOracle
 from aleazero.training.lanes import lanes_of
 

@@ -1,4 +1,4 @@
-"""Checkpoints: a network's weights and what they belong to, in one safetensors file that is whole or not there."""
+"""Checkpoints: the weights of a network and its metadata, in one safetensors file that is written atomically."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, residual_shapes
-from aleazero.nets.value_config import ValueNetConfig
-from aleazero.nets.value_net import value_weight_shapes
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale, num_outputs, residual_shapes
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.tables import Tuples
+from aleazero.nets.value_net import FlatNet, Floats, make_value_net, value_weight_shapes
 from aleazero.search.config import Settings
 from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
@@ -31,6 +31,8 @@ KEY: Final = "aleazero"
 MOST_CELLS: Final = 4096
 """Most cells of a board, and most values of a cell: a file that names more is damaged."""
 Weights = Mapping[str, NDArray[np.float32]]
+_Row = Annotated[tuple[int, ...], Field(strict=False)]
+_Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
 
 
 class About(BaseModel):
@@ -105,10 +107,6 @@ class ValueMetadata(About):
         return value_weight_shapes(self.net, self.features, self.columns)
 
 
-_Row = Annotated[tuple[int, ...], Field(strict=False)]
-_Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
-
-
 class TableConfig(Settings):
     """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
 
@@ -140,27 +138,6 @@ class TableMetadata(About):
         return cls(net=net, step=step, training=dict(training or {}), **_about_game(game))
 
 
-def _about_game(game: Game) -> dict[str, Any]:
-    """What ties a network to a game."""
-    return {
-        "game": game.name,
-        "params": _as_json(game),
-        "rules_version": game.info.version,
-        "observation_schema": game.info.observation_schema,
-        "shape": NetShape.of(game),
-        "code_version": VERSION,
-    }
-
-
-def _as_json(game: Game) -> dict[str, Any]:
-    """The game's parameters as they come back from a file."""
-    try:
-        params: dict[str, Any] = json.loads(json.dumps(game.params, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{game!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
-    return params
-
-
 def write_checkpoint(
     path: Path, weights: Mapping[str, NDArray[Any]], about: Metadata | ValueMetadata | TableMetadata
 ) -> None:
@@ -178,6 +155,35 @@ def write_checkpoint(
         write_whole(path, [data])
     except OSError as error:
         raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def load_value_net(
+    path: str | Path, game: Game, features: FeatureShape | None = None, feature_schema: str | None = None
+) -> tuple[FlatNet, Floats, ValueMetadata]:
+    """The value network of a checkpoint and its parameters, if it was trained on this game and on these features."""
+    weights, about = read_value_checkpoint(Path(path))
+    require_match(about, game, str(path))
+    if feature_schema is not None:
+        require_same("feature_schema", about.feature_schema, feature_schema, f"{game!r}", str(path))
+    if features is not None:
+        require_same("features", about.features, features, f"{game!r}", str(path))
+    net = make_value_net(about.net, about.features, about.columns)
+    return net, net.flatten(weights), about
+
+
+def load_tables(path: str | Path, game: Game) -> Tuples:
+    """The tables of a checkpoint, if they were taught this game."""
+    tensors, about = read_table_checkpoint(Path(path))
+    require_match(about, game, str(path))
+    try:
+        return Tuples.from_tensors(about.net.tuple_shape(), tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+
+
+def kind_of(path: Path) -> type[Metadata] | type[ValueMetadata] | type[TableMetadata]:
+    """What a checkpoint holds, by the kind of what it says of itself."""
+    return type(read_any_checkpoint(path)[1])
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata]:
@@ -202,12 +208,6 @@ def read_table_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], TableMet
     if not isinstance(about, TableMetadata):
         raise CheckpointError(f"{path} is {_kind(about)}, expected tables over tuples of cells")
     return tensors, about
-
-
-def _kind(about: About) -> str:
-    if isinstance(about, ValueMetadata):
-        return f"a value network ({about.net.kind})"
-    return "a network of policy and value" if isinstance(about, Metadata) else "tables over tuples of cells"
 
 
 def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata | ValueMetadata | TableMetadata]:
@@ -241,19 +241,6 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata |
     return weights, about
 
 
-def _require_weights(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
-    wanted = about.weight_shapes()
-    if set(weights) != set(wanted):
-        odd = sorted(set(weights) ^ set(wanted))
-        raise CheckpointError(f"{path} has other weights than its metadata say ({odd[0]}), expected {len(wanted)}")
-    for name, shape in wanted.items():
-        if weights[name].shape != shape or weights[name].dtype != np.float32:
-            got = f"{weights[name].dtype} {weights[name].shape}"
-            raise CheckpointError(f"{path}: {name} is {got}, expected float32 {shape}")
-        if not np.isfinite(weights[name]).all():
-            raise CheckpointError(f"{path}: {name} has numbers that are not finite")
-
-
 def weight_shapes(shape: NetShape, net: NetConfig) -> dict[str, tuple[int, ...]]:
     """Every weight of such a network, by name."""
     return residual_shapes(shape.observation, net.width, net.blocks, net.layer_norm, num_outputs(shape, net))
@@ -270,6 +257,46 @@ def require_same(name: str, got: Any, wanted: Any, owner: str, what: str) -> Non
     """Refuse a network where what it says differs from what its owner needs, by name."""
     if got != wanted:
         raise CheckpointError(f"{what} has {name} {_said(got)}, expected {_said(wanted)} for {owner}")
+
+
+def _about_game(game: Game) -> dict[str, Any]:
+    """What ties a network to a game."""
+    return {
+        "game": game.name,
+        "params": _as_json(game),
+        "rules_version": game.info.version,
+        "observation_schema": game.info.observation_schema,
+        "shape": NetShape.of(game),
+        "code_version": VERSION,
+    }
+
+
+def _as_json(game: Game) -> dict[str, Any]:
+    """The game's parameters as they come back from a file."""
+    try:
+        params: dict[str, Any] = json.loads(json.dumps(game.params, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{game!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
+    return params
+
+
+def _kind(about: About) -> str:
+    if isinstance(about, ValueMetadata):
+        return f"a value network ({about.net.kind})"
+    return "a network of policy and value" if isinstance(about, Metadata) else "tables over tuples of cells"
+
+
+def _require_weights(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
+    wanted = about.weight_shapes()
+    if set(weights) != set(wanted):
+        odd = sorted(set(weights) ^ set(wanted))
+        raise CheckpointError(f"{path} has other weights than its metadata say ({odd[0]}), expected {len(wanted)}")
+    for name, shape in wanted.items():
+        if weights[name].shape != shape or weights[name].dtype != np.float32:
+            got = f"{weights[name].dtype} {weights[name].shape}"
+            raise CheckpointError(f"{path}: {name} is {got}, expected float32 {shape}")
+        if not np.isfinite(weights[name]).all():
+            raise CheckpointError(f"{path}: {name} has numbers that are not finite")
 
 
 def _said(value: Any) -> str:

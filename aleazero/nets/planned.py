@@ -15,9 +15,8 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.rows import Rows, rows_of, state_of, states_of
-from aleazero.nets.between import Between
-from aleazero.nets.boards import Boards
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import Between, Boards
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import turn_of
 from aleazero.search.plan import Plan, best_label

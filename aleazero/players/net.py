@@ -41,8 +41,7 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
     if path != DUMMY and is_there(file):
-        from aleazero.nets.checkpoint import Metadata
-        from aleazero.nets.load import kind_of
+        from aleazero.nets.checkpoint import Metadata, kind_of
 
         kind = kind_of(file)
         if kind is not Metadata:
@@ -66,7 +65,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         return DummyNet(game)
     if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
-    from aleazero.nets.load import load_net
+    from aleazero.nets.inference import load_net
 
     settings = {} if inference is None else {"inference": inference}
     net: Evaluator = load_net(Path(path).expanduser(), game, **settings)

@@ -14,8 +14,8 @@ from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
-from aleazero.nets.between import Between
-from aleazero.nets.tuples import has_board
+from aleazero.nets.tables import has_board
+from aleazero.nets.values import Between
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate

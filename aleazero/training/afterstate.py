@@ -21,12 +21,11 @@ from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import pack, rows_of, unpack
-from aleazero.nets.adam import average, step
-from aleazero.nets.between import Between, require_phases
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
-from aleazero.nets.columns import Column
-from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
+from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
+from aleazero.nets.values import Between, require_phases
+from aleazero.training.adam import average, step
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.lanes import lanes_of
 from aleazero.training.learn import Round

@@ -7,9 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from aleazero.games.base import Game
-from aleazero.nets.config import counts_wins
+from aleazero.nets.config import ValueNetConfig, counts_wins
 from aleazero.nets.outcome import MARGIN
-from aleazero.nets.value_config import ValueNetConfig
 from aleazero.search.config import Settings
 
 

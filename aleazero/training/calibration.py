@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import Between
 from aleazero.training.lanes import lanes_of
 from aleazero.training.targets import Tenths, tenths
 

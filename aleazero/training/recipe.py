@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.nets.tuples import has_board
+from aleazero.nets.tables import has_board
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.afterstate_config import AfterstateConfig, default_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner

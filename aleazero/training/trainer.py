@@ -17,10 +17,10 @@ from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
-from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require_match, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.replay.window import Batch, Rows, Sampler, Window
 from aleazero.training.config import TrainConfig
 from aleazero.training.loss import Lesson, losses

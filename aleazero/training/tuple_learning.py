@@ -19,7 +19,7 @@ from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
-from aleazero.nets.tuples import Tuples, require_board, shape_of
+from aleazero.nets.tables import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
 from aleazero.search.config import Settings
 from aleazero.training.learn import Round

@@ -5,8 +5,8 @@ from __future__ import annotations
 import aleazero
 from aleazero.evaluation.match import game_seeds
 from aleazero.evaluation.tuple_scores import judge_tuples
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import Tuples
 from tests.tuple_boards import SMALL
 
 

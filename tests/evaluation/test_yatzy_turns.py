@@ -9,10 +9,10 @@ import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.learnt import judge_learnt
 from aleazero.evaluation.yatzy_turns import CHUNK, judge_alone, judge_duels
-from aleazero.nets.between import Between
+from aleazero.nets.config import ValueNetConfig
 from aleazero.nets.outcome import feature_shape
-from aleazero.nets.value_config import ValueNetConfig
 from aleazero.nets.value_net import make_value_net
+from aleazero.nets.values import Between
 
 
 class ByOracle(Between):

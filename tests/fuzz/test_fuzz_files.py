@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from aleazero.cli.main import app
 from aleazero.games.registry import load_game
-from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import Metadata, TableMetadata, write_checkpoint
 from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.tables import Tuples
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.players.make import make_player
 from aleazero.replay.check import check_shard, load_origin
 from aleazero.replay.shard import read_shard

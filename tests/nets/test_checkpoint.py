@@ -14,21 +14,21 @@ from tuple_boards import SMALL
 
 import aleazero
 from aleazero import CheckpointError
-from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import (
     Metadata,
     TableMetadata,
     ValueMetadata,
+    load_tables,
     read_checkpoint,
     read_value_checkpoint,
     weight_shapes,
     write_checkpoint,
 )
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.load import load_net, load_tables
-from aleazero.nets.tuples import Tuples
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
+from aleazero.nets.inference import load_net
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.tables import Tuples
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.nets.value_net import value_weight_shapes
 
 CONFIG = NetConfig(width=16, blocks=1)

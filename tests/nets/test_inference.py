@@ -7,10 +7,10 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError
-from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import Metadata
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import INFERENCES, Net
+from aleazero.nets.torch_nets import make_body, weights_of
 
 GAMES = {"pig": {}, "yatzy": {"players": 3}, "2048": {}, "dice_game": {}}
 CONFIGS = {

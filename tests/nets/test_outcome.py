@@ -15,9 +15,8 @@ from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Features
 from aleazero.games.kernel import Kernels
 from aleazero.games.rows import rows_of
-from aleazero.nets.between import Between
-from aleazero.nets.ends import Ends
 from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
+from aleazero.nets.values import Between, Ends
 
 TAG = f"{Path(__file__).parents[2]}/examples/tag.py"
 

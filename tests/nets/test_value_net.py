@@ -7,12 +7,11 @@ import pytest
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata, ValueMetadata, read_value_checkpoint, write_checkpoint
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.load import load_net, load_value_net
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.checkpoint import Metadata, ValueMetadata, load_value_net, read_value_checkpoint, write_checkpoint
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
+from aleazero.nets.inference import load_net
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.nets.value_net import make_value_net
 
 SHAPE = FeatureShape(features=9, block=3, seats=2, common=3, lead=2, lead_unit=100.0)
@@ -87,7 +86,7 @@ def test_weights_that_do_not_fit_are_refused(other, tmp_path, pig) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_learns(kind) -> None:
     """A few steps of Adam take most of a simple function's loss away."""
-    from aleazero.nets import adam
+    from aleazero.training import adam
 
     net = make_value_net(configured(kind, hidden=(32,), width=32), SHAPE, COLUMNS)
     luck = np.random.default_rng(1)

@@ -9,7 +9,7 @@ import aleazero
 from aleazero import CheckpointError, make_player
 from aleazero.games.luck import PlayedLuck
 from aleazero.nets.checkpoint import Metadata
-from aleazero.nets.tuple_play import TuplePlay
+from aleazero.nets.table_play import TuplePlay
 from aleazero.players.net import DummyNet, NetPlayer, read_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from tests.tuple_boards import SMALL
@@ -62,15 +62,15 @@ def test_negative_and_impossible_logits():
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """What ``aleazero.nets.load`` was asked for."""
+    """What ``aleazero.nets.checkpoint`` was asked for."""
     calls = []
 
     def load_net(path, game, **settings):
         calls.append((path, game, settings))
         return Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
 
-    monkeypatch.setattr("aleazero.nets.load.load_net", load_net)
-    monkeypatch.setattr("aleazero.nets.load.kind_of", lambda path: Metadata)
+    monkeypatch.setattr("aleazero.nets.inference.load_net", load_net)
+    monkeypatch.setattr("aleazero.nets.checkpoint.kind_of", lambda path: Metadata)
     return calls
 
 

@@ -16,8 +16,8 @@ import aleazero
 from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.kernel import KernelGame
-from aleazero.nets.between import Between
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import ValueNetConfig
+from aleazero.nets.values import Between
 from aleazero.oracles.solve import solve
 from aleazero.training.afterstate import AfterstateLearner, Trails
 from aleazero.training.afterstate_config import AfterstateConfig, default_net

@@ -9,8 +9,8 @@ import pytest
 
 import aleazero
 from aleazero.games.rows import states_of
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import feature_shape
+from aleazero.nets.values import Between
 from aleazero.oracles.solve import solve
 from aleazero.training.calibration import calibrate
 from aleazero.training.targets import tenths

@@ -10,7 +10,8 @@ import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.luck import stream_key, unit
-from aleazero.nets.load import load_net, load_tables, load_value_net
+from aleazero.nets.checkpoint import load_tables, load_value_net
+from aleazero.nets.inference import load_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value

@@ -10,11 +10,9 @@ import pytest
 import torch
 import value_twins
 
-from aleazero.nets.body import Body
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape
-from aleazero.nets.value_config import ValueNetConfig
-from aleazero.nets.value_torch import TorchNet
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.torch_nets import Body, TorchNet
 
 COLUMNS = (
     Column(name="win", link="tanh", weight=0.7),

@@ -8,7 +8,7 @@ from safetensors.numpy import load, save
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.nets.tuples import Tuples, require_board, shape_of
+from aleazero.nets.tables import Tuples, require_board, shape_of
 from tests.tuple_boards import SMALL, random_boards, slow_value
 
 

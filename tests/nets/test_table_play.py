@@ -8,8 +8,8 @@ import pytest
 import aleazero
 from aleazero import ConfigError, PositionError
 from aleazero.games.luck import PlayedLuck
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import Tuples
 from tests.tuple_boards import SMALL, slow_value
 
 

@@ -18,7 +18,7 @@ from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PLAYED, stream_key
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.tuples import (
+from aleazero.nets.tables import (
     Features,
     Rows,
     Tuples,
