@@ -18,7 +18,7 @@ from aleazero.games.base import Game
 from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.outcome import Column, FeatureShape
-from aleazero.nets.tables import Tuples
+from aleazero.nets.tables import TupleTables
 from aleazero.nets.value_net import FlatNet, Floats, make_value_net, value_weight_shapes
 from aleazero.search.config import Settings
 from aleazero.untrusted import parse_json, read_regular
@@ -35,7 +35,7 @@ _Row = Annotated[tuple[int, ...], Field(strict=False)]
 _Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
 
 
-class About(BaseModel):
+class CheckpointInfo(BaseModel):
     """What any checkpoint says of itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -53,7 +53,7 @@ class About(BaseModel):
     """The settings it was trained with, and whatever else its maker notes."""
 
 
-class Metadata(About):
+class PolicyValueInfo(CheckpointInfo):
     """What the checkpoint of a network of policy and value says of itself."""
 
     net: NetConfig
@@ -62,7 +62,7 @@ class Metadata(About):
     @classmethod
     def of(
         cls, game: Game, net: NetConfig, values: ValueScale, step: int = 0, training: Mapping[str, Any] | None = None
-    ) -> Metadata:
+    ) -> PolicyValueInfo:
         """What there is to say of a network for this game."""
         return cls(net=net, values=values, step=step, training=dict(training or {}), **_about_game(game))
 
@@ -71,7 +71,7 @@ class Metadata(About):
         return weight_shapes(self.shape, self.net)
 
 
-class ValueMetadata(About):
+class ValueInfo(CheckpointInfo):
     """What the checkpoint of a value network says of itself."""
 
     net: ValueNetConfig
@@ -90,7 +90,7 @@ class ValueMetadata(About):
         columns: tuple[Column, ...],
         step: int = 0,
         training: Mapping[str, Any] | None = None,
-    ) -> ValueMetadata:
+    ) -> ValueInfo:
         """What there is to say of a value network for this game."""
         return cls(
             net=net,
@@ -124,28 +124,26 @@ class TableConfig(Settings):
             raise CheckpointError(str(error)) from None
 
 
-class TableMetadata(About):
+class TableInfo(CheckpointInfo):
     """What the checkpoint of tables over tuples of cells says of itself; only entries that are not zero are stored."""
 
     net: TableConfig
 
     @classmethod
-    def of(
-        cls, game: Game, shape: TupleShape, step: int = 0, training: Mapping[str, Any] | None = None
-    ) -> TableMetadata:
+    def of(cls, game: Game, shape: TupleShape, step: int = 0, training: Mapping[str, Any] | None = None) -> TableInfo:
         """What there is to say of tables for this game."""
         net = TableConfig(**asdict(shape))
         return cls(net=net, step=step, training=dict(training or {}), **_about_game(game))
 
 
 def write_checkpoint(
-    path: Path, weights: Mapping[str, NDArray[Any]], about: Metadata | ValueMetadata | TableMetadata
+    path: Path, weights: Mapping[str, NDArray[Any]], about: PolicyValueInfo | ValueInfo | TableInfo
 ) -> None:
     """Write weights and metadata; the same ones give the same bytes."""
     from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(weights[name]) for name in sorted(weights)}
-    if not isinstance(about, TableMetadata):
+    if not isinstance(about, TableInfo):
         tensors = {name: array.astype(np.float32, copy=False) for name, array in tensors.items()}
     for name, array in tensors.items():
         if not np.isfinite(array).all():
@@ -159,7 +157,7 @@ def write_checkpoint(
 
 def load_value_net(
     path: str | Path, game: Game, features: FeatureShape | None = None, feature_schema: str | None = None
-) -> tuple[FlatNet, Floats, ValueMetadata]:
+) -> tuple[FlatNet, Floats, ValueInfo]:
     """The value network of a checkpoint and its parameters, if it was trained on this game and on these features."""
     weights, about = read_value_checkpoint(Path(path))
     require_match(about, game, str(path))
@@ -171,46 +169,46 @@ def load_value_net(
     return net, net.flatten(weights), about
 
 
-def load_tables(path: str | Path, game: Game) -> Tuples:
+def load_tables(path: str | Path, game: Game) -> TupleTables:
     """The tables of a checkpoint, if they were taught this game."""
     tensors, about = read_table_checkpoint(Path(path))
     require_match(about, game, str(path))
     try:
-        return Tuples.from_tensors(about.net.tuple_shape(), tensors)
+        return TupleTables.from_tensors(about.net.tuple_shape(), tensors)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
 
 
-def kind_of(path: Path) -> type[Metadata] | type[ValueMetadata] | type[TableMetadata]:
+def kind_of(path: Path) -> type[PolicyValueInfo] | type[ValueInfo] | type[TableInfo]:
     """What a checkpoint holds, by the kind of what it says of itself."""
     return type(read_any_checkpoint(path)[1])
 
 
-def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata]:
+def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], PolicyValueInfo]:
     """Weights and metadata of a network of policy and value."""
     weights, about = read_any_checkpoint(path)
-    if not isinstance(about, Metadata):
+    if not isinstance(about, PolicyValueInfo):
         raise CheckpointError(f"{path} is {_kind(about)}, expected one of policy and value")
     return weights, about
 
 
-def read_value_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], ValueMetadata]:
+def read_value_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], ValueInfo]:
     """Weights and metadata of a value network."""
     weights, about = read_any_checkpoint(path)
-    if not isinstance(about, ValueMetadata):
+    if not isinstance(about, ValueInfo):
         raise CheckpointError(f"{path} is {_kind(about)}, expected a value network")
     return weights, about
 
 
-def read_table_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], TableMetadata]:
+def read_table_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], TableInfo]:
     """Entries and metadata of tables."""
     tensors, about = read_any_checkpoint(path)
-    if not isinstance(about, TableMetadata):
+    if not isinstance(about, TableInfo):
         raise CheckpointError(f"{path} is {_kind(about)}, expected tables over tuples of cells")
     return tensors, about
 
 
-def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata | ValueMetadata | TableMetadata]:
+def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValueInfo | ValueInfo | TableInfo]:
     """Weights and metadata of a file that holds exactly what its metadata say."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -232,11 +230,11 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata |
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
         named = found["net"].get("kind")  # networks of policy and value name none
-        kind = Metadata if named is None else TableMetadata if named == "tuples" else ValueMetadata
+        kind = PolicyValueInfo if named is None else TableInfo if named == "tuples" else ValueInfo
         about = kind.model_validate(found)
     except (ConfigError, ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
-    if not isinstance(about, TableMetadata):  # tables look at their entries themselves
+    if not isinstance(about, TableInfo):  # tables look at their entries themselves
         _require_weights(path, weights, about)
     return weights, about
 
@@ -246,7 +244,7 @@ def weight_shapes(shape: NetShape, net: NetConfig) -> dict[str, tuple[int, ...]]
     return residual_shapes(shape.observation, net.width, net.blocks, net.layer_norm, num_outputs(shape, net))
 
 
-def require_match(about: About, game: Game, what: str) -> None:
+def require_match(about: CheckpointInfo, game: Game, what: str) -> None:
     """Refuse a network of another game, of other rules or of another observation, by name."""
     mine = _about_game(game)
     for name in ("game", "params", "rules_version", "observation_schema", "shape"):
@@ -280,13 +278,13 @@ def _as_json(game: Game) -> dict[str, Any]:
     return params
 
 
-def _kind(about: About) -> str:
-    if isinstance(about, ValueMetadata):
+def _kind(about: CheckpointInfo) -> str:
+    if isinstance(about, ValueInfo):
         return f"a value network ({about.net.kind})"
-    return "a network of policy and value" if isinstance(about, Metadata) else "tables over tuples of cells"
+    return "a network of policy and value" if isinstance(about, PolicyValueInfo) else "tables over tuples of cells"
 
 
-def _require_weights(path: Path, weights: Weights, about: Metadata | ValueMetadata) -> None:
+def _require_weights(path: Path, weights: Weights, about: PolicyValueInfo | ValueInfo) -> None:
     wanted = about.weight_shapes()
     if set(weights) != set(wanted):
         odd = sorted(set(weights) ^ set(wanted))

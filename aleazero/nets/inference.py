@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.jit import compile_and_keep
-from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require_match
+from aleazero.nets.checkpoint import PolicyValueInfo, Weights, read_checkpoint, require_match
 from aleazero.nets.config import EPSILON
 from aleazero.search.evaluator import ESTIMATE, NONE
 
@@ -50,7 +50,7 @@ class Net:
     any_size = True
     """Rows stand by themselves in batches of any size, so a forest need not fill them up."""
 
-    def __init__(self, weights: Weights, about: Metadata, inference: str = "onnxruntime") -> None:
+    def __init__(self, weights: Weights, about: PolicyValueInfo, inference: str = "onnxruntime") -> None:
         if inference not in INFERENCES:
             raise ConfigError(f"inference is {inference!r}, expected onnxruntime or torch")
         self.about, self.inference = about, inference
@@ -91,7 +91,7 @@ class Net:
         return heads[:, :actions], values
 
 
-def make_graph(weights: Weights, about: Metadata) -> bytes:
+def make_graph(weights: Weights, about: PolicyValueInfo) -> bytes:
     """A model from ``observations`` (rows, size) to ``heads`` (rows, outputs), serialised."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -162,7 +162,7 @@ def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, ma
                 out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
 
 
-def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+def _by_onnxruntime(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
     """The forward pass, on one thread of its own."""
     import onnxruntime
 
@@ -178,7 +178,7 @@ def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Flo
     return heads
 
 
-def _by_torch(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+def _by_torch(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
     """The forward pass in torch, on one thread of the processor: more would share rows out by the size of a batch."""
     import torch
 

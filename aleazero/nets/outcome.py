@@ -103,7 +103,7 @@ class Outcome:
         """By how many points player 0 leads (rows, 1)."""
         return (points[:, :1] - points[:, 1:2]) * self.point_unit
 
-    def worth(self, columns: Columns, margin_weight: float) -> Columns:
+    def values_by_player(self, columns: Columns, margin_weight: float) -> Columns:
         """What columns by player are worth to each player (rows, players)."""
         if self.kind != "duel":
             return columns

@@ -15,12 +15,12 @@ from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
 from aleazero.nets.checkpoint import load_tables, load_value_net
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
-from aleazero.nets.tables import Tuples, require_board
+from aleazero.nets.tables import TupleTables, require_board
 from aleazero.nets.value_net import FlatNet, Floats
 from aleazero.search.compile import compile_loop
 
 
-class Between:
+class NetValues:
     """A value network with the game it values; the parameters may be changed from outside."""
 
     def __init__(self, game: Game, net: FlatNet, theta: Floats, plies: int | None = None) -> None:
@@ -30,7 +30,7 @@ class Between:
         """Chance events that were planned to teach it; None where it was the whole turn."""
 
     @classmethod
-    def load(cls, path: str | Path, game: Game) -> Between:
+    def load(cls, path: str | Path, game: Game) -> NetValues:
         """The network of a checkpoint, if it was taught this game."""
         net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
         try:
@@ -39,11 +39,11 @@ class Between:
             raise CheckpointError(f"{path}: {error}") from None
         return cls(game, net, theta, about.training.get("plies"))
 
-    def look(self, states: Rows) -> Ends:
+    def see(self, states: Rows) -> SeenStates:
         """What there is to see of states between turns."""
-        return Ends(self.game, self.net.shape.features, states, self.outcome.margin)
+        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin)
 
-    def columns(self, ends: Ends) -> NDArray[np.float64]:
+    def columns(self, ends: SeenStates) -> NDArray[np.float64]:
         """The columns of the outcome, by player."""
         outcome = self.outcome
         columns = np.empty((len(ends.over), len(outcome.columns)))
@@ -57,36 +57,36 @@ class Between:
             columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
         return columns
 
-    def worth(self, states: Rows, margin_weight: float) -> NDArray[np.float64]:
+    def values_by_player(self, states: Rows, margin_weight: float) -> NDArray[np.float64]:
         """What states between turns are worth to each player (states, players)."""
-        return self.outcome.worth(self.columns(self.look(states)), margin_weight)
+        return self.outcome.values_by_player(self.columns(self.see(states)), margin_weight)
 
 
-class Boards:
-    """Tables with the game they value: the same interface as ``Between``."""
+class TableValues:
+    """Tables with the game they value: the same interface as ``NetValues``."""
 
     plies: int | None = None
 
-    def __init__(self, game: Game, tuples: Tuples) -> None:
+    def __init__(self, game: Game, tuples: TupleTables) -> None:
         self.game, self.tuples = require_board(game, tuples.shape), tuples
         self.outcome = Outcome("score", 1, (Column(name="score"),))
 
     @classmethod
-    def load(cls, path: str | Path, game: Game) -> Boards:
+    def load(cls, path: str | Path, game: Game) -> TableValues:
         """The tables of a checkpoint, if they were taught this game."""
         return cls(game, load_tables(path, game))
 
-    def look(self, states: NDArray[np.int64]) -> Ends:
+    def see(self, states: NDArray[np.int64]) -> SeenStates:
         """What there is to see of boards."""
-        return Ends(self.game, self.game.observation_size, states, points=False)
+        return SeenStates(self.game, self.game.observation_size, states, points=False)
 
-    def columns(self, ends: Ends) -> NDArray[np.float64]:
+    def columns(self, ends: SeenStates) -> NDArray[np.float64]:
         """The points so far, and what the tables expect to come."""
         rest = self.tuples.values(ends.states).astype(np.float64)
         return ends.returns + np.where(ends.over, 0.0, rest)[:, None]
 
 
-class Ends:
+class SeenStates:
     """What there is to see of states between turns."""
 
     def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:

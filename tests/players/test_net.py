@@ -8,7 +8,7 @@ import pytest
 import aleazero
 from aleazero import CheckpointError, make_player
 from aleazero.games.luck import PlayedLuck
-from aleazero.nets.checkpoint import Metadata
+from aleazero.nets.checkpoint import PolicyValueInfo
 from aleazero.nets.table_play import TuplePlay
 from aleazero.players.net import DummyNet, NetPlayer, read_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
@@ -70,7 +70,7 @@ def loaded(monkeypatch):
         return Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
 
     monkeypatch.setattr("aleazero.nets.inference.load_net", load_net)
-    monkeypatch.setattr("aleazero.nets.checkpoint.kind_of", lambda path: Metadata)
+    monkeypatch.setattr("aleazero.nets.checkpoint.kind_of", lambda path: PolicyValueInfo)
     return calls
 
 
