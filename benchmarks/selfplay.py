@@ -154,10 +154,10 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     from aleazero.cli.options import read_game
-    from aleazero.nets.body import make_body, weights_of
-    from aleazero.nets.checkpoint import Metadata
+    from aleazero.nets.checkpoint import PolicyValueInfo
     from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
     from aleazero.nets.inference import Net
+    from aleazero.nets.torch_nets import make_body, weights_of
     from aleazero.selfplay.actor import Actor
     from aleazero.selfplay.config import SelfplayConfig
 
@@ -168,7 +168,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     game = read_game(request["game"], request["params"])
     config = NetConfig(width=request["width"], blocks=request["blocks"])
     values = ValueScale() if counts_wins(game) else ValueScale(kind="score", scale=100.0)
-    net = Net(weights_of(make_body(NetShape.of(game), config, 1)), Metadata.of(game, config, values),
+    net = Net(weights_of(make_body(NetShape.of(game), config, 1)), PolicyValueInfo.of(game, config, values),
               request["inference"])  # fmt: skip
     counting = Counting(net)
     selfplay = SelfplayConfig(

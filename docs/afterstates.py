@@ -83,14 +83,14 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
     running = np.ones(games, np.bool_)
     while running.any():
         leaves, starts, known = lanes.spread(states)
-        worth = learner.values.worth(leaves, 0.0)
+        worth = learner.values.values_by_player(leaves, 0.0)
         truth = np.array([exact.value(game.state_from_vector(leaf)) for leaf in leaves])
         draws = luck.random((len(states), lanes.draws))
         movers, _, got, chosen, _ = lanes.play(states, starts, known, worth, truth, draws, 0.0)
         _, best, _, _, _ = lanes.play(states, starts, known, truth, truth, draws, 0.0)
         regret[running] += (best - got[np.arange(len(states)), movers])[: len(states)] / share
         turns += len(states)
-        ends = learner.values.look(leaves[chosen])
+        ends = learner.values.see(leaves[chosen])
         running[np.flatnonzero(running)[ends.over]] = False
         states = leaves[chosen][~ends.over]
     return {"regret_a_game": Estimate.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}

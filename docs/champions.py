@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from aleazero.files import write_whole
-from aleazero.nets.planned import PlannedNet
+from aleazero.nets.planned import PlannedEvaluator
 from aleazero.players.champions import FOLDER, champions
 from aleazero.players.search import read_any_net
 from aleazero.runs.directory import hash_of, read_manifest, read_own_config
@@ -28,7 +28,7 @@ def ship(run: Path) -> Path:
         raise SystemExit(f"{model} has {model.stat().st_size:,} bytes, expected at most {LARGEST:,}")
     game = config.load_game()
     net = read_any_net(str(model), game)
-    plans = isinstance(net, PlannedNet) and net.horizon() == {"horizon": "turn"}
+    plans = isinstance(net, PlannedEvaluator) and net.horizon() == {"horizon": "turn"}
     figures = {
         "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
         "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,

@@ -13,8 +13,8 @@ from safetensors.numpy import save
 from aleazero.games.base import Game, State
 from aleazero.games.luck import PlayedLuck
 from aleazero.games.registry import load_game
-from aleazero.replay.meta import Origin, checksum_of
 from aleazero.replay.shard import KEY, Shard, read_shard, shard_name, write_shard
+from aleazero.replay.shard_format import Origin, checksum_of
 from aleazero.selfplay.record import EpisodeRecord, final_scores
 
 RACE = str(Path(__file__).parent.parent / "examples" / "race.py")

@@ -84,7 +84,7 @@ def test_the_version_is_the_packages() -> None:
 
 
 def test_importing_the_package_imports_no_heavy_library() -> None:
-    heavy = ("numpy", "numba", "pydantic", "rich", "gymnasium", "pettingzoo")
+    heavy = ("numpy", "numba", "pydantic", "rich", "gymnasium", "pettingzoo", "jinja2", "matplotlib")
     code = f"import sys, aleazero; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 

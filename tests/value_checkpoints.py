@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aleazero.games.base import Game
-from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
+from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import feature_schema
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.config import AfterstateConfig
@@ -23,7 +23,7 @@ def taught(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
     for _ in range(rounds):
         learner.round()
     net = learner.net
-    about = ValueMetadata.of(
+    about = ValueInfo.of(
         game, config.net, net.shape, feature_schema(game), net.columns, learner.steps, {"plies": config.plies}
     )
     shaken = learner.mean + np.random.default_rng(2).normal(0.0, SHAKE, net.size).astype(np.float32)

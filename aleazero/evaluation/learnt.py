@@ -7,9 +7,9 @@ from typing import Any
 
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.base import Game
-from aleazero.nets.between import Between
-from aleazero.nets.load import load_tables
-from aleazero.nets.tuples import has_board
+from aleazero.nets.checkpoint import load_tables
+from aleazero.nets.tables import has_board
+from aleazero.nets.values import NetValues
 
 
 def can_judge(game: Game) -> bool:
@@ -31,7 +31,7 @@ def judge_learnt(path: Path, game: Game, *, games: int = 2000, seed: int = 0, th
     from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
     from aleazero.oracles.yatzy import load_or_build
 
-    values, oracle = Between.load(path, game), load_or_build()
+    values, oracle = NetValues.load(path, game), load_or_build()
     if game.num_players == 1:
         alone = judge_alone(values, oracle, games, seed=seed, threads=threads)
         return {"regret": alone.regret.to_dict(), "score": alone.score.to_dict()}

@@ -13,8 +13,8 @@ from aleazero.evaluation.match import game_seeds
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.rows import states_of
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import TupleTables
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TupleScores:
 
 
 def judge_tuples(
-    game: Game, tuples: Tuples, games: int, *, plies: int = 1, seed: int = 0, threads: int = 1
+    game: Game, tuples: TupleTables, games: int, *, plies: int = 1, seed: int = 0, threads: int = 1
 ) -> TupleScores:
     """Play so many games by the tables, looking ``plies`` moves ahead."""
     assert isinstance(game, KernelGame)

@@ -20,8 +20,8 @@ from aleazero.evaluation.estimate import Estimate
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import NetValues
 from aleazero.oracles.yatzy import YatzyOracle
 from aleazero.training.turns_compiled import lanes_of
 
@@ -53,7 +53,7 @@ class OracleDuels:
 
 
 def judge_alone(
-    values: Between, oracle: YatzyOracle, games: int = 2000, *, seed: int = 0, threads: int = 1
+    values: NetValues, oracle: YatzyOracle, games: int = 2000, *, seed: int = 0, threads: int = 1
 ) -> SolitaireTurns:
     """Games of one-player Yatzy, each turn planned over the network."""
     _require(values, 1)
@@ -65,7 +65,9 @@ def judge_alone(
             leaves, starts, known = lanes.spread(states)
             exact = _alone(leaves, 0, oracle)[:, None]
             draws = _draws(seed, chunk, turn, count, lanes.draws)
-            _, _, got, chosen, _ = lanes.play(states, starts, known, values.worth(leaves, 0.0), exact, draws, 0.0)
+            _, _, got, chosen, _ = lanes.play(
+                states, starts, known, values.values_by_player(leaves, 0.0), exact, draws, 0.0
+            )
             regret += _alone(states, 0, oracle) - got[:, 0]
             states = leaves[chosen]
         return np.stack((regret, states[:, BOARDS + TOTAL]), axis=1)
@@ -75,7 +77,7 @@ def judge_alone(
 
 
 def judge_duels(
-    values: Between, oracle: YatzyOracle, pairs: int = 1000, *, seed: int = 0, threads: int = 1
+    values: NetValues, oracle: YatzyOracle, pairs: int = 1000, *, seed: int = 0, threads: int = 1
 ) -> OracleDuels:
     """Pairs of two-player games against the oracle's player, with the same dice and seats swapped."""
     _require(values, 2)
@@ -89,7 +91,7 @@ def judge_duels(
             leaves, starts, known = lanes.spread(states)
             ours = np.repeat(seats == player, np.diff(starts))
             worth = np.zeros((len(leaves), 2))
-            worth[ours] = values.worth(leaves[ours], MARGIN)
+            worth[ours] = values.values_by_player(leaves[ours], MARGIN)
             worth[~ours, player] = _alone(leaves[~ours], player, oracle)
             draws = np.repeat(_draws(seed, chunk, ply, count, lanes.draws), 2, axis=0)
             *_, chosen, _ = lanes.play(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)
@@ -105,12 +107,12 @@ def judge_duels(
     return OracleDuels(won, score, oracle_score, table)
 
 
-def _require(values: Between, players: int) -> None:
+def _require(values: NetValues, players: int) -> None:
     if values.game.name != "yatzy" or values.game.num_players != players:
         raise ConfigError(f"the network values {values.game!r}, expected Yatzy with {players} players")
 
 
-def _first(values: Between, count: int) -> NDArray[np.int64]:
+def _first(values: NetValues, count: int) -> NDArray[np.int64]:
     return np.repeat(rows_of(values.game, [values.game.new_initial_state()]), count, axis=0)
 
 

@@ -1,1 +1,1 @@
-"""Networks: what they look like, how they are stored, and how they answer. Only ``body`` needs torch."""
+"""Networks and tables: settings, files, inference and values. Only ``torch_nets`` imports torch."""

@@ -1,26 +1,37 @@
-"""A network that answers: logits and values from observations, by onnxruntime or torch.
+"""Inference of policy-value networks: logits and values from observations, by onnxruntime or torch.
 
-A row's bits must not depend on the rows beside it, or a game would depend on who else is searched. onnxruntime's do not
-in batches of any size; torch's do not in batches of at least ``TORCH_ROWS``, so smaller ones are filled up.
+The bits of a row must not depend on the other rows of its batch, or a game would depend on the games that are searched
+with it. With onnxruntime they do not, in batches of any size. With torch they do not in batches of at least
+``TORCH_ROWS``, so smaller ones are padded. The ONNX graph is built from the weights themselves: playing needs no torch.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
+from aleazero.games.base import Game
 from aleazero.jit import compile_and_keep
-from aleazero.nets.checkpoint import Metadata, Weights
+from aleazero.nets.checkpoint import PolicyValueInfo, Weights, read_checkpoint, require_match
+from aleazero.nets.config import EPSILON
 from aleazero.search.evaluator import ESTIMATE, NONE
 
 Floats = NDArray[np.float32]
 INFERENCES: Final = ("onnxruntime", "torch")
 TORCH_ROWS: Final = 8
+
+
+def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Net:
+    """The network of a checkpoint, if it was trained on this game, by these rules, from these observations."""
+    weights, about = read_checkpoint(Path(path))
+    require_match(about, game, str(path))
+    return Net(weights, about, inference)
 
 
 class PolicyValueNet(Protocol):
@@ -39,7 +50,7 @@ class Net:
     any_size = True
     """Rows stand by themselves in batches of any size, so a forest need not fill them up."""
 
-    def __init__(self, weights: Weights, about: Metadata, inference: str = "onnxruntime") -> None:
+    def __init__(self, weights: Weights, about: PolicyValueInfo, inference: str = "onnxruntime") -> None:
         if inference not in INFERENCES:
             raise ConfigError(f"inference is {inference!r}, expected onnxruntime or torch")
         self.about, self.inference = about, inference
@@ -80,6 +91,45 @@ class Net:
         return heads[:, :actions], values
 
 
+def make_graph(weights: Weights, about: PolicyValueInfo) -> bytes:
+    """A model from ``observations`` (rows, size) to ``heads`` (rows, outputs), serialised."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    nodes: list[Any] = []
+
+    def add(operation: str, name: str, *inputs: str, **settings: Any) -> str:
+        nodes.append(helper.make_node(operation, list(inputs), [name], name=name, **settings))
+        return name
+
+    def linear(name: str, inputs: str) -> str:
+        return add("Gemm", f"{name}.out", inputs, f"{name}.weight", f"{name}.bias", transB=1)
+
+    def norm(name: str, inputs: str) -> str:
+        if not about.net.layer_norm:
+            return inputs
+        return add("LayerNormalization", f"{name}.out", inputs, f"{name}.weight", f"{name}.bias", epsilon=EPSILON)
+
+    trunk = linear("input", "observations")
+    for b in range(about.net.blocks):
+        inner = linear(f"blocks.{b}.first", norm(f"blocks.{b}.norm", trunk))
+        inner = linear(f"blocks.{b}.second", add("Relu", f"blocks.{b}.relu", inner))
+        trunk = add("Add", f"blocks.{b}.out", trunk, inner)
+    heads = linear("heads", add("Relu", "relu", norm("norm", trunk)))
+    nodes[-1].output[0] = "heads"
+    assert heads == "heads.out"
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("observations", TensorProto.FLOAT, ["rows", about.shape.observation])],
+        [helper.make_tensor_value_info("heads", TensorProto.FLOAT, ["rows", len(weights["heads.bias"])])],
+        [numpy_helper.from_array(array, name) for name, array in sorted(weights.items())],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    serialised: bytes = model.SerializeToString()
+    return serialised
+
+
 @compile_and_keep(nogil=True)
 def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
                  shift: float, scale: float, out: Any) -> None:  # fmt: skip
@@ -112,11 +162,9 @@ def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, ma
                 out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
 
 
-def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+def _by_onnxruntime(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
     """The forward pass, on one thread of its own."""
     import onnxruntime
-
-    from aleazero.nets.graph import make_graph
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -130,11 +178,11 @@ def _by_onnxruntime(weights: Weights, about: Metadata) -> Callable[[Floats], Flo
     return heads
 
 
-def _by_torch(weights: Weights, about: Metadata) -> Callable[[Floats], Floats]:
+def _by_torch(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
     """The forward pass in torch, on one thread of the processor: more would share rows out by the size of a batch."""
     import torch
 
-    from aleazero.nets.body import Body
+    from aleazero.nets.torch_nets import Body
 
     body = Body(about.shape, about.net)
     body.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})

@@ -15,9 +15,8 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.rows import Rows, rows_of, state_of, states_of
-from aleazero.nets.between import Between
-from aleazero.nets.boards import Boards
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import NetValues, TableValues
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import turn_of
 from aleazero.search.plan import Plan, best_label
@@ -30,34 +29,34 @@ TEMPERATURE: Final = 0.01
 KEPT_TURNS: Final = 256
 
 
-class TurnEnds:
+class TurnEndEvaluator:
     """The values of states between turns, and of no others: for a plan whose horizon is the turn."""
 
     sees_states = True
     afterstates = ESTIMATE
     any_size = True
 
-    def __init__(self, between: Between | Boards) -> None:
-        self.between = between
-        self._actions = between.game.num_actions
-        self.ended = self._ended if between.outcome.margin else None
+    def __init__(self, values: NetValues | TableValues) -> None:
+        self.values = values
+        self._actions = values.game.num_actions
+        self.ended = self._ended if values.outcome.margin else None
         """What ends of the game are worth to a plan, by player: with the margin, as states between turns are."""
 
     def _ended(self, states: Sequence[State]) -> Values:
-        return self.between.outcome.worth(self.columns(states), MARGIN)
+        return self.values.outcome.values_by_player(self.columns(states), MARGIN)
 
     def columns(self, states: Sequence[State]) -> Values:
         """The columns of the outcome, by player."""
-        return self.between.columns(self.between.look(rows_of(self.between.game, states)))
+        return self.values.columns(self.values.see(rows_of(self.values.game, states)))
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Equal logits; values in seats relative to the viewer."""
-        ends = self.between.look(rows_of(self.between.game, states))
-        worth = self.between.outcome.worth(self.between.columns(ends), MARGIN)
+        ends = self.values.see(rows_of(self.values.game, states))
+        worth = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
         return np.zeros((len(states), self._actions)), by_player(worth, -ends.viewers)
 
 
-class PlannedNet:
+class PlannedEvaluator:
     """Values everywhere: where the network knows nothing, the rest of the turn is planned exactly.
 
     Priors are a softmax of the plan's action values, in units of ``prior_temperature`` times the range of returns, or
@@ -68,24 +67,24 @@ class PlannedNet:
     afterstates = ESTIMATE
     any_size = True
 
-    def __init__(self, between: Between | Boards, prior_temperature: float = TEMPERATURE) -> None:
+    def __init__(self, values: NetValues | TableValues, prior_temperature: float = TEMPERATURE) -> None:
         if not (math.isfinite(prior_temperature) and prior_temperature > 0):
             raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
-        self.between = between
-        self.game = between.game
+        self.values = values
+        self.game = values.game
         self._temperature = prior_temperature
-        self._counts_turns = turn_of(between.game.new_initial_state()) is not None
-        self.ends = TurnEnds(between)
+        self._counts_turns = turn_of(values.game.new_initial_state()) is not None
+        self.ends = TurnEndEvaluator(values)
         self.ended = self.ends.ended
-        self._planner = Planner(self.game, self.ends, plies=between.plies)
+        self._planner = Planner(self.game, self.ends, plies=values.plies)
         self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
 
     @classmethod
     def load(
         cls, path: str | Path, game: Game, prior_temperature: float | None = None, tables: bool = False
-    ) -> PlannedNet:
+    ) -> PlannedEvaluator:
         """The network (or tables) of a checkpoint, if it was taught this game."""
-        known = Boards.load(path, game) if tables else Between.load(path, game)
+        known = TableValues.load(path, game) if tables else NetValues.load(path, game)
         return cls(known, TEMPERATURE if prior_temperature is None else prior_temperature)
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
@@ -93,7 +92,7 @@ class PlannedNet:
         rows = rows_of(self.game, states)
         logits = np.zeros((len(rows), self.game.num_actions))
         values = np.empty((len(rows), self.game.num_players))
-        starts = None if self.between.plies is not None else self._starts(rows)
+        starts = None if self.values.plies is not None else self._starts(rows)
         known = self._known(rows, starts)
         if known.any():
             _, values[known] = self.ends(states_of(self.game, rows[known]))
@@ -127,11 +126,11 @@ class PlannedNet:
 
     def horizon(self) -> dict[str, Any]:
         """How far to plan over this network alone, as settings of a Planner."""
-        return {"horizon": "turn"} if self.between.plies is None else {"plies": self.between.plies}
+        return {"horizon": "turn"} if self.values.plies is None else {"plies": self.values.plies}
 
-    def for_plan(self, horizon: str, plies: int | None, prunes: bool) -> TurnEnds | PlannedNet:
+    def for_plan(self, horizon: str, plies: int | None, prunes: bool) -> TurnEndEvaluator | PlannedEvaluator:
         """What a planner asks: the network itself, where plans end between turns."""
-        whole_turns = horizon == "turn" and plies is None and self.between.plies is None
+        whole_turns = horizon == "turn" and plies is None and self.values.plies is None
         return self.ends if whole_turns and not prunes else self
 
     def _starts(self, rows: Rows) -> NDArray[np.int64] | None:
@@ -142,7 +141,7 @@ class PlannedNet:
         if starts is not None:
             known: NDArray[np.bool_] = (starts == rows).all(axis=1)
             return known
-        by_action = self.between.plies is not None or (self.game.num_players == 1 and not self._counts_turns)
+        by_action = self.values.plies is not None or (self.game.num_players == 1 and not self._counts_turns)
         return np.array([by_action and state_of(self.game, row).kind() == CHANCE for row in rows], np.bool_)
 
     def _plans(self, states: list[State], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:

@@ -186,12 +186,12 @@ def _human(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _net(game: Game, settings: dict[str, Any], threads: int, max_seconds: float | None = None) -> Player:
-    from aleazero.nets.planned import PlannedNet
+    from aleazero.nets.planned import PlannedEvaluator
     from aleazero.players.search import NetPlayer, PlanPlayer, SearchPlayer, read_any_net
 
     prior_temperature = settings.pop("prior_temperature", None)
     net = read_any_net(settings.pop("path"), game, settings.pop("inference", None), prior_temperature)
-    plans = isinstance(net, PlannedNet)
+    plans = isinstance(net, PlannedEvaluator)
     if settings.get("sims", 0 if plans else NET_SIMULATIONS) == 0:
         given = {"chance": settings.get("chance"), "c": settings.get("c"), "prior_temperature": prior_temperature,
                  "max_seconds": max_seconds}  # fmt: skip

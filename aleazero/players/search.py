@@ -166,17 +166,16 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
     if path != DUMMY and is_there(file):
-        from aleazero.nets.checkpoint import Metadata
-        from aleazero.nets.load import kind_of
+        from aleazero.nets.checkpoint import PolicyValueInfo, kind_of
 
         kind = kind_of(file)
-        if kind is not Metadata:
-            from aleazero.nets.checkpoint import TableMetadata
-            from aleazero.nets.planned import PlannedNet
+        if kind is not PolicyValueInfo:
+            from aleazero.nets.checkpoint import TableInfo
+            from aleazero.nets.planned import PlannedEvaluator
 
             if inference is not None:
                 raise ConfigError(f"inference is {inference!r}, expected none: a value network computes itself")
-            return PlannedNet.load(file, game, prior_temperature, tables=kind is TableMetadata)
+            return PlannedEvaluator.load(file, game, prior_temperature, tables=kind is TableInfo)
     net = read_net(path, game, inference)
     if prior_temperature is not None:
         raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: {path} has priors of its own")
@@ -191,7 +190,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         return DummyNet(game)
     if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
-    from aleazero.nets.load import load_net
+    from aleazero.nets.inference import load_net
 
     settings = {} if inference is None else {"inference": inference}
     net: Evaluator = load_net(Path(path).expanduser(), game, **settings)

@@ -1,40 +1,32 @@
-"""The window: the newest samples of a folder, as many as fit, addressed by row and left on disk until they are used."""
+"""The newest samples of a folder of shards, and batches of them.
+
+The samples of a window are addressed by row and stay on disk until they are used. Batches are the same for the same
+seed, and a sampler can be resumed. Damaged shards are reported and left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
-from aleazero.replay.folder import BrokenShard, open_shard, shard_paths, unless_repeated
-from aleazero.replay.meta import Origin
-from aleazero.replay.shard import SAMPLE_COLUMNS, Shard
+from aleazero.replay.shard import SAMPLE_COLUMNS, BrokenShard, Shard, broken, open_shard, shard_key
+from aleazero.replay.shard_format import Origin
 from aleazero.selfplay.record import EpisodeRecord
+from aleazero.untrusted import is_there
 
 Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """The part of a shard that is in the window: its newest games, from a row of the shard on."""
-
-    shard: Shard
-    first_game: int
-    """Place of its first game in the shard."""
-
-    @property
-    def first_row(self) -> int:
-        """The shard's row of its first sample."""
-        return int(self.shard.columns["sample_offsets"][self.first_game])
-
-    def __len__(self) -> int:
-        return self.shard.meta.samples - self.first_row
+Order = Literal["epochs", "uniform"]
+EPOCHS: Final = 0x65706F636873  # "epochs": the stream of shuffles
+UNIFORM: Final = 0x756E69666F726D  # "uniform": the stream of draws with replacement
+Progress = Callable[[int, int], None]
+"""Called with how many are done so far, and of how many."""
 
 
 class Window:
@@ -130,6 +122,172 @@ class Window:
         if not self._pieces:
             why = f"; {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ""
             raise ReplayError(f"no game in {str(self.folder)!r} that fits a capacity of {self.capacity} samples{why}")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some samples, a row each; values by seat are from the viewer on."""
+
+    rows: Rows
+    """Where they stand in the window."""
+    observations: NDArray[np.float32]
+    legal_masks: NDArray[np.bool_]
+    policies: NDArray[np.float32]
+    returns: NDArray[np.float32]
+    """By seat: what the game came to."""
+    root_values: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    """Of the policies as targets."""
+    searched: NDArray[np.bool_]
+    afterstate: NDArray[np.bool_]
+    viewers: NDArray[np.int8]
+    step: NDArray[np.int32]
+    ply: NDArray[np.int32]
+    game: NDArray[np.int64]
+    iteration: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+BATCH_COLUMNS: Final = tuple(field.name for field in fields(Batch) if field.name != "rows")
+
+
+class Sampler:
+    """Batches of one size. ``epochs``: all samples shuffled, each once before any comes again, also across the edge of
+    two batches. ``uniform``: every row drawn from all samples."""
+
+    def __init__(self, window: Window, batch_size: int, seed: int, order: Order = "epochs") -> None:
+        if batch_size < 1:
+            raise ReplayError(f"batch_size is {batch_size}, expected at least 1")
+        if order not in ("epochs", "uniform"):
+            raise ReplayError(f"order is {order!r}, expected 'epochs' or 'uniform'")
+        if seed < 0:
+            raise ReplayError(f"seed is {seed}, expected at least 0")
+        _ = window.origin  # raises where there is no sample
+        self.window = window
+        self.batch_size = batch_size
+        self.seed = seed
+        self.order = order
+        self.epoch = 0
+        """Times that the samples were gone through; counted in ``epochs`` only."""
+        self.position = 0
+        """Samples given in this epoch; in ``uniform``, batches given."""
+        self._shuffled: tuple[int, Rows] | None = None
+
+    def next(self) -> Batch:
+        """The next batch, read from the window's files."""
+        rows = self._draw() if self.order == "uniform" else self._shuffle()
+        return Batch(rows=rows, **self.window.take(BATCH_COLUMNS, rows))
+
+    def state(self) -> dict[str, Any]:
+        """Where the sampler stands, as plain data, for JSON."""
+        return {**self._identity(), "epoch": self.epoch, "position": self.position}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on where a sampler of the same window, seed, batch size and order stood."""
+        for name, value in self._identity().items():
+            if state.get(name) != value:
+                raise ReplayError(
+                    f"the sampler's state is of another {name}: got {state.get(name)!r}, expected {value!r}"
+                )
+        epoch, position = state.get("epoch"), state.get("position")
+        if type(epoch) is not int or type(position) is not int or epoch < 0 or position < 0:
+            raise ReplayError(f"the sampler's state is epoch {epoch!r}, position {position!r}, expected whole numbers")
+        if self.order == "epochs" and position >= len(self.window):
+            raise ReplayError(f"the sampler's position is {position}, expected less than {len(self.window)}")
+        self.epoch, self.position = epoch, position
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "window": self.window.fingerprint(),
+            "seed": self.seed,
+            "batch_size": self.batch_size,
+            "order": self.order,
+        }
+
+    def _draw(self) -> Rows:
+        generator = np.random.default_rng([UNIFORM, self.seed, self.position])
+        self.position += 1
+        return generator.integers(len(self.window), size=self.batch_size)
+
+    def _shuffle(self) -> Rows:
+        parts: list[Rows] = []
+        missing = self.batch_size
+        while missing:
+            part = self._permutation()[self.position : self.position + missing]
+            parts.append(part)
+            missing -= len(part)
+            self.position += len(part)
+            if self.position == len(self.window):
+                self.epoch, self.position = self.epoch + 1, 0
+        return np.concatenate(parts)
+
+    def _permutation(self) -> Rows:
+        if self._shuffled is None or self._shuffled[0] != self.epoch:
+            generator = np.random.default_rng([EPOCHS, self.seed, self.epoch])
+            self._shuffled = self.epoch, generator.permutation(len(self.window))
+        return self._shuffled[1]
+
+
+def open_folder(folder: Path, progress: Progress | None = None) -> tuple[list[Shard], list[BrokenShard]]:
+    """All shards that are whole, the oldest first, and those that are not."""
+    paths, left_out = shard_paths(folder)
+    whole: list[Shard] = []
+    for done, path in enumerate(reversed(paths), start=1):
+        found = open_shard(path)
+        if isinstance(found, Shard):
+            found = unless_repeated(found, whole)
+        if isinstance(found, Shard):
+            whole.append(found)
+        else:
+            left_out.append(found)
+        if progress is not None:
+            progress(done, len(paths))
+    return whole[::-1], left_out
+
+
+def shard_paths(folder: Path) -> tuple[list[Path], list[BrokenShard]]:
+    """The files that are shards by name, the oldest first, and files of their kind that are not."""
+    if not is_there(folder) or not folder.is_dir():
+        raise ReplayError(f"no folder {str(folder)!r}, expected one with shards")
+    keys: dict[Path, tuple[int, int]] = {}
+    misnamed = []
+    for path in sorted(folder.glob("[!.]*.safetensors")):
+        try:
+            keys[path] = shard_key(path)
+        except ReplayError as error:
+            misnamed.append(broken(path, error))
+    return sorted(keys, key=lambda path: (keys[path], path)), misnamed
+
+
+def unless_repeated(shard: Shard, newer: list[Shard]) -> Shard | BrokenShard:
+    """The shard, unless a newer one of its iteration has some of its games; the last of these is the next newer."""
+    for other in reversed(newer):
+        if other.meta.iteration != shard.meta.iteration:
+            break
+        first = max(shard.meta.first_game, other.meta.first_game)
+        if first < min(shard.meta.last_game, other.meta.last_game):
+            return BrokenShard(shard.path, f"game {first} is in {other.path.name} too")
+    return shard
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The part of a shard that is in the window: its newest games, from a row of the shard on."""
+
+    shard: Shard
+    first_game: int
+    """Place of its first game in the shard."""
+
+    @property
+    def first_row(self) -> int:
+        """The shard's row of its first sample."""
+        return int(self.shard.columns["sample_offsets"][self.first_game])
+
+    def __len__(self) -> int:
+        return self.shard.meta.samples - self.first_row
 
 
 def _newest(folder: Path, capacity: int) -> tuple[list[Piece], list[BrokenShard]]:

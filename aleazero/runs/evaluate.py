@@ -14,8 +14,8 @@ from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
-from aleazero.nets.between import Between
-from aleazero.nets.tuples import has_board
+from aleazero.nets.tables import has_board
+from aleazero.nets.values import NetValues
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
@@ -49,7 +49,7 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
     results |= _native(run, game, iteration, config.oracle_games, iteration, workers)
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
-        values = Between.load(run.network(iteration), game)
+        values = NetValues.load(run.network(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip

@@ -16,8 +16,7 @@ from typing import Any, Final, Protocol
 from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
-from aleazero.replay.folder import shard_paths
-from aleazero.replay.window import Window
+from aleazero.replay.window import Window, shard_paths
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of, require_no_links
 from aleazero.runs.evaluate import measure, measure_champion, require_opponents
 from aleazero.runs.events import interrupted, read_events, write_board, write_scalars

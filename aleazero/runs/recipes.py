@@ -16,8 +16,8 @@ from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunErro
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import read_checkpoint
 from aleazero.players.search import DUMMY
-from aleazero.replay.meta import Origin
 from aleazero.replay.shard import require_origin, shard_key, shard_name
+from aleazero.replay.shard_format import Origin
 from aleazero.replay.window import Window
 from aleazero.runs.config import MEASURED, UNKNOWN
 from aleazero.runs.directory import RunDirectory

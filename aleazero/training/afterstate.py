@@ -21,12 +21,11 @@ from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import pack, rows_of, unpack
-from aleazero.nets.adam import average, step
-from aleazero.nets.between import Between, require_phases
-from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
-from aleazero.nets.columns import Column
-from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
+from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
+from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
+from aleazero.nets.values import NetValues, require_phases
+from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
 from aleazero.training.turns_compiled import lanes_of
@@ -64,7 +63,7 @@ class Shard:
             worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
             draws = luck.random((len(self.states), of.lanes.draws))
             *_, chosen, _ = of.lanes.play(self.states, starts, known, worth, nothing, draws, 1.0)
-            over = of.values.look(leaves[chosen]).over
+            over = of.values.see(leaves[chosen]).over
             running &= ~over
             if not running.any():
                 break
@@ -77,7 +76,7 @@ class Shard:
 
     def see(self) -> None:
         """Look at the states that the lanes stand at."""
-        ends = self._of.values.look(self.states)
+        ends = self._of.values.see(self.states)
         self.features, self.phases, self.viewers, self.base = ends.features, ends.phases, ends.viewers, ends.returns
 
     def _luck(self, use: int, round_: int) -> np.random.Generator:
@@ -88,7 +87,7 @@ class Shard:
         of = self._of
         outcome, config, first = of.outcome, of.config, of.first
         leaves, starts, known = of.lanes.spread(self.states)
-        ends = of.values.look(leaves)
+        ends = of.values.see(leaves)
         columns = of.values.columns(ends)
         # What is worth learning beside the worth itself: a duel's margin or chances, or every seat's column.
         carried = columns[:, 1:] if outcome.kind == "duel" or outcome.players == 1 else columns
@@ -96,7 +95,7 @@ class Shard:
             self.states,
             starts,
             known,
-            outcome.worth(columns, margin),
+            outcome.values_by_player(columns, margin),
             np.ascontiguousarray(carried),
             self._luck(PLAY, round_).random((len(self.states), of.lanes.draws)),
             explore,
@@ -235,7 +234,7 @@ class AfterstateLearner:
         self.lanes = lanes_of(self.game, config.plies)
         self.theta = self.net.initial(config.seed)
         self.mean = self.theta.copy()
-        self.values = Between(game, self.net, self.mean)
+        self.values = NetValues(game, self.net, self.mean)
         """By the averaged weights."""
         self.moments = np.zeros((2, self.net.size), np.float32)
         self.rounds = config.rounds
@@ -245,7 +244,7 @@ class AfterstateLearner:
         self._targets = np.zeros((config.replay, len(self.outcome.columns)), np.float32)
         self.first_rows = rows_of(game, [game.new_initial_state()])
         self.first_state = self.first_rows[0]
-        self.first = self.values.look(self.first_rows)
+        self.first = self.values.see(self.first_rows)
         self.lanes.spread(self.first_rows)  # what cannot be planned is refused now
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.shards = [Shard(self, number) for number in range(config.shards)]
@@ -376,7 +375,7 @@ class AfterstateLearner:
     def save(self, path: Path) -> None:
         """Write the averaged network, which plays."""
         net = self.net
-        about = ValueMetadata.of(
+        about = ValueInfo.of(
             self.game,
             net.config,
             net.shape,

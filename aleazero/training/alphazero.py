@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from aleazero.errors import ReplayError
 from aleazero.games.base import Game
 from aleazero.players.search import DUMMY
-from aleazero.replay.check_numbers import require_widths
-from aleazero.replay.meta import Origin
+from aleazero.replay.check import require_widths
+from aleazero.replay.shard import ShardWriter
+from aleazero.replay.shard_format import Origin
 from aleazero.replay.window import Window
-from aleazero.replay.writer import ShardWriter
 from aleazero.search.evaluator import Uniform
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
+from aleazero.nets.values import NetValues
+from aleazero.training.targets import Tenths, tenths
 from aleazero.training.turns_compiled import lanes_of
 
 LUCK: Final = 0x63616C69  # "cali": the stream of these games
 MOST_TURNS: Final = 2000
 """Of a game; one that is not over by then does not count."""
-Tenths = list[tuple[float, float, int]]
-"""Predicted, came, and how many, from the lowest prediction to the highest."""
 
 
-def tenths(predicted: NDArray[Any], came: NDArray[Any]) -> Tenths:
-    """The means of both in ten groups by what was predicted."""
-    order = np.argsort(predicted, kind="stable")
-    return [
-        (float(predicted[part].mean()), float(came[part].mean()), len(part))
-        for part in np.array_split(order, 10)
-        if len(part)
-    ]
-
-
-def calibrate(values: Between, games: int, *, seed: int = 0) -> Tenths:
+def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
     """A network's games against itself: what it predicts for player 0 before each turn, and how the game ended.
 
     Of a duel that is won or lost, the win; else the return.
@@ -41,14 +30,14 @@ def calibrate(values: Between, games: int, *, seed: int = 0) -> Tenths:
     predicted: list[NDArray[np.float64]] = []
     whose: list[NDArray[np.int64]] = []
     for turn in range(MOST_TURNS):
-        predicted.append(values.columns(values.look(states))[:, 0])
+        predicted.append(values.columns(values.see(states))[:, 0])
         whose.append(running)
         leaves, starts, known = lanes.spread(states)
-        ends = values.look(leaves)
+        ends = values.see(leaves)
         columns = values.columns(ends)
         luck = np.random.Generator(np.random.Philox(key=stream_key(LUCK, seed, turn)))
         draws = luck.random((games, lanes.draws))[running]
-        worth, nothing = values.outcome.worth(columns, MARGIN), np.zeros((len(leaves), 0))
+        worth, nothing = values.outcome.values_by_player(columns, MARGIN), np.zeros((len(leaves), 0))
         *_, chosen, _ = lanes.play(states, starts, known, worth, nothing, draws, 0.0)
         over = ends.over[chosen]
         came[running[over]] = columns[chosen[over], 0]

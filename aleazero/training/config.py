@@ -9,10 +9,9 @@ from pydantic import Field
 
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.nets.config import NetConfig, counts_wins
+from aleazero.nets.config import NetConfig, ValueNetConfig, counts_wins
 from aleazero.nets.outcome import MARGIN
-from aleazero.nets.tuples import has_board
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.tables import has_board
 from aleazero.search.config import Settings
 
 TUPLES: Final = "tuples"

@@ -17,8 +17,8 @@ from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
-from aleazero.nets.tuples import Tuples, require_board, shape_of
+from aleazero.nets.checkpoint import TableInfo, write_checkpoint
+from aleazero.nets.tables import TupleTables, require_board, shape_of
 from aleazero.search.compile import compile_loop
 from aleazero.training.config import TupleConfig
 from aleazero.training.learner import Round
@@ -39,7 +39,7 @@ class TupleLearner:
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected at least 1")
         self.game, self.threads = require_board(game, shape), threads
-        self.tuples = Tuples(shape)
+        self.tuples = TupleTables(shape)
         self.coherence = np.zeros((shape.entries, 2), np.float32)
         self.lanes: TupleLanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
         self.rounds, self.rounds_done = self.config.rounds, 0
@@ -82,7 +82,7 @@ class TupleLearner:
     def save(self, path: Path) -> None:
         """Write the tables."""
         training = {**self.config.model_dump(mode="json"), "rounds": self.rounds}
-        about = TableMetadata.of(self.game, self.tuples.shape, self.rounds_done, training)
+        about = TableInfo.of(self.game, self.tuples.shape, self.rounds_done, training)
         write_checkpoint(path, self.tuples.tensors(), about)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -115,7 +115,7 @@ class TupleLearner:
             raise CheckpointError(f"lanes.index is out of range, expected 0 to {len(self.tuples.weights) - 1}")
         if len(touched) and not 0 <= touched.min() <= touched.max() < len(self.coherence):
             raise CheckpointError(f"coherence.index is out of range, expected 0 to {len(self.coherence) - 1}")
-        self.tuples.weights[:] = Tuples.from_tensors(self.tuples.shape, tables).weights
+        self.tuples.weights[:] = TupleTables.from_tensors(self.tuples.shape, tables).weights
         self.coherence[:] = 0.0
         self.coherence[touched] = state["coherence.sums"]
         self.rounds_done = int(state["rounds"][0])

@@ -15,7 +15,7 @@ import numpy as np
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import KernelGame
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.tuples import Rows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
+from aleazero.nets.tables import BoardRows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
 from aleazero.search.borrow import borrow
 from aleazero.search.settle import make_settle
 from aleazero.search.streams import extend_key_bits
@@ -54,7 +54,7 @@ class TupleLanes(NamedTuple):
 class Room(NamedTuple):
     """What one thread needs to move some lanes."""
 
-    rows: Rows
+    rows: BoardRows
     afters: Any  # (rows, state) int64
     returns: Any  # (rows,) float64
     over: Any  # (rows,) bool

@@ -8,25 +8,30 @@ of the game backwards:
 - ``mix``: (1 − share)·outcome + share·V.
 - ``td``: G = (1 − lambda)·V + lambda·(the G of the sample behind it), with the outcome behind the last.
 - ``expectation``: the V of the afterstate behind a decision, with all outcomes weighed; an afterstate's own V.
-
-A sixth, ``exact``, is an oracle's: see ``training.exact``.
+- ``exact``: the value of an oracle, if one covers the state; else ``td``.
 
 Where nothing was searched (a forced move), the target is that of the sample behind it; in ``mix``, the outcome.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import AleaZeroError, ConfigError, PositionError, ReplayError, nearest
+from aleazero.games.base import Game, State
 from aleazero.jit import compile_and_keep
+from aleazero.oracles.judge import judge_of
 from aleazero.replay.window import Window
+from aleazero.selfplay.record import EpisodeRecord
 
 OUTCOME, ROOT, MIX, TD, EXPECTATION = range(5)
 NAMES: Final = {"outcome": OUTCOME, "root": ROOT, "mix": MIX, "td": TD, "expectation": EXPECTATION}
+Tenths = list[tuple[float, float, int]]
+"""Predicted, came, and how many, from the lowest prediction to the highest."""
 
 
 def value_targets(window: Window, name: str, share: float = 0.5, decay: float = 0.9) -> NDArray[np.float32]:
@@ -38,6 +43,48 @@ def value_targets(window: Window, name: str, share: float = 0.5, decay: float = 
     out = np.zeros_like(returns)
     _targets(NAMES[name], share, decay, window.game_spans(), returns, values, searched, afterstate, viewers, out)
     return out
+
+
+def exact_targets(window: Window, game: Game, decay: float = 0.9) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """(samples, players) targets by seat from the viewer on, and (samples,) whether an oracle gave them.
+
+    Every game of the window is played again. A game without an oracle is refused.
+    """
+    judge = judge_of(game)
+    targets, covered = value_targets(window, "td", decay=decay), np.zeros(len(window), np.bool_)
+    row = 0
+    for record in window.records():
+        for state in sampled_states(record, game):
+            try:
+                targets[row] = np.roll(judge.values(state), -state.viewer())
+                covered[row] = True
+            except PositionError:  # play from the first state never comes here
+                pass
+            row += 1
+    return targets, covered
+
+
+def tenths(predicted: NDArray[Any], came: NDArray[Any]) -> Tenths:
+    """The means of both in ten groups by what was predicted."""
+    order = np.argsort(predicted, kind="stable")
+    return [
+        (float(predicted[part].mean()), float(came[part].mean()), len(part))
+        for part in np.array_split(order, 10)
+        if len(part)
+    ]
+
+
+def sampled_states(record: EpisodeRecord, game: Game) -> Iterator[State]:
+    """The state of each sample, in order. It is one state that is played on: look before the next is asked for."""
+    state = game.state_from_text(record.start)
+    sampled = set(record.step.tolist())
+    for index, (_, action) in enumerate(record.steps.tolist()):
+        if index in sampled:
+            yield state
+        try:
+            state.apply_action(action)
+        except AleaZeroError as error:
+            raise ReplayError(f"game {record.game_number}, step {index}: {error}") from None
 
 
 @compile_and_keep()

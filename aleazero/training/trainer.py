@@ -17,17 +17,21 @@ from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
-from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata, Weights, read_checkpoint, require_match, weight_shapes, write_checkpoint
+from aleazero.nets.checkpoint import (
+    PolicyValueInfo,
+    Weights,
+    read_checkpoint,
+    require_match,
+    weight_shapes,
+    write_checkpoint,
+)
 from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
-from aleazero.replay.sampler import Batch, Sampler
-from aleazero.replay.window import Rows, Window
-from aleazero.training.calibration import tenths
+from aleazero.nets.torch_nets import make_body, weights_of
+from aleazero.replay.window import Batch, Rows, Sampler, Window
 from aleazero.training.config import TrainConfig
-from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
-from aleazero.training.targets import value_targets
+from aleazero.training.targets import exact_targets, tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
 SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples
@@ -243,9 +247,9 @@ class Trainer:
         """The averaged weights, which play."""
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in self.average.items()}
 
-    def about(self) -> Metadata:
+    def about(self) -> PolicyValueInfo:
         """What there is to say of the network."""
-        return Metadata.of(self.game, self.net, self.values, self.step, self.config.model_dump(mode="json"))
+        return PolicyValueInfo.of(self.game, self.net, self.values, self.step, self.config.model_dump(mode="json"))
 
     def save(self, path: Path) -> None:
         """Write the checkpoint that plays, then what is needed to go on from here, beside it."""
@@ -308,7 +312,7 @@ def state_path(path: Path) -> Path:
     return path.with_suffix(f".{STATE}{path.suffix}")
 
 
-def read_state(path: Path, weights: Weights, about: Metadata) -> dict[str, NDArray[Any]]:
+def read_state(path: Path, weights: Weights, about: PolicyValueInfo) -> dict[str, NDArray[Any]]:
     """What was kept beside a checkpoint; nothing where there is no file. One of another checkpoint is refused."""
     from safetensors import SafetensorError
     from safetensors.numpy import load

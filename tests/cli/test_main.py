@@ -7,7 +7,16 @@ import pytest
 
 import aleazero
 
-SLOW = ("numba", "numpy", "llvmlite", "pyspiel", "aleazero.games.base", "aleazero.search.config")
+SLOW = (
+    "numba",
+    "numpy",
+    "llvmlite",
+    "pyspiel",
+    "jinja2",
+    "matplotlib",
+    "aleazero.games.base",
+    "aleazero.search.config",
+)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import aleazero
 from aleazero.evaluation.match import game_seeds
 from aleazero.evaluation.tuple_scores import judge_tuples
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import TupleTables
 from tests.tuple_boards import SMALL
 
 
 def test_scores_and_shares_are_those_of_the_games() -> None:
-    game, tuples = aleazero.load_game("2048"), Tuples(SMALL)
+    game, tuples = aleazero.load_game("2048"), TupleTables(SMALL)
     found = judge_tuples(game, tuples, 30, seed=4)
     ends = [game.state_from_vector(end) for end in TuplePlay(game, tuples).play(game_seeds(4, 30))]
     assert all(end.is_terminal() for end in ends)

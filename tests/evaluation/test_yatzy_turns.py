@@ -9,13 +9,13 @@ import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.learnt import judge_learnt
 from aleazero.evaluation.yatzy_turns import CHUNK, judge_alone, judge_duels
-from aleazero.nets.between import Between
+from aleazero.nets.config import ValueNetConfig
 from aleazero.nets.outcome import feature_shape
-from aleazero.nets.value_config import ValueNetConfig
 from aleazero.nets.value_net import make_value_net
+from aleazero.nets.values import NetValues
 
 
-class ByOracle(Between):
+class ByOracle(NetValues):
     """Values boards as the player who is best alone does; ``worst`` turns that round."""
 
     def __init__(self, players, oracle, worst=False):
@@ -23,7 +23,7 @@ class ByOracle(Between):
         super().__init__(game, None, np.zeros(1, np.float32))
         self.oracle, self.sign = oracle, -1.0 if worst else 1.0
 
-    def worth(self, states, margin_weight):
+    def values_by_player(self, states, margin_weight):
         boards = [4 + 3 * player for player in range(self.game.num_players)]
         found = [states[:, at + 2] + self.oracle.values[states[:, at], states[:, at + 1]] for at in boards]
         return self.sign * np.stack(found, axis=1)
@@ -71,7 +71,7 @@ def test_a_network_of_the_wrong_game_is_refused(oracle):
     game = aleazero.load_game("pig", target=20)
     net = make_value_net(ValueNetConfig(), feature_shape(game), ByOracle(1, oracle).outcome.columns)
     with pytest.raises(ConfigError, match="expected Yatzy"):
-        judge_alone(Between(game, net, net.initial(0)), oracle, 10)
+        judge_alone(NetValues(game, net, net.initial(0)), oracle, 10)
 
 
 def test_where_nothing_is_exact_nothing_is_told(tmp_path):

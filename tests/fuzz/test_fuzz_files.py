@@ -16,15 +16,14 @@ from typer.testing import CliRunner
 
 from aleazero.cli.main import app
 from aleazero.games.registry import load_game
-from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata, TableMetadata, write_checkpoint
+from aleazero.nets.checkpoint import PolicyValueInfo, TableInfo, write_checkpoint
 from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.tables import TupleTables
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.players.make import make_player
 from aleazero.replay.check import check_shard, load_origin
-from aleazero.replay.folder import open_folder
 from aleazero.replay.shard import read_shard
-from aleazero.replay.window import Window
+from aleazero.replay.window import Window, open_folder
 from aleazero.training.alphazero import fit
 from aleazero.training.config import TrainConfig
 
@@ -156,12 +155,12 @@ def checkpoints(folder: Path) -> dict[Path, object]:
     files = {folder / "policy": pig, folder / "value": pig, folder / "tables": board}
     net = NetConfig(width=8, blocks=1)
     write_checkpoint(
-        folder / "policy", weights_of(make_body(NetShape.of(pig), net, 1)), Metadata.of(pig, net, ValueScale())
+        folder / "policy", weights_of(make_body(NetShape.of(pig), net, 1)), PolicyValueInfo.of(pig, net, ValueScale())
     )
     taught(pig, folder / "value", net={"hidden": [4]})
-    tables = Tuples(SMALL)
+    tables = TupleTables(SMALL)
     tables.weights[::7] = 1.5
-    write_checkpoint(folder / "tables", tables.tensors(), TableMetadata.of(board, SMALL))
+    write_checkpoint(folder / "tables", tables.tensors(), TableInfo.of(board, SMALL))
     return files
 
 

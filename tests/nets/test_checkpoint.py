@@ -14,21 +14,21 @@ from tuple_boards import SMALL
 
 import aleazero
 from aleazero import CheckpointError
-from aleazero.nets.body import make_body, weights_of
 from aleazero.nets.checkpoint import (
-    Metadata,
-    TableMetadata,
-    ValueMetadata,
+    PolicyValueInfo,
+    TableInfo,
+    ValueInfo,
+    load_tables,
     read_checkpoint,
     read_value_checkpoint,
     weight_shapes,
     write_checkpoint,
 )
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.load import load_net, load_tables
-from aleazero.nets.tuples import Tuples
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
+from aleazero.nets.inference import load_net
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.tables import TupleTables
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.nets.value_net import value_weight_shapes
 
 CONFIG = NetConfig(width=16, blocks=1)
@@ -39,7 +39,7 @@ def made(game, config=CONFIG, seed=1):
 
 
 def about(game, config=CONFIG, **more):
-    return Metadata.of(game, config, ValueScale(), **more)
+    return PolicyValueInfo.of(game, config, ValueScale(), **more)
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_playing_needs_no_torch(path) -> None:
 @pytest.mark.parametrize("change", [{"cells": 2**40}, {"values": 2**40}, {"cells": -1}])
 def test_tables_of_absurd_sizes_are_refused(tmp_path, change) -> None:
     board, path = aleazero.load_game("2048"), tmp_path / "tables.safetensors"
-    write_checkpoint(path, Tuples(SMALL).tensors(), TableMetadata.of(board, SMALL))
+    write_checkpoint(path, TupleTables(SMALL).tensors(), TableInfo.of(board, SMALL))
     rewritten(path, lambda found: found["net"].update(change))
     with pytest.raises(CheckpointError, match="metadata that make no sense"):
         load_tables(path, board)
@@ -202,7 +202,7 @@ def test_value_networks_of_absurd_sizes_are_refused(tmp_path, pig, size) -> None
     columns, net = (Column(name="win"),), ValueNetConfig(hidden=(4,))
     shape = FeatureShape(features=5)
     tensors = {name: np.zeros(dims, np.float32) for name, dims in value_weight_shapes(net, shape, columns).items()}
-    write_checkpoint(path, tensors, ValueMetadata.of(pig, net, shape, "x", columns))
+    write_checkpoint(path, tensors, ValueInfo.of(pig, net, shape, "x", columns))
     rewritten(path, lambda found: found["features"].update(features=size))
     with pytest.raises(CheckpointError, match=r"metadata that make no sense.*features is"):
         read_value_checkpoint(path)

@@ -7,10 +7,10 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError
-from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata
+from aleazero.nets.checkpoint import PolicyValueInfo
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import INFERENCES, Net
+from aleazero.nets.torch_nets import make_body, weights_of
 
 GAMES = {"pig": {}, "yatzy": {"players": 3}, "2048": {}, "dice_game": {}}
 CONFIGS = {
@@ -26,7 +26,7 @@ def make_net(name: str, config: NetConfig, inference: str, values: ValueScale | 
     dice = np.random.default_rng(seed)
     weights = {k: w + dice.normal(0, 0.2, w.shape).astype(np.float32) for k, w in weights_of(body).items()}
     scale = values or (ValueScale() if counts_wins(game) else ValueScale(kind="score", shift=100.0, scale=30.0))
-    return Net(weights, Metadata.of(game, config, scale), inference)
+    return Net(weights, PolicyValueInfo.of(game, config, scale), inference)
 
 
 def observations(net: Net, rows: int, seed: int = 0) -> np.ndarray:

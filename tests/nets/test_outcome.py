@@ -15,9 +15,8 @@ from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Features
 from aleazero.games.kernel import Kernels
 from aleazero.games.rows import rows_of
-from aleazero.nets.between import Between
-from aleazero.nets.ends import Ends
 from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
+from aleazero.nets.values import NetValues, SeenStates
 
 TAG = f"{Path(__file__).parents[2]}/examples/tag.py"
 
@@ -69,12 +68,12 @@ def test_columns_turn_to_players_and_back(name, kind, columns):
 
 def test_worth_in_a_duel_is_what_the_other_loses():
     outcome = outcome_of("margin")
-    worth = outcome.worth(np.array([[0.5, 20.0], [-0.25, -3.0]]), 0.01)
+    worth = outcome.values_by_player(np.array([[0.5, 20.0], [-0.25, -3.0]]), 0.01)
     np.testing.assert_allclose(worth, [[0.7, -0.7], [-0.28, 0.28]])
-    np.testing.assert_array_equal(outcome_of("duel").worth(np.array([[0.5]]), 9.0), [[0.5, -0.5]])
+    np.testing.assert_array_equal(outcome_of("duel").values_by_player(np.array([[0.5]]), 9.0), [[0.5, -0.5]])
     for name in ("seats", "score"):
         rows = np.random.default_rng(0).normal(size=(4, len(outcome_of(name).columns)))
-        np.testing.assert_array_equal(outcome_of(name).worth(rows, 9.0), rows)
+        np.testing.assert_array_equal(outcome_of(name).values_by_player(rows, 9.0), rows)
 
 
 def test_the_end_is_told_by_returns_and_points():
@@ -94,10 +93,12 @@ def test_whole_points_are_told_by_columns_that_are_worth_them():
     assert columns[:, 1:].tolist() == [
         [0, 0, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0],
     ]  # fmt: skip
-    np.testing.assert_array_equal(outcome.worth(columns, 9.0), np.stack((points, -points), axis=1))
+    np.testing.assert_array_equal(outcome.values_by_player(columns, 9.0), np.stack((points, -points), axis=1))
     mixed = np.random.default_rng(0).random((9, 7))
     mixed /= mixed.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(outcome.worth(mixed @ columns, 0.0)[:, 0], mixed @ points)  # and so are expectations
+    np.testing.assert_allclose(
+        outcome.values_by_player(mixed @ columns, 0.0)[:, 0], mixed @ points
+    )  # and so are expectations
     for wrong in (0.5, 4.0, -4.0):
         with pytest.raises(ContractError, match=r"a game ended with .*, expected whole points up to 3"):
             outcome.at_end(np.array([[wrong, -wrong]]), np.zeros((1, 0)))
@@ -122,7 +123,10 @@ def test_an_object_game_is_seen_as_its_kernel_twin():
         state, other = state.child(action), other.child(action)
         states.append(state)
         others.append(other)
-    ends, seen = Ends(game, size, rows_of(game, states), False), Ends(twin, size, rows_of(twin, others), False)
+    ends, seen = (
+        SeenStates(game, size, rows_of(game, states), False),
+        SeenStates(twin, size, rows_of(twin, others), False),
+    )
     for name in ("over", "viewers", "phases", "features", "returns"):
         np.testing.assert_array_equal(getattr(seen, name), getattr(ends, name))
     assert ends.over.tolist() == [False] * 6 + [True]
@@ -133,7 +137,7 @@ def test_phases_that_are_not_there_break_the_contract():
     game = aleazero.load_game(TAG)
     game.kernels.phase = two
     with pytest.raises(ContractError, match="tag: phases are 2 to 2, expected 0 to 1"):
-        Ends(game, feature_shape(game).features, rows_of(game, [game.new_initial_state()]), False)
+        SeenStates(game, feature_shape(game).features, rows_of(game, [game.new_initial_state()]), False)
 
 
 def two(state):
@@ -151,7 +155,7 @@ def test_ends_outside_the_range_break_the_contract():
     with pytest.raises(
         ContractError, match=r"a game ended with returns \[4.0, -4.0\], expected numbers within the utility"
     ):
-        Ends(game, feature_shape(game).features, rows_of(game, [game.new_initial_state(), end]), False)
+        SeenStates(game, feature_shape(game).features, rows_of(game, [game.new_initial_state(), end]), False)
 
 
 def test_features_that_write_past_their_end_break_the_contract():
@@ -159,7 +163,7 @@ def test_features_that_write_past_their_end_break_the_contract():
     game = aleazero.load_game(TAG)
     game.info = replace(game.info, features=Features(schema="tag-squares-1", block=13, common=1))
     with pytest.raises(ContractError, match=r"check of features failed in tag .* expected at most 27 numbers"):
-        Ends(game, 27, rows_of(game, [game.new_initial_state()]), False)
+        SeenStates(game, 27, rows_of(game, [game.new_initial_state()]), False)
 
 
 def test_features_need_their_functions():
@@ -195,7 +199,7 @@ def duel():
 def test_states_are_seen_by_their_viewers(duel):
     game, states = duel
     size = feature_shape(game).features
-    ends = Ends(game, size, states, True)
+    ends = SeenStates(game, size, states, True)
     assert ends.over.tolist() == [False] * 30 + [True] * 2
     assert ends.viewers.tolist() == [0, *[0, 1] * 15, 1]
     for row, vector in enumerate(states):
@@ -206,9 +210,9 @@ def test_states_are_seen_by_their_viewers(duel):
         np.testing.assert_array_equal(ends.returns[row], state.returns())
         lead = game.info.features.point_unit * (ends.points[row, 0] - ends.points[row, 1])
         assert lead == pytest.approx(vector[6] - vector[9])
-    strided = Ends(game, size, states[::2], True)
+    strided = SeenStates(game, size, states[::2], True)
     np.testing.assert_array_equal(strided.features, ends.features[::2])
-    np.testing.assert_array_equal(Ends(game, size, states.astype(np.int32), True).features, ends.features)
+    np.testing.assert_array_equal(SeenStates(game, size, states.astype(np.int32), True).features, ends.features)
 
 
 class Asked:
@@ -227,8 +231,8 @@ def test_the_ended_are_not_asked_and_signs_are_those_of_the_leads(duel):
     game, states = duel
     shape = feature_shape(game)
     net = Asked(shape, shape.seats * shape.block + shape.lead)
-    between = Between(game, net, np.zeros(1, np.float32))
-    columns = between.columns(between.look(states))
+    between = NetValues(game, net, np.zeros(1, np.float32))
+    columns = between.columns(between.see(states))
     assert net.rows == 30
     points = np.zeros(2)
     for row, vector in enumerate(states):
@@ -236,7 +240,7 @@ def test_the_ended_are_not_asked_and_signs_are_those_of_the_leads(duel):
         lead = (points[0] - points[1]) * game.info.features.point_unit
         assert columns[row, 1] == pytest.approx(lead, abs=1e-4)  # of player 0, whoever looks
         assert np.sign(columns[row, 0]) == np.sign(round(lead))
-    worth = between.worth(states, 0.001)
+    worth = between.values_by_player(states, 0.001)
     np.testing.assert_array_equal(worth[:, 0], -worth[:, 1])
 
 

@@ -9,7 +9,7 @@ from value_checkpoints import taught
 
 import aleazero
 from aleazero.nets.outcome import MARGIN
-from aleazero.nets.planned import PlannedNet
+from aleazero.nets.planned import PlannedEvaluator
 
 PIG = aleazero.load_game("pig", target=20)
 DICE = aleazero.load_game("dice_game")
@@ -22,23 +22,23 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pig(folder):
-    return PlannedNet.load(taught(PIG, folder / "pig"), PIG)
+    return PlannedEvaluator.load(taught(PIG, folder / "pig"), PIG)
 
 
 @pytest.fixture(scope="module")
 def dice(folder):
-    return PlannedNet.load(taught(DICE, folder / "dice"), DICE)
+    return PlannedEvaluator.load(taught(DICE, folder / "dice"), DICE)
 
 
 @pytest.fixture(scope="module")
 def yatzy(folder):
     game = aleazero.load_game("yatzy", players=2)
-    return PlannedNet.load(taught(game, folder / "yatzy"), game)
+    return PlannedEvaluator.load(taught(game, folder / "yatzy"), game)
 
 
 def worth(between, state):
     """What the network (or the end of the game) says of a state between turns, by player."""
-    return between.worth(state.vector[None], MARGIN)[0]
+    return between.values_by_player(state.vector[None], MARGIN)[0]
 
 
 def by_hand(between, state, mover, known=None):
@@ -63,25 +63,25 @@ def test_a_plan_is_the_best_expectation_of_what_the_network_says(pig, text):
     mover = state.current_player()
     values = aleazero.Planner(PIG, pig).plan(state).action_values(state)
     for action in state.legal_actions():
-        np.testing.assert_allclose(values[action], by_hand(pig.between, state.child(action), mover), atol=1e-9)
-    assert np.ptp([by_hand(pig.between, s, mover)[0] for s in (state, PIG.state_from_text("0-0"))]) > 1e-6
+        np.testing.assert_allclose(values[action], by_hand(pig.values, state.child(action), mover), atol=1e-9)
+    assert np.ptp([by_hand(pig.values, s, mover)[0] for s in (state, PIG.state_from_text("0-0"))]) > 1e-6
 
 
 def test_where_a_turn_is_one_action_afterstates_are_asked(dice):
     state = DICE.state_from_text("14")
     values = aleazero.Planner(DICE, dice).plan(state).action_values(state)
-    assert values[0][0] == pytest.approx(worth(dice.between, state.child(0))[0])
+    assert values[0][0] == pytest.approx(worth(dice.values, state.child(0))[0])
     assert values[1][0] == 14.0
     rolled = state.child(0)
     _, answered = dice([rolled])
-    np.testing.assert_allclose(answered[0], worth(dice.between, rolled))
+    np.testing.assert_allclose(answered[0], worth(dice.values, rolled))
 
 
 @pytest.mark.parametrize("text", ["5-9 turn 7", "5-9 turn 7 player 1", "5-9 turn 7 player 1 rolling"])
 def test_inside_a_turn_the_search_hears_the_plan(pig, text):
     state = PIG.state_from_text(text)
     logits, values = pig([PIG.new_initial_state(), state])
-    expected = by_hand(pig.between, state, state.viewer())
+    expected = by_hand(pig.values, state, state.viewer())
     np.testing.assert_allclose(values[1], np.roll(expected, -state.viewer()), atol=1e-9)
     assert logits.shape == (2, 2)
 
@@ -99,7 +99,7 @@ def test_inside_a_turn_of_yatzy_the_search_hears_the_plan(yatzy):
     for row, inside in enumerate(states):
         if inside.to_text().endswith("to roll"):  # between turns: the network itself
             starts += 1
-            expected = worth(yatzy.between, inside)
+            expected = worth(yatzy.values, inside)
         else:
             expected = aleazero.Planner(game, yatzy, solver="generic").plan(inside).value(inside)
         np.testing.assert_allclose(values[row], np.roll(expected, -inside.viewer()), atol=1e-9)
@@ -127,8 +127,8 @@ def test_where_there_is_no_margin_ends_are_their_returns(pig):
 
 def test_an_object_game_is_planned_as_its_kernel_twin(pig, folder):
     twin = object_twin(PIG)
-    other = PlannedNet.load(taught(twin, folder / "twin"), twin)
-    assert other.between.theta.tobytes() == pig.between.theta.tobytes()
+    other = PlannedEvaluator.load(taught(twin, folder / "twin"), twin)
+    assert other.values.theta.tobytes() == pig.values.theta.tobytes()
     state, same = PIG.new_initial_state(), twin.new_initial_state()
     for action in (0, 6, 0, 4, 1, 0, 5):
         state, same = state.child(action), same.child(action)
@@ -143,14 +143,14 @@ def test_an_object_game_is_planned_as_its_kernel_twin(pig, folder):
 
 def test_an_afterstate_of_an_object_game_is_known_where_a_turn_is_one_action(dice, folder):
     twin = object_twin(DICE)
-    other = PlannedNet.load(taught(twin, folder / "dice_twin"), twin)
+    other = PlannedEvaluator.load(taught(twin, folder / "dice_twin"), twin)
     state, same = DICE.new_initial_state().child(0), twin.new_initial_state().child(0)
     np.testing.assert_array_equal(other([same])[1], dice([state])[1])
 
 
 def test_priors_sum_to_one_and_prefer_the_best(pig):
     state = PIG.state_from_text("5-9 turn 7 player 1")
-    flat = PlannedNet(pig.between, prior_temperature=1.0)
+    flat = PlannedEvaluator(pig.values, prior_temperature=1.0)
     shares = {}
     for name, net in (("sharp", pig), ("flat", flat)):
         result = aleazero.Search(PIG, net, aleazero.SearchConfig(num_simulations=8)).run(state)
@@ -171,21 +171,21 @@ def test_plies_that_end_inside_a_turn_are_planned_to_its_end(pig):
     assert deeper.evaluator is pig
     rolled = state.child(0)
     np.testing.assert_allclose(
-        deeper.plan(state).action_values(state)[0], by_hand(pig.between, rolled, rolled.viewer()), atol=1e-9
+        deeper.plan(state).action_values(state)[0], by_hand(pig.values, rolled, rolled.viewer()), atol=1e-9
     )
 
 
 def test_a_network_that_was_taught_plies_knows_every_roll(folder):
-    net = PlannedNet.load(taught(PIG, folder / "plies", plies=1), PIG)
+    net = PlannedEvaluator.load(taught(PIG, folder / "plies", plies=1), PIG)
     rolling = PIG.state_from_text("5-9 turn 7 rolling")
-    np.testing.assert_allclose(net([rolling])[1][0], worth(net.between, rolling))
+    np.testing.assert_allclose(net([rolling])[1][0], worth(net.values, rolling))
     assert net.horizon() == {"plies": 1}
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_temperature_is_above_zero(pig, temperature):
     with pytest.raises(aleazero.ConfigError, match=r"prior_temperature is .*, expected a number above 0"):
-        PlannedNet(pig.between, temperature)
+        PlannedEvaluator(pig.values, temperature)
 
 
 LAST_TURN = "open none upper 0 total 20 / open chance upper 0 total 100 / player 1 dice 12356 rerolls {}"

@@ -7,12 +7,11 @@ import pytest
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.nets.body import make_body, weights_of
-from aleazero.nets.checkpoint import Metadata, ValueMetadata, read_value_checkpoint, write_checkpoint
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.load import load_net, load_value_net
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.checkpoint import PolicyValueInfo, ValueInfo, load_value_net, read_value_checkpoint, write_checkpoint
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
+from aleazero.nets.inference import load_net
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.nets.value_net import make_value_net
 
 SHAPE = FeatureShape(features=9, block=3, seats=2, common=3, lead=2, lead_unit=100.0)
@@ -32,7 +31,7 @@ def pig():
 def written(path, game, config, seed=1):
     net = make_value_net(config, SHAPE, COLUMNS)
     theta = net.initial(seed)
-    about = ValueMetadata.of(game, config, SHAPE, "pig.1", COLUMNS, step=7, training={"rate": 0.5})
+    about = ValueInfo.of(game, config, SHAPE, "pig.1", COLUMNS, step=7, training={"rate": 0.5})
     write_checkpoint(path, net.tensors(theta), about)
     return net, theta, about
 
@@ -58,7 +57,9 @@ def test_each_recipe_refuses_the_others_network(tmp_path, pig) -> None:
     with pytest.raises(CheckpointError, match=r"is a value network \(towers\), expected one of policy and value"):
         load_net(path, pig)
     config = NetConfig(width=4, blocks=0)
-    write_checkpoint(path, weights_of(make_body(NetShape.of(pig), config, 1)), Metadata.of(pig, config, ValueScale()))
+    write_checkpoint(
+        path, weights_of(make_body(NetShape.of(pig), config, 1)), PolicyValueInfo.of(pig, config, ValueScale())
+    )
     with pytest.raises(CheckpointError, match="is a network of policy and value, expected a value network"):
         load_value_net(path, pig)
 
@@ -78,7 +79,7 @@ def test_another_game_or_other_features_are_refused_by_name(tmp_path, pig) -> No
 def test_weights_that_do_not_fit_are_refused(other, tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     net = make_value_net(configured(), SHAPE, COLUMNS)
-    about = ValueMetadata.of(pig, configured(**other), SHAPE, "pig.1", COLUMNS)
+    about = ValueInfo.of(pig, configured(**other), SHAPE, "pig.1", COLUMNS)
     write_checkpoint(path, net.tensors(net.initial(1)), about)
     with pytest.raises(CheckpointError, match=r"expected float32|other weights than its metadata say"):
         read_value_checkpoint(path)
@@ -87,7 +88,7 @@ def test_weights_that_do_not_fit_are_refused(other, tmp_path, pig) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_learns(kind) -> None:
     """A few steps of Adam take most of a simple function's loss away."""
-    from aleazero.nets import adam
+    from aleazero.training import adam
 
     net = make_value_net(configured(kind, hidden=(32,), width=32), SHAPE, COLUMNS)
     luck = np.random.default_rng(1)

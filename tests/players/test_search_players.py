@@ -8,8 +8,8 @@ import pytest
 import aleazero
 from aleazero import CheckpointError, make_player
 from aleazero.games.luck import PlayedLuck
-from aleazero.nets.checkpoint import Metadata
-from aleazero.nets.tuple_play import TuplePlay
+from aleazero.nets.checkpoint import PolicyValueInfo
+from aleazero.nets.table_play import TuplePlay
 from aleazero.players import search
 from aleazero.players.player import own_seed
 from aleazero.players.search import DummyNet, NetPlayer, PlanPlayer, SearchPlayer, read_net
@@ -191,8 +191,8 @@ def loaded(monkeypatch):
         calls.append((path, game, settings))
         return Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
 
-    monkeypatch.setattr("aleazero.nets.load.load_net", load_net)
-    monkeypatch.setattr("aleazero.nets.load.kind_of", lambda path: Metadata)
+    monkeypatch.setattr("aleazero.nets.inference.load_net", load_net)
+    monkeypatch.setattr("aleazero.nets.checkpoint.kind_of", lambda path: PolicyValueInfo)
     return calls
 
 

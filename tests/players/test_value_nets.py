@@ -8,7 +8,7 @@ from safetensors.numpy import save_file
 from value_checkpoints import taught
 
 import aleazero
-from aleazero.nets.planned import PlannedNet
+from aleazero.nets.planned import PlannedEvaluator
 from aleazero.players.search import PlanPlayer, SearchPlayer
 
 PIG = aleazero.load_game("pig", target=20)
@@ -46,7 +46,7 @@ def test_texts_and_what_they_make(nets):
     assert isinstance(aleazero.make_player(f"net:{path},sims=8", PIG), SearchPlayer)
     assert isinstance(aleazero.make_player(f"net:{path},sims=0", PIG), PlanPlayer)
     states = [PIG.state_from_text(f"{score}-7 turn {turn}") for score in (0, 9) for turn in (2, 5, 9)]
-    planner = aleazero.Planner(PIG, PlannedNet.load(path, PIG))
+    planner = aleazero.Planner(PIG, PlannedEvaluator.load(path, PIG))
     best = [planner.run(state).best_action for state in states]
     assert [player.select_many(states, [0] * 6) for player in (alone, plan)] == [best, best]
 

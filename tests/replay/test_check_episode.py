@@ -8,7 +8,7 @@ from played_episodes import GAMES, episode, game_of
 
 from aleazero.errors import ReplayError
 from aleazero.games.registry import load_game
-from aleazero.replay.check_episode import check_episode
+from aleazero.replay.check import check_episode
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -5,7 +5,7 @@ import pytest
 from played_episodes import GAMES, damage, game_of, make_shard
 
 from aleazero.errors import ReplayError
-from aleazero.replay.check_numbers import check_numbers
+from aleazero.replay.check import check_numbers
 from aleazero.replay.shard import read_shard
 
 

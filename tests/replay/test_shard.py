@@ -17,8 +17,17 @@ from played_episodes import GAMES, damage, episode, episodes, make_shard, origin
 from safetensors import safe_open
 
 from aleazero.errors import ReplayError
-from aleazero.replay.folder import BrokenShard, open_shard
-from aleazero.replay.shard import COLUMNS, GAME_COLUMNS, SAMPLE_COLUMNS, read_shard, shard_key, shard_name, write_shard
+from aleazero.replay.shard import (
+    COLUMNS,
+    GAME_COLUMNS,
+    SAMPLE_COLUMNS,
+    BrokenShard,
+    open_shard,
+    read_shard,
+    shard_key,
+    shard_name,
+    write_shard,
+)
 from aleazero.selfplay.record import EpisodeRecord
 
 SMALL = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,7 +8,7 @@ import pytest
 import aleazero
 from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck, stream_key
-from aleazero.replay.check_episode import check_episode
+from aleazero.replay.check import check_episode
 from aleazero.selfplay.actor import THOUGHT, Actor
 from aleazero.selfplay.boards import KernelBoards, PlainBoards
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn

@@ -8,7 +8,7 @@ import pytest
 import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
 from aleazero.games.registry import game_names
-from aleazero.nets.checkpoint import Metadata, weight_shapes, write_checkpoint
+from aleazero.nets.checkpoint import PolicyValueInfo, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetConfig, ValueScale, counts_wins
 
 COINS = str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")
@@ -130,7 +130,7 @@ def test_an_agent_that_cheats_is_stopped():
 def random_net(game, folder, seed=0):
     """The path of a network for a game, with random weights."""
     values = ValueScale() if counts_wins(game) else ValueScale(kind="score", scale=100.0)
-    about, dice = Metadata.of(game, NetConfig(width=16, blocks=1), values), np.random.default_rng(seed)
+    about, dice = PolicyValueInfo.of(game, NetConfig(width=16, blocks=1), values), np.random.default_rng(seed)
     shapes = weight_shapes(about.shape, about.net)
     path = folder / f"{game.name}:{game.num_players}.safetensors"
     write_checkpoint(path, {name: dice.normal(0, 0.5, shape) for name, shape in shapes.items()}, about)

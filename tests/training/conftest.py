@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.replay.meta import Origin
+from aleazero.replay.shard import ShardWriter
+from aleazero.replay.shard_format import Origin
 from aleazero.replay.window import Window
-from aleazero.replay.writer import ShardWriter
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig
 

@@ -16,8 +16,8 @@ import aleazero
 from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.kernel import KernelGame
-from aleazero.nets.between import Between
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import ValueNetConfig
+from aleazero.nets.values import NetValues
 from aleazero.oracles.solve import solve
 from aleazero.training.afterstate import AfterstateLearner, Trails
 from aleazero.training.config import AfterstateConfig, default_net
@@ -132,7 +132,7 @@ class ByNet:
         self.values, self.margin = values, margin
 
     def __call__(self, states):
-        worth = self.values.worth(np.array([state.vector for state in states]), self.margin)
+        worth = self.values.values_by_player(np.array([state.vector for state in states]), self.margin)
         turned = [np.roll(row, -state.viewer()) for row, state in zip(worth, states, strict=True)]
         return np.zeros((len(states), states[0].game.num_actions)), np.array(turned)
 
@@ -426,14 +426,14 @@ def test_the_networks_of_phases_are_saved_and_read(tmp_path):
     learner = learner_of("tag")
     run_rounds(learner, 3)
     learner.save(tmp_path / "net.safetensors")
-    between = Between.load(tmp_path / "net.safetensors", learner.game)
+    between = NetValues.load(tmp_path / "net.safetensors", learner.game)
     assert between.net.config.phases == 2
     states = learner.shards[0].states
-    np.testing.assert_array_equal(between.worth(states, 0.0), learner.values.worth(states, 0.0))
+    np.testing.assert_array_equal(between.values_by_player(states, 0.0), learner.values.values_by_player(states, 0.0))
     plain = aleazero.load_game(f"{EXAMPLES}/tag.py:tag", **PARAMS["tag"])
     plain.info = replace(plain.info, phases=("game",))
     with pytest.raises(CheckpointError, match=r"net.safetensors: net.phases is 2, expected 1: tag has no phases"):
-        Between.load(tmp_path / "net.safetensors", plain)
+        NetValues.load(tmp_path / "net.safetensors", plain)
 
 
 @pytest.mark.parametrize(("name", "target"), [("tag", "turn"), ("race", "lambda"), ("dice", "td")])
@@ -443,7 +443,7 @@ def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
     for part in ("theta", "mean", "moments", "features", "phases", "targets"):
         np.testing.assert_array_equal(learner.state()[part], other.state()[part])
     other.save(tmp_path / "net.safetensors")
-    assert Between.load(tmp_path / "net.safetensors", other.game).theta.tobytes() == learner.mean.tobytes()
+    assert NetValues.load(tmp_path / "net.safetensors", other.game).theta.tobytes() == learner.mean.tobytes()
 
 
 def test_openspiels_games_are_learnt():
@@ -458,10 +458,10 @@ def test_a_saved_network_is_the_averaged_one(tmp_path):
     learner = learner_of("yatzy2")
     run_rounds(learner, 2)
     learner.save(tmp_path / "net.safetensors")
-    between = Between.load(tmp_path / "net.safetensors", learner.game)
+    between = NetValues.load(tmp_path / "net.safetensors", learner.game)
     assert between.theta.tobytes() == learner.mean.tobytes()
     states = learner.shards[0].states
-    np.testing.assert_array_equal(between.worth(states, 0.1), learner.values.worth(states, 0.1))
+    np.testing.assert_array_equal(between.values_by_player(states, 0.1), learner.values.values_by_player(states, 0.1))
 
 
 # -- learning is real --------------------------------------------------------------------------------------------------
@@ -472,7 +472,7 @@ def turn_regret(learner, states, exact):
     leaves, starts, known = learner.lanes.spread(states)
     solved = np.array([exact.value(learner.game.state_from_vector(leaf)) for leaf in leaves])
     draws = np.zeros((len(states), learner.lanes.draws))
-    worth = learner.values.worth(leaves, 0.0)
+    worth = learner.values.values_by_player(leaves, 0.0)
     movers, _, got, _, _ = learner.lanes.play(states, starts, known, worth, solved, draws, 0.0)
     best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
     lanes = np.arange(len(states))
@@ -486,7 +486,7 @@ GOOD = {"lanes": 32, "shards": 2, "replay": 600, "updates": 2, "batch_size": 256
 def value_error(learner, states, exact):
     """How far values of states are off, as the root of the mean square."""
     best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
-    return float(np.sqrt(((learner.values.worth(states, 0.0) - best) ** 2).mean()))
+    return float(np.sqrt(((learner.values.values_by_player(states, 0.0) - best) ** 2).mean()))
 
 
 @pytest.mark.parametrize(("name", "bound", "untaught"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
@@ -529,7 +529,7 @@ def test_chances_to_win_one_two_and_three_points_are_learnt(target):
     assert wanted.std(axis=0).min() > 0.03
     assert turn_regret(learner, states, exact) > 0.03
     run_rounds(learner, 300)
-    off = np.sqrt(((learner.values.columns(learner.values.look(states)) - wanted) ** 2).mean(axis=0))
+    off = np.sqrt(((learner.values.columns(learner.values.see(states)) - wanted) ** 2).mean(axis=0))
     assert (off < (0.04 if target == "turn" else 0.15)).all()
     assert turn_regret(learner, states, exact) < (0.0005 if target == "turn" else 0.005)
 

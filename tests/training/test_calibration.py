@@ -9,13 +9,14 @@ import pytest
 
 import aleazero
 from aleazero.games.rows import states_of
-from aleazero.nets.between import Between
 from aleazero.nets.outcome import feature_shape
+from aleazero.nets.values import NetValues
 from aleazero.oracles.solve import solve
-from aleazero.training.calibration import calibrate, tenths
+from aleazero.training.calibration import calibrate
+from aleazero.training.targets import tenths
 
 
-class Exact(Between):
+class Exact(NetValues):
     """Values states between turns as they are; ``told`` bends them."""
 
     def __init__(self, game, told=lambda exact: exact):
@@ -23,9 +24,9 @@ class Exact(Between):
         super().__init__(game, net, np.zeros(1, np.float32))
         self.solved, self.told = solve(game), told
 
-    def look(self, states):
+    def see(self, states):
         self.states = states
-        return super().look(states)
+        return super().see(states)
 
     def columns(self, ends):
         exact = [self.solved.value(state)[0] for state in states_of(self.game, self.states)]

@@ -10,7 +10,8 @@ import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.games.luck import stream_key, unit
-from aleazero.nets.load import load_net, load_tables, load_value_net
+from aleazero.nets.checkpoint import load_tables, load_value_net
+from aleazero.nets.inference import load_net
 from aleazero.training.config import TupleConfig
 from aleazero.training.table_learner import TupleLearner
 from aleazero.training.table_loop import LEARNING

@@ -9,9 +9,8 @@ import torch
 import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.nets.config import NetConfig, NetShape, ValueScale
-from aleazero.nets.load import load_net
-from aleazero.replay.sampler import Sampler
-from aleazero.replay.window import Window
+from aleazero.nets.inference import load_net
+from aleazero.replay.window import Sampler, Window
 from aleazero.training.config import TrainConfig
 from aleazero.training.loss import Lesson, losses
 from aleazero.training.targets import value_targets

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from aleazero.cli.show import PlanDetails
     from aleazero.games.base import State
-    from aleazero.nets.planned import PlannedNet
+    from aleazero.nets.planned import PlannedEvaluator
     from aleazero.search.plan import Plan
     from aleazero.search.planner import Planner
     from aleazero.search.result import SearchResult
@@ -213,9 +213,9 @@ def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: 
     None if the evaluator is not a value network.
     """
     from aleazero.cli.show import PlanDetails
-    from aleazero.nets.planned import PlannedNet
+    from aleazero.nets.planned import PlannedEvaluator
 
-    if not isinstance(evaluator, PlannedNet):
+    if not isinstance(evaluator, PlannedEvaluator):
         return None
     state = plan.root
     whole_turn = planner.evaluator is evaluator.ends
@@ -233,11 +233,11 @@ def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: 
     return PlanDetails(*told, swings, luck, turn)
 
 
-def _expectations(plan: Plan, net: PlannedNet) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
+def _expectations(plan: Plan, net: PlannedEvaluator) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
     """Chances to win, margins, and chances to win or lose several points, by action or outcome."""
     import numpy as np
 
-    state, outcome = plan.root, net.between.outcome
+    state, outcome = plan.root, net.values.outcome
     if outcome.kind == "score":
         return {}, {}, {}
     expected = plan.expected(state, net.columns)

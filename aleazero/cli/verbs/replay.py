@@ -12,8 +12,7 @@ from aleazero.cli.options import JsonFlag
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.replay.folder import BrokenShard
-    from aleazero.replay.shard import Shard
+    from aleazero.replay.shard import BrokenShard, Shard
 
 BROKEN = 1
 """The exit code where shards are broken."""
@@ -72,7 +71,7 @@ def show(folder: FolderArgument, json: JsonFlag = False) -> None:
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.errors import ReplayError
-    from aleazero.replay.folder import open_folder
+    from aleazero.replay.window import open_folder
 
     with progress_bar("reading", "shards") as tell:
         shards, broken = open_folder(folder, tell)

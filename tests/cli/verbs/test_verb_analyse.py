@@ -13,7 +13,7 @@ import pytest
 from value_checkpoints import taught
 
 import aleazero
-from aleazero.nets.planned import PlannedNet
+from aleazero.nets.planned import PlannedEvaluator
 
 QUICK = ("--sims", "200")
 
@@ -263,7 +263,7 @@ def test_pig_shows_chances_to_win_and_the_next_roll(run_json, nets):
 def test_luck_is_the_value_behind_a_roll_less_the_value_before_it(run_json, nets):
     data = [run_json(*PIG_WORDS, "--net", nets["pig"], "--moves", f"roll {face}") for face in range(2, 7)]
     state = PIG.new_initial_state().child(0)
-    plan = aleazero.Planner(PIG, PlannedNet.load(nets["pig"], PIG)).plan(state)
+    plan = aleazero.Planner(PIG, PlannedEvaluator.load(nets["pig"], PIG)).plan(state)
     for face, told in enumerate(data, start=2):
         expected = plan.value(state.child(face)) - plan.value(state)
         np.testing.assert_allclose(told["luck"], expected, atol=1e-9)
@@ -278,7 +278,7 @@ def test_yatzys_expectations_are_the_plans_own(run_json, nets):
     np.testing.assert_allclose(2 * wins - 1 + 0.001 * margins, q, atol=1e-9)
     assert np.ptp(margins) > 0
     assert data["luck"] is None  # which dice were rolled last is not known
-    plan = aleazero.Planner(YATZY, PlannedNet.load(nets["yatzy"], YATZY)).plan(YATZY.new_initial_state())
+    plan = aleazero.Planner(YATZY, PlannedEvaluator.load(nets["yatzy"], YATZY)).plan(YATZY.new_initial_state())
     expected = plan.value(state) - plan.value(YATZY.new_initial_state())
     np.testing.assert_allclose(data["turn_so_far"], expected, atol=1e-9)
 

@@ -8,8 +8,8 @@ import pytest
 import aleazero
 from aleazero import ConfigError, PositionError
 from aleazero.games.luck import PlayedLuck
-from aleazero.nets.tuple_play import TuplePlay
-from aleazero.nets.tuples import Tuples
+from aleazero.nets.table_play import TuplePlay
+from aleazero.nets.tables import TupleTables
 from tests.tuple_boards import SMALL, slow_value
 
 
@@ -20,7 +20,7 @@ def game():
 
 @pytest.fixture(scope="module")
 def tuples():
-    made = Tuples(SMALL)
+    made = TupleTables(SMALL)
     made.weights[:] = np.random.default_rng(2).normal(scale=20.0, size=len(made.weights))
     return made
 

@@ -6,8 +6,8 @@ import pytest
 from played_episodes import game_of, make_shard, origin_of
 
 from aleazero.errors import ReplayError
-from aleazero.replay.meta import FORMAT, Origin, parse_meta
 from aleazero.replay.shard import read_shard
+from aleazero.replay.shard_format import FORMAT, Origin, parse_meta
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from played_episodes import make_shard
 
 from aleazero.errors import ReplayError
-from aleazero.replay.sampler import BATCH_COLUMNS, Batch, Sampler
 from aleazero.replay.shard import SAMPLE_COLUMNS
-from aleazero.replay.window import Window
+from aleazero.replay.window import BATCH_COLUMNS, Batch, Sampler, Window
 
 NAME = "tic_tac_toe"
 SMALL = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

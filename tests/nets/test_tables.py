@@ -8,13 +8,13 @@ from safetensors.numpy import load, save
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.nets.tuples import Tuples, require_board, shape_of
+from aleazero.nets.tables import TupleTables, require_board, shape_of
 from tests.tuple_boards import SMALL, random_boards, slow_value
 
 
 @pytest.fixture
 def tuples():
-    made = Tuples(SMALL)
+    made = TupleTables(SMALL)
     made.weights[:] = np.random.default_rng(1).normal(size=len(made.weights))
     return made
 
@@ -39,11 +39,11 @@ def test_symmetric_boards_are_worth_the_same(tuples) -> None:
 
 
 def test_tensors_are_sparse_and_exact() -> None:
-    made = Tuples(SMALL)
+    made = TupleTables(SMALL)
     made.weights[[0, 5, 20_735, 20_736, -1]] = [0.1, -2.5, 3e-41, 1e30, -0.0]
     tensors = load(save(made.tensors()))
     assert [len(tensors[f"tables.{n}.index"]) for n in range(3)] == [3, 1, 1]
-    back = Tuples.from_tensors(SMALL, tensors)
+    back = TupleTables.from_tensors(SMALL, tensors)
     assert back.weights.tobytes() == made.weights.tobytes()
 
 
@@ -60,10 +60,10 @@ def test_tensors_are_sparse_and_exact() -> None:
     ],
 )
 def test_damaged_tensors_are_refused(name, array, message) -> None:
-    made = Tuples(SMALL)
+    made = TupleTables(SMALL)
     made.weights[[1, 3]] = 1.0
     with pytest.raises(CheckpointError, match=message):
-        Tuples.from_tensors(SMALL, {**made.tensors(), name: array})
+        TupleTables.from_tensors(SMALL, {**made.tensors(), name: array})
 
 
 def test_other_games_are_refused(tuples) -> None:

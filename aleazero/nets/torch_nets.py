@@ -1,28 +1,80 @@
-"""A residual multilayer perceptron in torch, for networks too large for the compiled ones."""
+"""Networks in torch: the policy-value network that is trained, and value networks too large for the compiled ones."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, huber_loss, layer_norm, linear, pad
 
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import residual_shapes
-from aleazero.nets.flat import FlatNet, Floats, Ints, Part
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import EPSILON, NetConfig, NetShape, ValueNetConfig, num_outputs, residual_shapes
+from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.value_kernels import link_columns
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from aleazero.nets.value_net import FlatNet, Floats, Ints, Part
 
 ROWS: Final = 64
 """Rows of every forward batch: torch rounds by the size of a batch, so all have the same."""
 
 
+def make_body(shape: NetShape, config: NetConfig, seed: int) -> Body:
+    """A body with first weights: no action is preferred and values are near the middle, whatever the seed."""
+    state = torch.random.get_rng_state()
+    try:
+        torch.manual_seed(seed)
+        body = Body(shape, config)
+        with torch.no_grad():
+            body.heads.weight.mul_(0.1)
+            body.heads.bias.zero_()
+    finally:
+        torch.random.set_rng_state(state)
+    return body
+
+
+def weights_of(body: nn.Module) -> dict[str, NDArray[np.float32]]:
+    """A copy of the weights, by name."""
+    return {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in body.state_dict().items()}
+
+
+class Body(nn.Module):
+    """A residual multilayer perceptron; all heads are one layer."""
+
+    def __init__(self, shape: NetShape, config: NetConfig) -> None:
+        super().__init__()
+        self.shape, self.config = shape, config
+        self.input = nn.Linear(shape.observation, config.width)
+        self.blocks = nn.ModuleList(Block(config.width, config.layer_norm) for _ in range(config.blocks))
+        self.norm = _norm(config.width, config.layer_norm)
+        self.heads = nn.Linear(config.width, num_outputs(shape, config))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """All heads, side by side."""
+        trunk = self.input(observations)
+        for block in self.blocks:
+            trunk = block(trunk)
+        heads: Tensor = self.heads(torch.relu(self.norm(trunk)))
+        return heads
+
+
+class Block(nn.Module):
+    """Two layers beside the trunk."""
+
+    def __init__(self, width: int, layer_norm: bool) -> None:
+        super().__init__()
+        self.norm = _norm(width, layer_norm)
+        self.first, self.second = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        """The trunk, with what the block adds."""
+        added: Tensor = self.second(torch.relu(self.first(self.norm(trunk))))
+        return trunk + added
+
+
 class TorchNet(FlatNet):
-    """Torch reads the flat vector in place; it is imported when the network is first asked."""
+    """A residual multilayer perceptron as a value network; torch reads the flat vector in place."""
 
     settings = ()
 
@@ -34,8 +86,6 @@ class TorchNet(FlatNet):
         self.kernels = self._forward, self._gradient
 
     def _forward(self, theta: Floats, features: Floats, phases: Ints, out: Floats) -> None:
-        import torch
-
         batch = torch.zeros((ROWS, features.shape[1]))
         for own, here in _by_phase(theta, features, phases):
             rows = torch.from_numpy(features[here])
@@ -51,9 +101,6 @@ class TorchNet(FlatNet):
     def _gradient(
         self, theta: Floats, features: Floats, phases: Ints, targets: Floats, grad: Floats, losses: NDArray[np.float64]
     ) -> None:
-        import torch
-        from torch.nn.functional import binary_cross_entropy_with_logits, huber_loss
-
         for n, (own, here) in enumerate(_by_phase(theta, features, phases)):
             flat = torch.from_numpy(own).detach().requires_grad_()
             z = self._say(flat, torch.from_numpy(features[here]))
@@ -75,9 +122,6 @@ class TorchNet(FlatNet):
 
     def _say(self, flat: Tensor, x: Tensor) -> Tensor:
         """What the heads say, before their links."""
-        import torch
-        from torch.nn.functional import layer_norm
-
         torch.set_num_threads(1)
         parts, start = {}, 0
         for part in self._parts:
@@ -99,10 +143,12 @@ class TorchNet(FlatNet):
         return z + _times(x, parts["skip.weight"]) if self.config.skip else z
 
 
+def _norm(width: int, wanted: bool) -> nn.Module:
+    return nn.LayerNorm(width, eps=EPSILON) if wanted else nn.Identity()
+
+
 def _times(inputs: Tensor, weight: Tensor) -> Tensor:
     """A layer without bias. Rows are filled up to whole lines: torch rounds by where in memory a row starts."""
-    from torch.nn.functional import linear, pad
-
     missing = -inputs.shape[1] % 16
     return linear(pad(inputs, (0, missing)), pad(weight, (0, missing))) if missing else linear(inputs, weight)
 

@@ -18,10 +18,10 @@ from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PLAYED, stream_key
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.tuples import (
-    Features,
-    Rows,
-    Tuples,
+from aleazero.nets.tables import (
+    BoardRows,
+    TupleIndex,
+    TupleTables,
     borrow_features,
     borrow_rows,
     make_put,
@@ -44,7 +44,7 @@ BROKEN: Final = -1
 class Look(NamedTuple):
     """What one thread needs to look ahead."""
 
-    rows: Rows
+    rows: BoardRows
     returns: Any  # (rows,) float64, the return so far
     owners: Any  # (rows,) int64, the outcome that led there
     over: Any  # (rows,) bool
@@ -55,11 +55,11 @@ class Look(NamedTuple):
     ids: Any  # (outcomes + SLACK,) int64
     probabilities: Any  # (outcomes + SLACK,) float64
     value: Any  # (players,) float64
-    features: Features
+    features: TupleIndex
     weights: Any  # (entries,) float32
 
 
-def _make_look(game: KernelGame, tuples: Tuples, plies: int) -> Look:
+def _make_look(game: KernelGame, tuples: TupleTables, plies: int) -> Look:
     rows = game.num_actions * max(1, game.info.max_outcomes)
     outcomes = game.info.max_outcomes + SLACK
     return Look(
@@ -266,7 +266,7 @@ def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., i
 class TuplePlay:
     """Plays a game of one player by tables, ``plies`` moves deep; the number of threads changes its speed only."""
 
-    def __init__(self, game: Game, tuples: Tuples, plies: int = 1, threads: int = 1) -> None:
+    def __init__(self, game: Game, tuples: TupleTables, plies: int = 1, threads: int = 1) -> None:
         self.game = require_board(game, tuples.shape)
         if not 1 <= plies <= MOST_PLIES:
             raise ConfigError(f"plies is {plies}, expected 1 to {MOST_PLIES}")

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from safetensors.numpy import save
 
 from aleazero.errors import ReplayError
-from aleazero.replay.tensors import DTYPES, map_tensors
+from aleazero.replay.shard_format import DTYPES, map_tensors
 
 SMALL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 arrays = st.sampled_from(list(DTYPES.values())).flatmap(

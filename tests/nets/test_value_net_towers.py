@@ -8,9 +8,9 @@ import torch
 import value_twins
 
 from aleazero import ConfigError
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.towers import Towers
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import ValueNetConfig
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.value_net import Towers
 
 COLUMNS = (Column(name="win", link="tanh", weight=0.7), Column(name="margin", scale=20.0, delta=10.0, weight=0.2))
 

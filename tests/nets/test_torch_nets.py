@@ -10,11 +10,11 @@ import pytest
 import torch
 import value_twins
 
-from aleazero.nets.body import Body
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.config import NetConfig, NetShape
-from aleazero.nets.value_config import ValueNetConfig
-from aleazero.nets.value_torch import TorchNet
+from aleazero.errors import ConfigError
+from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.torch_nets import Body, TorchNet
+from aleazero.nets.value_net import make_value_net
 
 COLUMNS = (
     Column(name="win", link="tanh", weight=0.7),
@@ -93,3 +93,9 @@ def test_torch_is_imported_when_asked() -> None:
     code = "import sys; from aleazero.nets import value_net; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aleazero.nets.torch_nets", None)
+    with pytest.raises(ConfigError, match=r"^torch is not installed, .*: pip install 'aleazero\[train\]'$"):
+        make_value_net(ValueNetConfig(kind="torch"), FeatureShape(features=3), (Column(name="win"),))

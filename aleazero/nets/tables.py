@@ -23,7 +23,7 @@ from aleazero.search.compile import compile_loop
 Floats = NDArray[np.float32]
 
 
-class Features(NamedTuple):
+class TupleIndex(NamedTuple):
     """Which entries a board has, as the compiled code reads it."""
 
     places: Any  # (features, longest) int32, the cells of each feature
@@ -31,7 +31,7 @@ class Features(NamedTuple):
     starts: Any  # (features,) int32, where the feature's table begins
 
 
-class Rows(NamedTuple):
+class BoardRows(NamedTuple):
     """Room for boards that are valued together: a column each, so that one instruction serves several boards."""
 
     cells: Any  # (cells, rows) int32
@@ -39,21 +39,21 @@ class Rows(NamedTuple):
     values: Any  # (rows,) float32
 
 
-def make_rows(shape: TupleShape, rows: int) -> Rows:
+def make_rows(shape: TupleShape, rows: int) -> BoardRows:
     """Room for so many boards."""
     features = len(shape.tuples) * len(shape.symmetries)
     cells, index = np.zeros((shape.cells, rows), np.int32), np.zeros((features, rows), np.int32)
-    return Rows(cells, index, np.zeros(rows, np.float32))
+    return BoardRows(cells, index, np.zeros(rows, np.float32))
 
 
-def borrow_rows(rows: Rows) -> Rows:
+def borrow_rows(rows: BoardRows) -> BoardRows:
     """The arrays, borrowed."""
-    return Rows(borrow(rows.cells), borrow(rows.index), borrow(rows.values))
+    return BoardRows(borrow(rows.cells), borrow(rows.index), borrow(rows.values))
 
 
-def borrow_features(features: Features) -> Features:
+def borrow_features(features: TupleIndex) -> TupleIndex:
     """The arrays, borrowed."""
-    return Features(borrow(features.places), borrow(features.lengths), borrow(features.starts))
+    return TupleIndex(borrow(features.places), borrow(features.lengths), borrow(features.starts))
 
 
 def make_put(shape: TupleShape) -> Callable[..., None]:
@@ -139,7 +139,7 @@ def require_board(game: Game, shape: TupleShape) -> KernelGame:
     return game
 
 
-class Tuples:
+class TupleTables:
     """Tables over a board, all zero at first."""
 
     def __init__(self, shape: TupleShape) -> None:
@@ -166,7 +166,7 @@ class Tuples:
         return found
 
     @classmethod
-    def from_tensors(cls, shape: TupleShape, tensors: Mapping[str, NDArray[Any]]) -> Tuples:
+    def from_tensors(cls, shape: TupleShape, tensors: Mapping[str, NDArray[Any]]) -> TupleTables:
         """The tables that ``tensors`` gave; an error where they do not fit the shape."""
         made = cls(shape)
         names = {f"tables.{n}.{part}" for n in range(len(shape.tuples)) for part in ("index", "weight")}
@@ -190,7 +190,7 @@ class Tuples:
         return [self.weights[end - size : end] for end, size in zip(ends, self.shape.sizes, strict=True)]
 
 
-def _features(shape: TupleShape) -> Features:
+def _features(shape: TupleShape) -> TupleIndex:
     """The features of one tuple after the other, each through all symmetries."""
     starts = np.cumsum((0, *shape.sizes))[:-1]
     lengths = [len(cells) for cells in shape.tuples]
@@ -199,4 +199,4 @@ def _features(shape: TupleShape) -> Features:
     for number, cells in enumerate(shape.tuples):
         for s, symmetry in enumerate(shape.symmetries):
             places[number * each + s, : len(cells)] = [symmetry[cell] for cell in cells]
-    return Features(places, np.repeat(lengths, each).astype(np.int32), np.repeat(starts, each).astype(np.int32))
+    return TupleIndex(places, np.repeat(lengths, each).astype(np.int32), np.repeat(starts, each).astype(np.int32))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from aleazero.nets import adam
+from aleazero.training import adam
 
 
 @pytest.mark.parametrize(("decay", "clip"), [(0.0, 0.0), (0.05, 0.0), (0.0, 1.5), (0.05, 1.5)])

@@ -9,8 +9,7 @@ from played_episodes import damage, episode, episodes, make_shard, origin_of
 from test_shard import kill_between_temp_and_rename
 
 from aleazero.errors import ReplayError
-from aleazero.replay.shard import read_shard, shard_name
-from aleazero.replay.writer import ShardWriter
+from aleazero.replay.shard import ShardWriter, read_shard, shard_name
 
 NAME = "tic_tac_toe"
 

@@ -8,9 +8,9 @@ import torch
 import value_twins
 
 from aleazero import ConfigError
-from aleazero.nets.columns import Column, FeatureShape
-from aleazero.nets.mlp import Mlp
-from aleazero.nets.value_config import ValueNetConfig
+from aleazero.nets.config import ValueNetConfig
+from aleazero.nets.outcome import Column, FeatureShape
+from aleazero.nets.value_net import Mlp
 
 WIN = Column(name="win", link="tanh", weight=0.7)
 SCORE = Column(name="score", scale=20.0, delta=9.0, weight=1.5)

@@ -6,8 +6,8 @@ import pytest
 from played_episodes import damage, make_shard
 
 from aleazero.errors import ReplayError
-from aleazero.replay.folder import open_folder, shard_paths
 from aleazero.replay.shard import shard_name
+from aleazero.replay.window import open_folder, shard_paths
 
 
 def test_shards_come_in_order_of_age(tmp_path):

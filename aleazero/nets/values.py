@@ -1,0 +1,167 @@
+"""Values of states between turns: by a value network, or by tables; the outcome if the game is over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import CheckpointError, ConfigError, ContractError
+from aleazero.games.base import TERMINAL, Game, find_bad_end
+from aleazero.games.contract import check_features
+from aleazero.games.kernel import KernelGame, Kernels
+from aleazero.games.rows import Rows
+from aleazero.nets.checkpoint import load_tables, load_value_net
+from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
+from aleazero.nets.tables import TupleTables, require_board
+from aleazero.nets.value_net import FlatNet, Floats
+from aleazero.search.compile import compile_loop
+
+
+class NetValues:
+    """A value network with the game it values; the parameters may be changed from outside."""
+
+    def __init__(self, game: Game, net: FlatNet, theta: Floats, plies: int | None = None) -> None:
+        self.game, self.net, self.theta = game, net, theta
+        self.outcome = Outcome.of(game)
+        self.plies = plies
+        """Chance events that were planned to teach it; None where it was the whole turn."""
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game) -> NetValues:
+        """The network of a checkpoint, if it was taught this game."""
+        net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
+        try:
+            require_phases(net.config.phases, game)
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: {error}") from None
+        return cls(game, net, theta, about.training.get("plies"))
+
+    def see(self, states: Rows) -> SeenStates:
+        """What there is to see of states between turns."""
+        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin)
+
+    def columns(self, ends: SeenStates) -> NDArray[np.float64]:
+        """The columns of the outcome, by player."""
+        outcome = self.outcome
+        columns = np.empty((len(ends.over), len(outcome.columns)))
+        asked, over = ~ends.over, ends.over
+        if asked.any():
+            told = self.net.forward(self.theta, ends.features[asked], ends.phases[asked]).astype(np.float64)
+            columns[asked] = outcome.by_player(told, ends.viewers[asked])
+            if outcome.kind == "score":
+                columns[asked] += ends.returns[asked]
+        if over.any():
+            columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
+        return columns
+
+    def values_by_player(self, states: Rows, margin_weight: float) -> NDArray[np.float64]:
+        """What states between turns are worth to each player (states, players)."""
+        return self.outcome.values_by_player(self.columns(self.see(states)), margin_weight)
+
+
+class TableValues:
+    """Tables with the game they value: the same interface as ``NetValues``."""
+
+    plies: int | None = None
+
+    def __init__(self, game: Game, tuples: TupleTables) -> None:
+        self.game, self.tuples = require_board(game, tuples.shape), tuples
+        self.outcome = Outcome("score", 1, (Column(name="score"),))
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game) -> TableValues:
+        """The tables of a checkpoint, if they were taught this game."""
+        return cls(game, load_tables(path, game))
+
+    def see(self, states: NDArray[np.int64]) -> SeenStates:
+        """What there is to see of boards."""
+        return SeenStates(self.game, self.game.observation_size, states, points=False)
+
+    def columns(self, ends: SeenStates) -> NDArray[np.float64]:
+        """The points so far, and what the tables expect to come."""
+        rest = self.tuples.values(ends.states).astype(np.float64)
+        return ends.returns + np.where(ends.over, 0.0, rest)[:, None]
+
+
+class SeenStates:
+    """What there is to see of states between turns."""
+
+    def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:
+        rows, players = len(states), game.num_players
+        self.over = np.zeros(rows, np.bool_)
+        self.viewers = np.zeros(rows, np.int64)
+        self.phases = np.zeros(rows, np.int64)
+        """0 where the game is over."""
+        self.features = np.zeros((rows, features), np.float32)
+        self.returns = np.zeros((rows, players))
+        self.points = np.zeros((rows, players if points else 0))
+        if isinstance(game, KernelGame):
+            self.states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
+            seen = (self.over, self.viewers, self.phases, self.features, self.returns, self.points)
+            _look_of(game, points)(self.states, *seen)
+        else:
+            self.states = states
+            self._look_at_objects()
+        most = len(game.info.phases) - 1
+        if rows and most and not 0 <= self.phases.min() <= self.phases.max() <= most:
+            got = f"{self.phases.min()} to {self.phases.max()}"
+            raise ContractError(f"{game.name}: phases are {got}, expected 0 to {most}")
+        finals = self.returns[self.over]
+        bad = find_bad_end(game.info, finals) if len(finals) else None
+        if bad is not None:
+            raise ContractError(f"{game.name}: a game ended with returns {finals[bad[0]].tolist()}, expected {bad[1]}")
+
+    def _look_at_objects(self) -> None:
+        for row, state in enumerate(self.states):
+            self.over[row] = state.is_terminal()
+            self.returns[row] = state.returns()
+            self.viewers[row] = state.viewer()
+            if not self.over[row]:
+                self.phases[row] = state.phase()
+                self.features[row] = state.observation_tensor()
+
+
+def require_phases(phases: int, game: Game) -> None:
+    """Refuse a network of other phases than the game's; one network for all of them will do."""
+    names = game.info.phases
+    if phases not in (1, len(names)):
+        expected = f"1 or {len(names)} ({', '.join(names)})" if len(names) > 1 else f"1: {game.name} has no phases"
+        raise ConfigError(f"net.phases is {phases}, expected {expected}")
+
+
+def _look_of(game: KernelGame, points: bool) -> Any:
+    """A game's compiled look at states between turns, made once per game.
+
+    Compiled features have no bounds checks, so some are written in plain Python first.
+    """
+    made = getattr(game, "_ends_look", None)
+    if made is None:
+        check_features(game)
+        made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
+        game._ends_look = made  # type: ignore[attr-defined]
+    return made
+
+
+def make_look(kernels: Kernels, points: bool) -> Any:
+    """The look of one game: ``look(states, over, viewers, phases, features, returns, points)``."""
+    kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
+    phase_of = kernels.phase
+    points_of = kernels.words["points"] if points else kernels.returns
+
+    def look(states: Any, over: Any, viewers: Any, phases: Any, features: Any, returns: Any, points_out: Any) -> int:
+        for row in range(len(states)):
+            state = states[row]
+            over[row] = kind_of(state) == TERMINAL
+            returns_of(state, returns[row])
+            if points_out.shape[1] > 0:
+                points_of(state, points_out[row])
+            viewers[row] = viewer_of(state)
+            if not over[row]:
+                phases[row] = phase_of(state)
+                tell(state, viewers[row], features[row])
+        return 0
+
+    return look
