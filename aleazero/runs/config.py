@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import yaml
-from pydantic import Field
+from pydantic import Field, field_serializer, field_validator
 
 from aleazero.errors import AleaZeroError, ConfigError, nearest
 from aleazero.evaluation.gate import gate_seeds
@@ -24,7 +24,7 @@ from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
 from aleazero.search.config import SearchConfig, Settings
 from aleazero.selfplay.config import SelfplayConfig
-from aleazero.training.config import AfterstateConfig, TrainConfig, TupleConfig, config_for
+from aleazero.training.config import TUPLES, AfterstateConfig, TrainConfig, TupleConfig, config_for
 from aleazero.untrusted import is_there
 
 UNKNOWN: Final = 2**40
@@ -109,8 +109,10 @@ class RunConfig(Settings):
     minutes: float | None = Field(
         None, gt=0, description="Instead of rounds: about how long is learnt, gates and evaluations excluded."
     )
-    afterstate: dict[str, Any] = Field(
-        default_factory=dict, description="Settings of the afterstate recipe (`net` inside); left out: what suits."
+    afterstate: AfterstateConfig | TupleConfig = Field(
+        default_factory=AfterstateConfig,
+        description="Settings of the recipe `afterstate`, for a network or for tables (`net.kind: tuples`). Defaults "
+        "depend on the game.",
     )
     alphazero: AlphazeroConfig = Field(default_factory=AlphazeroConfig, description="Settings of that recipe.")
     play: str = Field(
@@ -122,19 +124,43 @@ class RunConfig(Settings):
     )
     keep: KeepConfig = Field(default_factory=KeepConfig, description="How much of it stays on disk.")
 
+    @field_validator("afterstate", mode="before")
+    @classmethod
+    def _read_afterstate(cls, given: Any) -> Any:
+        """Choose the class: by ``net.kind``, or else by settings that only tables have.
+
+        The game may choose the other one (``learning``), as it has defaults of its own. So only what is given counts,
+        and is written to files.
+        """
+        if isinstance(given, AfterstateConfig | TupleConfig):
+            return given
+        if not isinstance(given, Mapping):
+            raise ConfigError(f"afterstate is {given!r}, expected settings of the recipe, e.g. lanes: 64")
+        for name in RUN_LEVEL:
+            if name in given:
+                raise ConfigError(f"afterstate.{name} is {given[name]!r}, expected {name} at the top of the file")
+        net = given.get("net", {})
+        if not isinstance(net, Mapping):
+            raise ConfigError(f"afterstate.net is {net!r}, expected settings of a network, e.g. hidden: [64, 64]")
+        others = given.keys() - AfterstateConfig.model_fields.keys()
+        for_tables = others and others <= TupleConfig.model_fields.keys()
+        return (TupleConfig if net.get("kind", TUPLES if for_tables else None) == TUPLES else AfterstateConfig)(**given)
+
+    @field_serializer("afterstate")
+    def _as_given(self, afterstate: AfterstateConfig | TupleConfig) -> dict[str, Any]:
+        given = afterstate.model_dump(mode="json", exclude_unset=True)
+        if isinstance(afterstate, TupleConfig) and "net" in afterstate.model_fields_set:
+            given["net"] = afterstate.net.model_dump(mode="json", exclude_unset=True)
+        return given
+
     def load_game(self) -> Game:
         """The game that is learnt."""
         return load_game(self.game, **self.params)
 
     def learning(self, game: Game) -> AfterstateConfig | TupleConfig:
-        """The afterstate recipe's settings, with what suits the game where nothing is said."""
-        given = dict(self.afterstate)
+        """Return the settings of the recipe ``afterstate``, with the game's defaults for those that are not given."""
+        given = self._as_given(self.afterstate)
         net = given.pop("net", {})
-        if not isinstance(net, Mapping):
-            raise ConfigError(f"afterstate.net is {net!r}, expected settings of a network, e.g. hidden: [64, 64]")
-        for name in RUN_LEVEL:
-            if name in given:
-                raise ConfigError(f"afterstate.{name} is {given[name]!r}, expected {name} at the top of the file")
         return config_for(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
 
     def check(self) -> Game:
@@ -158,8 +184,9 @@ class RunConfig(Settings):
             raise ConfigError("evaluate.final_pairs is 1, expected at least 2, or 0 for none")
         if self.recipe == "alphazero":
             for name in ("rounds", "minutes", "afterstate"):
-                if getattr(self, name):
-                    raise ConfigError(f"{name} is {getattr(self, name)!r}, expected none with recipe alphazero")
+                value = self._as_given(self.afterstate) if name == "afterstate" else getattr(self, name)
+                if value:
+                    raise ConfigError(f"{name} is {value!r}, expected none with recipe alphazero")
             if self.alphazero.train.seed:
                 raise ConfigError(
                     f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top of the file"
@@ -177,7 +204,7 @@ class RunConfig(Settings):
             if self.rounds is not None and self.rounds < self.iterations:
                 raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
             learning = self.learning(game)
-            if self.minutes is not None and getattr(learning, "hold", 1.0) < MEASURED:
+            if self.minutes is not None and isinstance(learning, AfterstateConfig) and learning.hold < MEASURED:
                 raise ConfigError(
                     f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
                     "minutes: the number of rounds is measured before any rate falls"
@@ -206,18 +233,12 @@ class RunConfig(Settings):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of a file of settings."""
+    """Return the JSON schema of a config file."""
     found = RunConfig.model_json_schema()
-    recipes = []
-    for config in (AfterstateConfig, TupleConfig):
-        recipe = config.model_json_schema(ref_template="#/$defs/{model}")
-        found["$defs"].update(recipe.pop("$defs", {}))
-        for name in RUN_LEVEL:
-            del recipe["properties"][name]
-        recipes.append(recipe)
+    for name in ("AfterstateConfig", "TupleConfig"):
+        for setting in RUN_LEVEL:
+            del found["$defs"][name]["properties"][setting]
     del found["$defs"]["TrainConfig"]["properties"]["seed"]
-    described = found["properties"]["afterstate"]["description"]
-    found["properties"]["afterstate"] = {"anyOf": recipes, "description": described}
     return found
 
 

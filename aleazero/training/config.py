@@ -84,9 +84,18 @@ class AfterstateConfig(Settings):
     seed: int = Field(0, ge=0, lt=2**63, description="Of the first weights, the luck and all that is random.")
 
 
+class TableNetConfig(Settings):
+    """What stands for the network if tables learn: their shape is the game's."""
+
+    kind: Literal["tuples"] = Field(TUPLES, description="Tables over tuples of a board's cells.")
+
+
 class TupleConfig(Settings):
     """How tables learn."""
 
+    net: TableNetConfig = Field(
+        default_factory=TableNetConfig, exclude=True, description="Names tables in place of a network."
+    )
     rounds: int = Field(50_000, ge=1, description="In each, every lane makes some moves, and then there is a lesson.")
     lanes: int = Field(256, ge=1, description="Games under way at a time.")
     moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
@@ -101,7 +110,7 @@ def config_for(game: Game, given: Mapping[str, Any], net: Mapping[str, Any]) -> 
     Tables over tuples of cells learn a game with a board, unless ``net`` names another kind.
     """
     if (net.get("kind", TUPLES) if has_board(game) else net.get("kind")) == TUPLES:
-        return TupleConfig(**given, **{f"net.{name}": value for name, value in net.items() if name != "kind"})
+        return TupleConfig(**given, net=net)  # type: ignore[arg-type]
     few = {} if isinstance(game, KernelGame) else FEW_LANES
     return AfterstateConfig(net={**default_net(game).model_dump(), **net}, **{**few, **given})  # type: ignore[arg-type]
 

@@ -10,6 +10,7 @@ import yaml
 
 from aleazero.errors import ConfigError
 from aleazero.runs.config import as_yaml, in_full, read_config, schema
+from aleazero.training.config import AfterstateConfig, TupleConfig
 
 PIG = "game: pig\nrounds: 20\n"
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
@@ -24,6 +25,29 @@ def read(tmp_path, text, *changes):
 def test_what_is_left_out_has_defaults_that_work(tmp_path):
     config = read(tmp_path, PIG)
     assert (config.recipe, config.iterations, config.seed) == ("afterstate", 6, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("lanes: 8, net: {hidden: [4], kind: mlp}", AfterstateConfig),
+        ("horizon: 3, lanes: 8", TupleConfig),
+        ("net: {kind: tuples}, lanes: 8", TupleConfig),
+        ("", AfterstateConfig),
+    ],
+)
+def test_the_recipes_settings_are_typed_and_written_as_given(tmp_path, text, kind):
+    config = read(tmp_path, f"game: 2048\nrounds: 20\niterations: 1\nafterstate: {{{text}}}\n")
+    assert type(config.afterstate) is kind
+    assert config.model_dump(mode="json")["afterstate"] == yaml.safe_load(f"{{{text}}}")
+    assert read(tmp_path, as_yaml(config)) == config
+
+
+def test_a_limit_in_minutes_needs_constant_rates_at_first(tmp_path):
+    hold = "afterstate: {hold: 0.05}\n"
+    assert read(tmp_path, PIG + hold).afterstate.hold == 0.05
+    with pytest.raises(ConfigError, match=r"afterstate.hold is 0.05, expected at least 0.0833, or rounds in place"):
+        read(tmp_path, "game: pig\nminutes: 3\n" + hold)
 
 
 def test_settings_are_changed_by_their_path(tmp_path):
@@ -65,6 +89,11 @@ def test_a_power_of_ten_is_a_number(tmp_path):
         ),
         (PIG + "afterstate: {targett: td}\n", r"afterstate: no setting 'targett', did you mean target"),
         (PIG + "afterstate: {net: {kind: big}}\n", r"afterstate.net.kind is 'big'"),
+        (PIG + "afterstate: 3\n", r"afterstate is 3, expected settings of the recipe"),
+        (PIG + "afterstate: {lanes: 2, horizon: 3}\n", r"afterstate: no setting 'horizon'"),
+        (PIG + "afterstate: {lanes: 2, horizn: 3}\n", r"afterstate: no setting 'horizn'"),
+        ("game: 2048\nrounds: 20\niterations: 1\nafterstate: {explore: 0.5}\n", r"afterstate: no setting 'explore'"),
+        (PIG + "afterstate: {net: {kind: tuples, hidden: [3]}}\n", r"afterstate.net: no setting 'hidden', known: kind"),
         (PIG + "afterstate: {net: 3}\n", r"afterstate.net is 3, expected settings of a network"),
         (PIG + "afterstate: {seed: 3}\n", r"afterstate.seed is 3, expected seed at the top"),
         (
@@ -165,17 +194,18 @@ def test_anchors_are_merged_and_overruled(tmp_path):
 def test_every_setting_is_explained_in_the_schema():
     found = schema()
     json.dumps(found)
-    network, tables = found["properties"]["afterstate"]["anyOf"]
-    assert "learning_rate" in network["properties"]
-    assert "horizon" in tables["properties"]
-    groups = {"run": found, "network": network, "tables": tables, **found["$defs"]}
+    kinds = [one["$ref"] for one in found["properties"]["afterstate"]["anyOf"]]
+    assert kinds == ["#/$defs/AfterstateConfig", "#/$defs/TupleConfig"]
+    assert "learning_rate" in found["$defs"]["AfterstateConfig"]["properties"]
+    assert "horizon" in found["$defs"]["TupleConfig"]["properties"]
+    groups = {"run": found, **found["$defs"]}
     assert [
         (group, name)
         for group, held in groups.items()
         for name, setting in held["properties"].items()
         if not setting.get("description")
     ] == []
-    assert not any("seed" in groups[name]["properties"] for name in ("network", "tables", "TrainConfig"))
+    assert not any("seed" in groups[name]["properties"] for name in ("AfterstateConfig", "TupleConfig", "TrainConfig"))
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
