@@ -10,7 +10,7 @@ from aleazero.cli.options import JsonFlag
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
-    from aleazero.search.compile import CacheInfo
+    from aleazero.native.cache import CacheInfo
 
 app = typer.Typer(no_args_is_help=True, help="The compiled code kept on disk: what it holds, and emptying it.")
 
@@ -22,7 +22,7 @@ def info(json: JsonFlag = False) -> None:
     The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. Files are named by the content they were
     made from: they are never stale, and old ones go by themselves.
     """
-    from aleazero.search.compile import cache_info
+    from aleazero.native.cache import cache_info
 
     _show(cache_info(), "holds", json)
 
@@ -30,7 +30,7 @@ def info(json: JsonFlag = False) -> None:
 @app.command("clear")
 def clear(json: JsonFlag = False) -> None:
     """Remove all compiled code; each game is compiled once more when next searched."""
-    from aleazero.search.compile import clear_cache
+    from aleazero.native.cache import clear_cache
 
     _show(clear_cache(), "is empty; it held", json)
 

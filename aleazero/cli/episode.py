@@ -7,15 +7,12 @@ from the position, so that no search can foresee a roll or repeat the draws of t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aleazero.games.base import State
     from aleazero.games.luck import PlayedLuck
     from aleazero.search.result import SearchResult
-
-SEARCHES: Final = 0x7365617263686573  # "searches": the stream of the players' searches
-HINTS: Final = 0x68696E7473  # "hints": the stream of the searches behind a hint
 
 
 @dataclass
@@ -38,7 +35,7 @@ class Episode:
 
     def player_seed(self, stream: int) -> int:
         """The seed of the player to move, the same for all its moves; players derive one per position from it."""
-        from aleazero.games.luck import stream_key
+        from aleazero.native.random import stream_key
 
         return stream_key(stream, self.seed, self.state.current_player())
 

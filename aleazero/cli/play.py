@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aleazero.cli.episode import HINTS, SEARCHES, Episode
+from aleazero.cli.episode import Episode
 from aleazero.cli.failure import rules_of
 from aleazero.cli.options import (
     SEARCH,
@@ -99,7 +99,7 @@ def play(
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
     from aleazero.players.searching import SearchPlayer
@@ -176,7 +176,9 @@ class Table:
 
     def choose(self) -> tuple[int, SearchResult | None]:
         """The action that the player plays, and the search or plan behind it; a forced move costs nothing."""
-        state, seed = self.episode.state, self.episode.player_seed(SEARCHES)
+        from aleazero.native.random import PLAYED_SEARCHES
+
+        state, seed = self.episode.state, self.episode.player_seed(PLAYED_SEARCHES)
         legal = state.legal_actions()
         if len(legal) == 1:
             return legal[0], None
@@ -289,6 +291,8 @@ class Table:
 
     def _hint(self) -> tuple[SearchResult, float]:
         import time
+
+        from aleazero.native.random import HINTS
 
         started = time.perf_counter()
         result = self.player.explain(self.episode.state, self.episode.player_seed(HINTS))

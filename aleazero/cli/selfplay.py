@@ -86,7 +86,7 @@ def selfplay(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.cli.specs import read_game, refuse_ignored
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.net import read_net
     from aleazero.selfplay.config import SelfplayConfig, Temperature
     from aleazero.training.alphazero import play_games

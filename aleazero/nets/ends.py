@@ -11,7 +11,7 @@ from aleazero.games.base import TERMINAL, Game, find_bad_end
 from aleazero.games.contract import check_features
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
-from aleazero.search.compile import compile_loop
+from aleazero.native.compile import loop_of
 
 
 class Ends:
@@ -57,12 +57,12 @@ def _look_of(game: KernelGame, points: bool) -> Any:
 
     Compiled features have no bounds checks, so some are written in plain Python first.
     """
-    made = getattr(game, "_ends_look", None)
-    if made is None:
+
+    def make(kernels: Kernels) -> Any:
         check_features(game)
-        made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
-        game._ends_look = made  # type: ignore[attr-defined]
-    return made
+        return make_look(kernels, points)
+
+    return loop_of(game, "ends", make, points)
 
 
 def make_look(kernels: Kernels, points: bool) -> Any:

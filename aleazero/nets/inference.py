@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from aleazero.nets.checkpoint import Metadata, Weights
 from aleazero.search.evaluator import ESTIMATE, NONE
 
@@ -80,7 +80,7 @@ class Net:
         return heads[:, :actions], values
 
 
-@compile_and_keep(nogil=True)
+@cached_njit(nogil=True)
 def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
                  shift: float, scale: float, out: Any) -> None:  # fmt: skip
     """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.

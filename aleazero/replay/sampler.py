@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
+from aleazero.native.random import EPOCHS, UNIFORM_SAMPLES
 from aleazero.replay.window import Rows, Window
 
 Order = Literal["epochs", "uniform"]
-EPOCHS: Final = 0x65706F636873  # "epochs": the stream of shuffles
-UNIFORM: Final = 0x756E69666F726D  # "uniform": the stream of draws with replacement
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ class Sampler:
         }
 
     def _draw(self) -> Rows:
-        generator = np.random.default_rng([UNIFORM, self.seed, self.position])
+        generator = np.random.default_rng([UNIFORM_SAMPLES, self.seed, self.position])
         self.position += 1
         return generator.integers(len(self.window), size=self.batch_size)
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
 from aleazero.games.rows import pack, rows_of, unpack
+from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.adam import average, step
 from aleazero.nets.between import Between, require_phases
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint
@@ -32,11 +32,8 @@ from aleazero.training.lanes import lanes_of
 from aleazero.training.learn import Round
 
 Floats = NDArray[np.float32]
-PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
-SCATTER: Final = 0x73636174746572  # "scatter": the stream of first states
 MOST_SCATTERED: Final = 60
 """Turns of random play before the first round."""
-ORDER: Final = 0x6F72646572  # "order": the stream of samples
 AVERAGED: Final = 0.02
 """Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
 SQUARE: Final = 1e6
@@ -59,7 +56,7 @@ class Shard:
         of = self._of
         kept, running = self.states.copy(), np.ones(len(self.states), np.bool_)
         for turn in range(MOST_SCATTERED):
-            luck = self._luck(SCATTER, turn)
+            luck = self._luck(LANE_STARTS, turn)
             leaves, starts, known = of.lanes.spread(self.states)
             worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
             draws = luck.random((len(self.states), of.lanes.draws))
@@ -98,7 +95,7 @@ class Shard:
             known,
             outcome.worth(columns, margin),
             np.ascontiguousarray(carried),
-            self._luck(PLAY, round_).random((len(self.states), of.lanes.draws)),
+            self._luck(LANE_TURNS, round_).random((len(self.states), of.lanes.draws)),
             explore,
         )
         over = ends.over[chosen]
@@ -303,7 +300,7 @@ class AfterstateLearner:
         losses = np.full(len(self.outcome.columns), np.nan)
         if not held:
             return tuple(losses.tolist())
-        luck = np.random.Generator(np.random.Philox(key=stream_key(ORDER, config.seed, self.rounds_done)))
+        luck = np.random.Generator(np.random.Philox(key=stream_key(LANE_SAMPLES, config.seed, self.rounds_done)))
         for _ in range(config.updates):
             rows = luck.integers(0, held, config.batch_size)
             losses = self._step(self._features[rows], self._phases[rows], self._targets[rows], rate)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, nearest
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from aleazero.replay.window import Window
 
 OUTCOME, ROOT, MIX, TD, EXPECTATION = range(5)
@@ -40,7 +40,7 @@ def value_targets(window: Window, name: str, share: float = 0.5, decay: float = 
     return out
 
 
-@compile_and_keep()
+@cached_njit()
 def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, values: Any, searched: Any,
              afterstate: Any, viewers: Any, out: Any) -> None:  # fmt: skip
     """Targets, game by game, backwards; ``behind`` is by absolute seat."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import aleazero
-from aleazero.cli.episode import HINTS, SEARCHES, Episode
+from aleazero.cli.episode import Episode
+from aleazero.native.random import HINTS, PLAYED_SEARCHES
 
 
 def fresh(seed=5):
@@ -28,17 +29,17 @@ def test_every_seat_has_a_seed_of_its_own_that_is_not_that_of_the_dice():
     for seed in (5, 6):
         for text in ("10-20 turn 3 player 0", "10-20 turn 3 player 1"):
             episode = Episode(pig.state_from_text(text), seed)
-            seeds += [episode.player_seed(SEARCHES), episode.player_seed(HINTS)]
+            seeds += [episode.player_seed(PLAYED_SEARCHES), episode.player_seed(HINTS)]
     assert len(set(seeds)) == len(seeds)
 
 
 def test_a_seats_seed_stays():
     episode = fresh()
-    first = episode.player_seed(SEARCHES)
+    first = episode.player_seed(PLAYED_SEARCHES)
     episode.act(0, None)
     while episode.state.is_chance_node() or episode.state.current_player() != 0:
         episode.draw() if episode.state.is_chance_node() else episode.act(0, None)
-    assert (episode.ply > 0, episode.player_seed(SEARCHES)) == (True, first)
+    assert (episode.ply > 0, episode.player_seed(PLAYED_SEARCHES)) == (True, first)
 
 
 def test_the_record_replays():

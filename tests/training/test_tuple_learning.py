@@ -9,7 +9,7 @@ from safetensors.numpy import load, save
 import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
-from aleazero.games.luck import stream_key, unit
+from aleazero.native.random import stream_key, unit
 from aleazero.nets.load import load_net, load_tables, load_value_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
 from aleazero.training.tuple_loop import LEARNING
