@@ -221,6 +221,8 @@ def _part_options(function: types.FunctionType) -> dict[str, bool]:
         # Ours take whole trees by value, so a call costs as much as its work. Their arrays have no owners, so no
         # references need to be counted.
         return {"forceinline": not hasattr(function, "not_inlined"), "_nrt": False}
+    module = function.__module__
+    assert not module.startswith("aleazero.") or module.startswith("aleazero.games."), f"{module} is missing in OURS"
     # A game's functions may allocate. Without this option they would inherit that of their caller.
     return {"_nrt": True}
 
