@@ -20,7 +20,7 @@ from aleazero.evaluation.pairs import PlayedPair, open_pairs
 from aleazero.evaluation.rules import Verdict, judge_pairs
 from aleazero.evaluation.seed_sets import fresh_seeds, load_seed_set
 from aleazero.games.base import Game
-from aleazero.games.luck import check_seed
+from aleazero.native.random import check_seed
 
 
 def run_gate(

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import CHANCE_PLAYER, TERMINAL_PLAYER, Game, State
-from aleazero.games.luck import PlayedLuck, stream_key
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import MATCH_GAMES, MATCH_SEATS, stream_key
 from aleazero.players.player import Player
 
-GAMES: Final = 0x67616D6573  # "games": the stream of the seeds of games
-SEATS: Final = 0x7365617473  # "seats": the stream of the players' own seeds
 LANES: Final = 64
 """Games that are under way at once."""
 MOST_DECISIONS: Final = 100_000
@@ -87,12 +86,12 @@ def game_seeds(seed: int, count: int) -> list[int]:
 
 def game_seed(seed: int, number: int) -> int:
     """The seed of the dice of one of the games."""
-    return stream_key(GAMES, seed, number)
+    return stream_key(MATCH_GAMES, seed, number)
 
 
 def seat_seed(player_seed: int, number: int, seat: int) -> int:
     """The seed of a player's own luck at a seat of a game: it knows nothing of the dice."""
-    return stream_key(SEATS, player_seed, number, seat)
+    return stream_key(MATCH_SEATS, player_seed, number, seat)
 
 
 def play_side_by_side(

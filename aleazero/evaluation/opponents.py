@@ -9,13 +9,13 @@ from aleazero.errors import GameError
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.yatzy_sets import load_set
 from aleazero.games.base import Game, State
+from aleazero.native.random import WALKS
 from aleazero.oracles.judge import Judge, SolvedJudge, judge_of
 from aleazero.oracles.solve import solve
 from aleazero.players.make import make_player
 
 ROLLOUT: Final = "search:sims=200,evaluator=rollout"
 NAMES: Final = ("random", "rollout", "oracle")
-WALKS: Final = 0x77616C6B73  # "walks": the games whose positions are a fixed set
 MOST_GAMES: Final = 200
 MOST_STATES: Final = 100_000
 """Of a game that is solved in passing."""

@@ -14,14 +14,12 @@ from typing import Any, Final
 from aleazero.errors import ConfigError
 from aleazero.evaluation.match import PlayedGame, Progress, play_side_by_side
 from aleazero.evaluation.pair_table import PairTable
-from aleazero.evaluation.rotation import TURNS
 from aleazero.games.base import Game, State
-from aleazero.games.luck import stream_key
+from aleazero.native.random import SEAT_ROTATION, UNSHARED_DICE, stream_key
 from aleazero.players.basic import points_of
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 
-FRESH: Final = 0x6672657368  # "fresh": the stream of luck that games of a pair do not share
 CHUNK: Final = 16
 """Pairs that are played side by side; who stands beside a game does not change it."""
 Seating = tuple[bool, ...]
@@ -142,10 +140,10 @@ def play_chunk(
     games, seated, own = [], [], []
     for number, seed in enumerate(seeds, start=start):
         for turn, seating in enumerate(tables):
-            dice = seed if shared else stream_key(FRESH, seed, turn)
+            dice = seed if shared else stream_key(UNSHARED_DICE, seed, turn)
             games.append(PlayedGame(number, dice, game.new_initial_state()))
             seated.append([players[0 if is_first else 1] for is_first in seating])
-            own.append(stream_key(TURNS, player_seed, turn))
+            own.append(stream_key(SEAT_ROTATION, player_seed, turn))
     play_side_by_side(games, seated, own)
     pairs = []
     for place, seed in enumerate(seeds):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from aleazero.errors import ConfigError
 from aleazero.evaluation.match import Progress, game_seeds, play_match
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
+from aleazero.native.random import SEAT_ROTATION, stream_key
 from aleazero.players.player import Player
-
-TURNS: Final = 0x7475726E73  # "turns": the stream of the players' seeds, by turn of the seats
 
 
 @dataclass
@@ -68,7 +65,8 @@ def play_rotation(
             if progress is not None:
                 progress(before + done, count * len(seeds))
 
-        for played in play_match(game, seated, seeds, player_seed=stream_key(TURNS, player_seed, turn), progress=tell):
+        own_seed = stream_key(SEAT_ROTATION, player_seed, turn)
+        for played in play_match(game, seated, seeds, player_seed=own_seed, progress=tell):
             for seat in range(count):
                 tallies[(seat + turn) % count].add(played.returns, seat)
     return tallies

@@ -13,6 +13,7 @@ from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide
 from aleazero.evaluation.student import t_quantile
 from aleazero.games.base import Game
+from aleazero.native.random import GATE_RATES
 
 Values = NDArray[np.float64]
 SIMULATED: Final = 2000
@@ -86,7 +87,7 @@ def rates_at(pairs: Values, mean: float, config: GateConfig, test: Hypotheses, m
     """How often the rule promotes, keeps and stays undecided if pairs like these had another mean; by simulation."""
     values, chances = shifted(pairs, mean, test.bounds)
     edges = np.cumsum(chances)[:-1]
-    luck = np.random.Generator(np.random.Philox(key=0x7261746573))  # "rates"
+    luck = np.random.Generator(np.random.Philox(key=GATE_RATES))
     taken, found = [], []
     rows = max(1, CELLS // most)
     for start in range(0, SIMULATED, rows):

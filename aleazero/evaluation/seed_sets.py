@@ -12,24 +12,22 @@ from typing import Final
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.match import game_seeds
-from aleazero.games.luck import MASK, stream_key
+from aleazero.native.random import GATE_SEEDS, MASK, NAMED_SETS, stream_key
 from aleazero.untrusted import is_there
 
-GATES: Final = 0x6761746573  # "gates": the stream of fresh seeds
-SETS: Final = 0x73657473  # "sets": the stream of the sets that have names
 NAMED: Final = {"small": 100, "standard": 1000, "large": 10_000}
 """The sets that have names, and how many seeds they hold."""
 
 
 def fresh_seeds(seed: int, iteration: int, count: int) -> list[int]:
     """Seeds that no other seed or iteration of a run has."""
-    return game_seeds(stream_key(GATES, seed, iteration), count)
+    return game_seeds(stream_key(GATE_SEEDS, seed, iteration), count)
 
 
 def load_seed_set(name: str) -> list[int]:
     """A set by name (``small``, ``standard``, ``large``: each begins with the smaller ones), or from a file."""
     if name in NAMED:
-        return game_seeds(SETS, NAMED[name])
+        return game_seeds(NAMED_SETS, NAMED[name])
     if not is_there(Path(name)) or not Path(name).is_file():
         raise ConfigError(f"no seed set {name!r}, {nearest(name, NAMED)} (or a file of one number a line)")
     return read_seeds(Path(name))

@@ -13,8 +13,9 @@ from typing import Final
 from aleazero.evaluation.match import game_seed
 from aleazero.evaluation.yatzy_sets import FOLDER, KINDS, PREFIX, STAGES, Position, solitaire, write_set
 from aleazero.games.base import State
-from aleazero.games.luck import PlayedLuck, stream_key, unit
+from aleazero.games.luck import PlayedLuck
 from aleazero.games.yatzy import MOST_REROLLS
+from aleazero.native.random import SAMPLED_TURNS, stream_key, unit
 from aleazero.oracles.judge import Judge, best_of, judge_of
 from aleazero.oracles.yatzy import question
 from aleazero.players.make import make_player
@@ -22,7 +23,6 @@ from aleazero.players.player import Player
 
 SETS: Final = {"small": (17, 1), "standard": (170, 2)}
 """By name: positions a cell, and the seed of the games."""
-MIX: Final = 0x6D6978  # "mix": the stream of who plays a turn
 STRENGTHS: Final = ("oracle", "oracle", "oracle", "greedy", "random")
 SPARE: Final = 3
 """At marks so many times more positions are found as are taken, to have each category."""
@@ -58,7 +58,7 @@ def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Posi
         position = Position(*question(state))
         if len(state.legal_actions()) > 1:
             passed.setdefault((position.stage, position.kind), []).append(position)
-    draw = unit(stream_key(MIX, seed, number))
+    draw = unit(stream_key(SAMPLED_TURNS, seed, number))
     return {cell: positions[int(draw * len(positions))] for cell, positions in passed.items()}
 
 
@@ -72,7 +72,7 @@ def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[St
             continue
         found.append(state.clone())
         turn += question(state)[3] == MOST_REROLLS
-        own_seed = stream_key(MIX, seed, number, turn)
+        own_seed = stream_key(SAMPLED_TURNS, seed, number, turn)
         player = players[STRENGTHS[int(unit(own_seed) * len(STRENGTHS))]]
         state.apply_action(player.select(state, own_seed))
     return found

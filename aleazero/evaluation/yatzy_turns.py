@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.evaluation.estimate import Estimate
-from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
+from aleazero.native.random import MEASURED_DICE, stream_key
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues
 from aleazero.oracles.yatzy import YatzyOracle
 from aleazero.training.turns_compiled import lanes_of
 
-DICE: Final = 0x64696365  # "dice": the stream of these games
 CHUNK: Final = 250
 """Games (or pairs of them) that are played side by side by a thread."""
 SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -124,7 +123,7 @@ def _alone(states: NDArray[np.int64], player: int, oracle: YatzyOracle) -> NDArr
 
 
 def _draws(seed: int, chunk: int, turn: int, count: int, numbers: int) -> NDArray[np.float64]:
-    luck = np.random.Generator(np.random.Philox(key=stream_key(DICE, seed, chunk, turn)))
+    luck = np.random.Generator(np.random.Philox(key=stream_key(MEASURED_DICE, seed, chunk, turn)))
     return luck.random((count, numbers))
 
 

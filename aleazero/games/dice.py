@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games.luck import stream_key, unit
+from aleazero.native.random import DICE_ROLLS, stream_key, unit
 
 FACES: Final = 6
 DICE: Final = 5
 KEEP_ALL: Final = 31
-ROLLS: Final = 0x726F6C6C73  # "rolls": the name of the stream of ``sample_histogram``
 
 Histogram = tuple[int, ...]
 
@@ -131,7 +130,7 @@ def sample_histogram(count: int, seed: int) -> Histogram:
     """A fair roll of some dice; the same for the same seed."""
     if not 0 <= count <= DICE:
         raise PositionError(f"got {count} dice to roll, expected 0 to {DICE}")
-    return histogram_of_outcome(draw_roll(count, unit(stream_key(ROLLS, seed, count))))
+    return histogram_of_outcome(draw_roll(count, unit(stream_key(DICE_ROLLS, seed, count))))
 
 
 def draw_roll(count: int, u: float) -> int:

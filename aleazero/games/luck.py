@@ -7,55 +7,17 @@ compared on the same luck. It never reaches a search, which draws from streams o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
 
-import numpy as np
-
-from aleazero.errors import ConfigError
 from aleazero.games.base import State
 from aleazero.games.kernel import KernelState
-
-MASK: Final = (1 << 64) - 1
-GOLDEN: Final = 0x9E3779B97F4A7C15
-PLAYED: Final = 0x706C61796564  # "played": the name of this stream
-
-
-def mix(z: int) -> int:
-    """SplitMix64's finaliser: 64 bits in, 64 well-mixed bits out."""
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def stream_key(*parts: int) -> int:
-    """One 64-bit key for a tuple of numbers; every part is mixed in at its place."""
-    key = 0
-    for part in parts:
-        key = extend_key(key, part)
-    return key
-
-
-def extend_key(key: int, part: int) -> int:
-    """The key of a tuple with one number more: that of the tuple, extended."""
-    return mix((key + GOLDEN + part) & MASK)
-
-
-def unit(bits: int) -> float:
-    """The top 53 of 64 bits as a number in [0, 1)."""
-    return (bits >> 11) * (1.0 / 9007199254740992.0)
-
-
-def check_seed(seed: Any, name: str = "seed") -> None:
-    """Refuse what is no seed; errors call it by name."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MASK:
-        raise ConfigError(f"{name} is {seed!r}, expected 0 to 2^64 - 1")
+from aleazero.native.random import GAME_DICE, stream_key, unit
 
 
 def played_outcome(state: State, seed: int, count: int) -> int:
     """The outcome of a played chance event: the viewer's event number ``count`` in the episode ``seed``."""
     if isinstance(state, KernelState) and "played_outcome" in state.game.kernels.words:
         return int(state.game.kernels.words["played_outcome"](state.vector, seed, count))
-    return state.sample_outcome(unit(stream_key(PLAYED, seed, state.viewer(), count)))
+    return state.sample_outcome(unit(stream_key(GAME_DICE, seed, state.viewer(), count)))
 
 
 @dataclass

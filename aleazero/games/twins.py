@@ -100,6 +100,8 @@ def play_compiled(
     """
     import numba
 
+    from aleazero.native.compile import gist
+
     info, draw = game.info, np.random.default_rng([seed, 15])
     draws, idle = FEW_DRAWS, 0
     if numba.config.DISABLE_JIT:
@@ -202,14 +204,9 @@ def _ask(name: str, reader: Reader, kernel: Kernel, row: NDArray[Any]) -> Any:
     try:
         return reader(kernel, row)
     except Exception as error:  # numba's own errors have no common base
+        from aleazero.native.compile import gist
+
         raise Difference(name, None, gist(error), "a function that numba compiles") from error
-
-
-def gist(error: Exception) -> str:
-    """The one line of a numba error that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
-    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"
 
 
 def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Reader]]:

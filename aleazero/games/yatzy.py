@@ -36,7 +36,6 @@ from aleazero.games.dice import (
     SIZES,
     draw_roll,
 )
-from aleazero.games.luck import GOLDEN, MASK, mix
 from aleazero.games.yatzy_aim import ABOVE_PAR, AIM
 from aleazero.games.yatzy_card import (
     ALL_OPEN,
@@ -63,6 +62,7 @@ from aleazero.games.yatzy_text import action_text as action_text
 from aleazero.games.yatzy_text import outcome_text as outcome_text
 from aleazero.games.yatzy_text import render as render
 from aleazero.games.yatzy_text import text as text
+from aleazero.native.random import GOLDEN, MASK, mix
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState

@@ -28,14 +28,14 @@ from aleazero.games.yatzy_card import (
     UPPER_CATEGORIES,
 )
 from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, MULTISETS, solve_layers
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame
 
 MOST_LEAVES: Final = len(LEAF_CATEGORY)
 ROLLS: Final = 3
-_compile = compile_and_keep(nogil=True, error_model="numpy")
+_compile = cached_njit(nogil=True, error_model="numpy")
 
 
 class YatzyLanes:

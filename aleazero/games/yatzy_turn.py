@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aleazero.games.dice import ADD, DROP, HISTOGRAMS, KEEPS, KEPT, NUM_HANDS, NUM_KEEPS
 from aleazero.games.yatzy_card import NUM_CATEGORIES, SCORES, categories_of
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 
 Values = NDArray[np.float64]
 Table = NDArray[np.uint16]
@@ -32,7 +32,7 @@ KEEP_LIST = np.concatenate([KEPT[hand, KEEPS[hand, : NUM_KEEPS[hand]]] for hand 
 """(4368,) what each hand can keep, in the order of the actions."""
 
 
-_compile = compile_and_keep(nogil=True, error_model="numpy")
+_compile = cached_njit(nogil=True, error_model="numpy")
 
 
 @_compile

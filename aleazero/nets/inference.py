@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from aleazero.nets.checkpoint import PolicyValueInfo, Weights, read_checkpoint, require_match
 from aleazero.nets.config import EPSILON
 from aleazero.search.evaluator import ESTIMATE, NONE
@@ -130,7 +130,7 @@ def make_graph(weights: Weights, about: PolicyValueInfo) -> bytes:
     return serialised
 
 
-@compile_and_keep(nogil=True)
+@cached_njit(nogil=True)
 def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
                  shift: float, scale: float, out: Any) -> None:  # fmt: skip
     """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.

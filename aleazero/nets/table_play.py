@@ -16,21 +16,18 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, GameError, PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.luck import PLAYED, stream_key
 from aleazero.games.tuple_shape import TupleShape
+from aleazero.native.compile import borrow, loop_of
+from aleazero.native.random import GAME_DICE, stream_key
 from aleazero.nets.tables import (
     BoardRows,
     TupleIndex,
     TupleTables,
-    borrow_features,
-    borrow_rows,
     make_put,
     make_rows,
     make_value_rows,
     require_board,
 )
-from aleazero.search.borrow import borrow
-from aleazero.search.compile import compile_loop
 from aleazero.search.settle import make_settle
 from aleazero.search.tree import SLACK
 
@@ -76,24 +73,6 @@ def _make_look(game: KernelGame, tuples: TupleTables, plies: int) -> Look:
         value=np.zeros(game.num_players),
         features=tuples.features,
         weights=tuples.weights,
-    )
-
-
-def _borrow_look(x: Look) -> Look:
-    return Look(
-        borrow_rows(x.rows),
-        borrow(x.returns),
-        borrow(x.owners),
-        borrow(x.over),
-        borrow(x.states),
-        borrow(x.actions),
-        borrow(x.choices),
-        borrow(x.chances),
-        borrow(x.ids),
-        borrow(x.probabilities),
-        borrow(x.value),
-        borrow_features(x.features),
-        borrow(x.weights),
     )
 
 
@@ -241,7 +220,7 @@ def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., i
     settle = make_settle(game.kernels)
 
     def run(states_: Any, actions: Any, keys: Any, to_end: bool, look_: Any) -> int:
-        states, look = borrow(states_), _borrow_look(look_)
+        states, look = borrow(states_), borrow(look_)
         for i in range(len(states)):
             state = states[i]
             if not to_end:
@@ -275,7 +254,9 @@ class TuplePlay:
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected at least 1")
         self.tuples, self.plies, self.threads = tuples, plies, threads
-        self._run = compile_loop(make_run(self.game, tuples.shape, plies), f"{game.name}_tuples_play")
+        self._run = loop_of(
+            self.game, "tuples_play", lambda _: make_run(self.game, tuples.shape, plies), tuples.shape, plies
+        )
 
     def choose(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """The best action at each state vector, all at decisions."""
@@ -291,7 +272,7 @@ class TuplePlay:
         states = np.zeros((len(seeds), self.game.info.state_size), np.int64)
         for state in states:
             self.game.kernels.init(state)
-        keys = np.array([stream_key(PLAYED, seed, 0) for seed in seeds], np.uint64)
+        keys = np.array([stream_key(GAME_DICE, seed, 0) for seed in seeds], np.uint64)
         starts = range(0, len(seeds), CHUNK)
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(lambda at: self._work(states[at : at + CHUNK], _NONE, keys[at : at + CHUNK], True), starts))

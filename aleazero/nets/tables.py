@@ -7,7 +7,6 @@ are neighbours and share its table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.search.borrow import borrow
-from aleazero.search.compile import compile_loop
+from aleazero.native.compile import borrow, compile_loop, made_once
 
 Floats = NDArray[np.float32]
 
@@ -44,16 +42,6 @@ def make_rows(shape: TupleShape, rows: int) -> BoardRows:
     features = len(shape.tuples) * len(shape.symmetries)
     cells, index = np.zeros((shape.cells, rows), np.int32), np.zeros((features, rows), np.int32)
     return BoardRows(cells, index, np.zeros(rows, np.float32))
-
-
-def borrow_rows(rows: BoardRows) -> BoardRows:
-    """The arrays, borrowed."""
-    return BoardRows(borrow(rows.cells), borrow(rows.index), borrow(rows.values))
-
-
-def borrow_features(features: TupleIndex) -> TupleIndex:
-    """The arrays, borrowed."""
-    return TupleIndex(borrow(features.places), borrow(features.lengths), borrow(features.starts))
 
 
 def make_put(shape: TupleShape) -> Callable[..., None]:
@@ -97,7 +85,7 @@ def make_value_boards(shape: TupleShape) -> Callable[..., int]:
     put, value_rows = make_put(shape), make_value_rows(shape)
 
     def value_boards(boards: Any, rows_: Any, features_: Any, weights_: Any, out: Any) -> int:
-        rows, features, weights = borrow_rows(rows_), borrow_features(features_), borrow(weights_)
+        rows, features, weights = borrow(rows_), borrow(features_), borrow(weights_)
         room = len(rows.values)
         for first in range(0, len(boards), room):
             count = min(room, len(boards) - first)
@@ -111,9 +99,9 @@ def make_value_boards(shape: TupleShape) -> Callable[..., int]:
     return value_boards
 
 
-@lru_cache(maxsize=16)
-def _compiled(shape: TupleShape) -> Callable[..., int]:
-    return compile_loop(make_value_boards(shape), "tuples")
+def _value_boards_of(shape: TupleShape) -> Callable[..., int]:
+    # Equal shapes share the loop, of whatever game they are: tables do not know their game.
+    return made_once(None, ("tuples", shape), lambda: compile_loop(make_value_boards(shape), "tuples"))
 
 
 def has_board(game: Game) -> bool:
@@ -153,7 +141,7 @@ class TupleTables:
         if found.ndim != 2 or found.shape[1] < self.shape.cells:
             raise ConfigError(f"boards have the shape {found.shape}, expected rows of {self.shape.cells} cells")
         out = np.zeros(len(found), np.float32)
-        _compiled(self.shape)(found, make_rows(self.shape, 64), self.features, self.weights, out)
+        _value_boards_of(self.shape)(found, make_rows(self.shape, 64), self.features, self.weights, out)
         return out
 
     def tensors(self) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 
 CHUNK: Final = 32
 """Rows that pass through a layer together, while its weights are at hand."""
@@ -27,9 +27,7 @@ ZERO: Final = np.float32(0)
 HALF, ONE = np.float32(0.5), np.float32(1)
 TANH, SIGMOID = np.float32(1), np.float32(2)
 """Links of columns, as ``columns.as_table`` writes them."""
-_compile = compile_and_keep(
-    stands_alone=True, nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"}
-)
+_compile = cached_njit(stands_alone=True, nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
 
 
 @_compile
@@ -119,7 +117,7 @@ def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, ou
         _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
 
 
-@compile_and_keep(stands_alone=True, nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
+@cached_njit(stands_alone=True, nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
 def _dot(one: Any, a: int, other: Any, b: int, width: int) -> Any:
     """The product of two rows. It is summed in lanes, in an order that only the width decides."""
     total = ZERO

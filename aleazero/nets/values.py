@@ -13,11 +13,11 @@ from aleazero.games.base import TERMINAL, Game, find_bad_end
 from aleazero.games.contract import check_features
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
+from aleazero.native.compile import loop_of
 from aleazero.nets.checkpoint import load_tables, load_value_net
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.tables import TupleTables, require_board
 from aleazero.nets.value_net import FlatNet, Floats
-from aleazero.search.compile import compile_loop
 
 
 class NetValues:
@@ -137,12 +137,12 @@ def _look_of(game: KernelGame, points: bool) -> Any:
 
     Compiled features have no bounds checks, so some are written in plain Python first.
     """
-    made = getattr(game, "_ends_look", None)
-    if made is None:
+
+    def make(kernels: Kernels) -> Any:
         check_features(game)
-        made = compile_loop(make_look(game.kernels, points), f"{game.name}_ends")
-        game._ends_look = made  # type: ignore[attr-defined]
-    return made
+        return make_look(kernels, points)
+
+    return loop_of(game, "ends", make, points)
 
 
 def make_look(kernels: Kernels, points: bool) -> Any:

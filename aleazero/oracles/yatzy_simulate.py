@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aleazero.games.dice import ADD, DROP, HANDS, KEEPS, KEPT, NUM_KEEPS, SIZES
 from aleazero.games.yatzy_card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
+from aleazero.native.random import GOLDEN_BITS, mix_bits
 from aleazero.oracles.yatzy import TIE, YatzyOracle
 
 CHUNK = 250
@@ -65,15 +66,8 @@ def _compiled() -> Callable[..., None]:
     from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
 
     compile_ = numba.njit(nogil=True, error_model="numpy")
-    golden, first, second = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-    of_turn = np.uint64(0xA5A35625E4F7C1AD)
-    s27, s30, s31, six = (np.uint64(n) for n in (27, 30, 31, 6))
-
-    @compile_  # type: ignore[untyped-decorator]
-    def mix(z: Any) -> Any:
-        z = (z ^ (z >> s30)) * first
-        z = (z ^ (z >> s27)) * second
-        return z ^ (z >> s31)
+    mix, golden = compile_(mix_bits), GOLDEN_BITS
+    of_turn, six = np.uint64(0xA5A35625E4F7C1AD), np.uint64(6)
 
     @compile_  # type: ignore[untyped-decorator]
     def roll(seed: Any, filled: int, number: int, in_hand: int, missing: int, add: Any) -> int:

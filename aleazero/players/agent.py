@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
-from aleazero.games.luck import check_seed, stream_key
+from aleazero.native.random import AGENT_EPISODES, RANDOM_AGENT, check_seed, stream_key
 from aleazero.players.basic import RandomPlayer, by_lot
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 from aleazero.players.search import NetPlayer
 from aleazero.players.spec import PlayerSpec
-
-LOTS: Final = 0x6C6F7473  # "lots": the stream of agents that draw lots
-EPISODES: Final = 0x657069736F646573  # "episodes": the stream of agents' seeds in episodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +55,7 @@ class _Lucky(Agent):
 
     def begin_episode(self, number: int) -> None:
         """Have new luck."""
-        self._seed = stream_key(EPISODES, self._own_seed, number)
+        self._seed = stream_key(AGENT_EPISODES, self._own_seed, number)
 
 
 class PlayerAgent(_Lucky):
@@ -97,7 +94,7 @@ class RandomAgent(_Lucky):
         """An action by lot."""
         allowed = allowed_by(seen.legal_action_mask, self._game)
         self._count += 1
-        return by_lot(allowed, stream_key(LOTS, self._seed, seen.current_player, self._count))
+        return by_lot(allowed, stream_key(RANDOM_AGENT, self._seed, seen.current_player, self._count))
 
 
 class NetAgent(Agent):

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
-from aleazero.games.luck import unit
 from aleazero.games.registry import import_file
+from aleazero.native.random import unit
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.player import Allowed, Player, Thinker, own_seed
 from aleazero.players.search import PlanPlayer

@@ -10,17 +10,16 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import DECISION, State
-from aleazero.games.luck import stream_key
+from aleazero.native.random import PLAYER_DRAWS, stream_key
 from aleazero.search.root import narrowed
 
 if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
 
-THOUGHTS: Final = 0x74686F7567687473  # "thoughts": the stream of what players draw
 
 Allowed = list[int] | None
 """The actions that a player may choose from, ascending; None for all that are legal."""
@@ -88,4 +87,4 @@ def choice_at(state: State, actions: Sequence[int] | None = None) -> tuple[int |
 def own_seed(state: State, seed: int) -> int:
     """The seed of what a player with this seed draws in this position."""
     digest = hashlib.blake2b(state.key(), digest_size=8).digest()
-    return stream_key(THOUGHTS, seed, int.from_bytes(digest, "little"))
+    return stream_key(PLAYER_DRAWS, seed, int.from_bytes(digest, "little"))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
+from aleazero.native.random import EPOCHS, UNIFORM_SAMPLES
 from aleazero.replay.shard import SAMPLE_COLUMNS, BrokenShard, Shard, broken, open_shard, shard_key
 from aleazero.replay.shard_format import Origin
 from aleazero.selfplay.record import EpisodeRecord
@@ -23,8 +24,6 @@ from aleazero.untrusted import is_there
 
 Rows = NDArray[np.int64]
 Order = Literal["epochs", "uniform"]
-EPOCHS: Final = 0x65706F636873  # "epochs": the stream of shuffles
-UNIFORM: Final = 0x756E69666F726D  # "uniform": the stream of draws with replacement
 Progress = Callable[[int, int], None]
 """Called with how many are done so far, and of how many."""
 
@@ -208,7 +207,7 @@ class Sampler:
         }
 
     def _draw(self) -> Rows:
-        generator = np.random.default_rng([UNIFORM, self.seed, self.position])
+        generator = np.random.default_rng([UNIFORM_SAMPLES, self.seed, self.position])
         self.position += 1
         return generator.integers(len(self.window), size=self.batch_size)
 

@@ -13,7 +13,7 @@ from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
+from aleazero.native.random import EVALUATIONS, stream_key
 from aleazero.nets.tables import has_board
 from aleazero.nets.values import NetValues
 from aleazero.runs.directory import RunDirectory, write_text
@@ -21,7 +21,6 @@ from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
 from aleazero.untrusted import parse_json, read_regular
 
-LUCK: Final = 0x6576616C  # "eval": the stream of the seeds of evaluations
 ANCHORS: Final = ("oracle", "random")
 """Whose rating is 0: the first of them that was met. Where random play loses every game, it is no measure."""
 MOST_PAIRS: Final = 10_000_000
@@ -76,7 +75,7 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
     against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
                if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
     return evaluate_player(
-        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK, run.config.seed, luck),
+        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, luck),
         player_seed=run.config.seed, workers=workers, source=run.config.game, name=f"network {network}",
         progress=lambda name, done, of: tell(done, of, f"against {name}"),
     )  # fmt: skip
@@ -100,7 +99,7 @@ def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, 
     """What can be measured in native code: thousands of games a second."""
     if run.config.recipe != "afterstate" or not games:
         return {}
-    seed = stream_key(LUCK, run.config.seed, luck)
+    seed = stream_key(EVALUATIONS, run.config.seed, luck)
     found = judge_learnt(run.network(network), game, games=games, seed=seed, threads=workers)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}

@@ -10,12 +10,12 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES, extend_key_bits
 from aleazero.search.backup import backup_expectation, backup_sample, count_pick, learn_range, release
-from aleazero.search.borrow import seldom
 from aleazero.search.evaluate import make_show, sound_actions
 from aleazero.search.leaves import add_leaf
 from aleazero.search.status import ASK_EXACT, ASK_NEVER
-from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION, TIES, extend_key_bits
 from aleazero.search.tree import (
     ASKED,
     BLOCKED,
@@ -129,7 +129,7 @@ def make_begin(kernels: Kernels) -> Begin:
         if not show(batch.states[row], slot, tray, scratch.actions):
             tree.counters[BROKEN] = 1
 
-    @seldom
+    @not_inlined
     def plant(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
         """Begin a tree at the state that stands in its first place; its own evaluation waits first."""
         place = tree.counters[PLACE]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from aleazero.games.base import CHANCE, DECISION
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
 from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Tree
 
 
@@ -38,7 +38,7 @@ def backup_sample(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
             edge.total += value[tree.nodes[n].mover]
 
 
-@seldom
+@not_inlined
 def backup_expectation(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
     """Value the nodes of a path anew; ``value`` is room to work in."""
     for back in range(batch.visits[v].length):
@@ -94,7 +94,7 @@ def sum_actions(tree: Tree, n: Any) -> None:
             edge.total = edge.visits * (tree.totals[edge.child, node.mover] / below)
 
 
-@seldom
+@not_inlined
 def learn_range(tree: Tree, batch: Batch, v: Any) -> None:
     """Widen the range by which values are scaled to the means of the path's edges."""
     for step in range(batch.visits[v].length):
@@ -106,7 +106,7 @@ def learn_range(tree: Tree, batch: Batch, v: Any) -> None:
             tree.high[node.mover] = max(tree.high[node.mover], mean)
 
 
-@seldom
+@not_inlined
 def release(tree: Tree, batch: Batch, v: Any) -> None:
     """Take back the counts of a descent that came to nothing."""
     visit = batch.visits[v]

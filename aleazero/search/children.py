@@ -9,7 +9,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
 from aleazero.search.tree import (
     BROKEN,
     NO_EDGE,
@@ -39,7 +39,7 @@ class Children(NamedTuple):
     stored: Finder
 
 
-@seldom
+@not_inlined
 def tally(tree: Tree, outcome: Any, settings: Settings) -> Any:
     """The counter of an outcome of a chance root in open loop."""
     key = np.int64(TALLY_KEY) + outcome
@@ -134,7 +134,7 @@ def make_children(kernels: Kernels) -> Children:
         """The child below an outcome of a chance node without a table, or NO_NODE; ``after`` is the state there."""
         return find(tree, open_key(n, 0, after) if settings.open_loop else (np.int64(n) << 32) + outcome)
 
-    @seldom
+    @not_inlined
     def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
         """The node that all states of this kind and mover share below an action (or below chance)."""
         key = open_key(n, place, state)

@@ -7,15 +7,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, ContractError, GameError, PositionError
+from aleazero.errors import ConfigError, ContractError, PositionError
 from aleazero.games.base import State
 from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.native.compile import kernel_dtype, loop_of
+from aleazero.native.random import ROOT_EVALUATION
 from aleazero.search.backup import release
-from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_tree import CompiledTree
 from aleazero.search.compiled_view import CompiledView, Read
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
@@ -31,7 +31,6 @@ from aleazero.search.status import (
     GAME_OVER,
     UNLISTED_OUTCOMES,
 )
-from aleazero.search.streams import ROOT_EVALUATION
 from aleazero.search.tree import (
     ASKED,
     COLLIDED,
@@ -69,11 +68,10 @@ class CompiledGroup:
         self.game, self.config = game, config
         self.chance = chance_of(config, game, evaluator)
         self.closed = self.chance.loop == "closed"
-        self._advance = loop_of(game)
+        self._advance = loop_of(game, "", make_loop)
         self._settings = _settings(game, evaluator, config, self.chance)
         info = game.info
-        # Interpreted, numpy's small integers would overflow where compiled ones do not.
-        dtype = "int64" if numba.config.DISABLE_JIT else info.state_dtype
+        dtype = kernel_dtype(info.state_dtype)
         external = self._settings.evaluator == EXTERNAL
         rows = config.in_flight * self._settings.largest_visit
         keeps_transient = self.chance.widening is not None and self.chance.backup == "expectation"
@@ -249,18 +247,6 @@ class CompiledGroup:
 
 def _no_view() -> None:
     return None
-
-
-def loop_of(game: KernelGame) -> Any:
-    """A game's compiled loop, made once a game."""
-    made = getattr(game, "_loop", None)
-    if made is None:
-        try:
-            made = compile_loop(make_loop(game.kernels), game.name)
-        except GameError as error:
-            raise type(error)(f"{game.name}: {error}") from error
-        game._loop = made  # type: ignore[attr-defined]
-    return made
 
 
 def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> Settings:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState, KernelStates
-from aleazero.games.luck import stream_key
-from aleazero.search.compile import loop_of
+from aleazero.native.compile import kernel_dtype, loop_of
+from aleazero.native.random import ROLLOUT, stream_key
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import Horizon, may_prune
@@ -36,7 +35,6 @@ from aleazero.search.plan_arrays import (
 from aleazero.search.plan_expand import CYCLE, GROW, PAUSED
 from aleazero.search.plan_loop import ASK, BEGIN, EXPAND, FILL_TABLE, SOLVE, make_plan_loop
 from aleazero.search.plan_refusal import refusal
-from aleazero.search.streams import ROLLOUT
 from aleazero.search.tree import EXTERNAL, UNIFORM
 from aleazero.search.tree import ROLLOUT as ROLLOUT_INSIDE
 
@@ -63,8 +61,7 @@ class CompiledGraph:
         self._loop = plan_loop_of(root.game)
         self._settings = plan_settings(horizon, evaluator, max_nodes, seed)
         info = root.game.info
-        # Interpreted, numpy's small integers would overflow where compiled ones do not.
-        dtype = np.dtype("int64" if numba.config.DISABLE_JIT else info.state_dtype)
+        dtype = kernel_dtype(info.state_dtype)
         nodes, edges = room or (FIRST_NODES, 2 * FIRST_NODES + info.num_actions + info.max_outcomes)
         self._graph = make_graph(min(nodes, max_nodes), edges, info.state_size, dtype, info.num_players)
         self._scratch = make_plan_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)

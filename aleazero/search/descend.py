@@ -9,7 +9,8 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import extend_key_bits, unit_at
 from aleazero.search.chance import BAD_OUTCOME, make_draw, may_store
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
@@ -27,7 +28,6 @@ from aleazero.search.status import (
     NO_ROOM,
     UNLISTED_OUTCOMES,
 )
-from aleazero.search.streams import extend_key_bits, unit_at
 from aleazero.search.tree import (
     DESCENT_KEY,
     NO_EDGE,
@@ -43,7 +43,7 @@ from aleazero.search.tree import (
 )
 
 
-@seldom
+@not_inlined
 def root_actions(tree: Tree, scratch: Scratch) -> Any:
     """At the root an open loop always sees the same state, and may have been told to leave actions out."""
     root = tree.nodes[0]

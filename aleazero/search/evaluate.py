@@ -9,9 +9,9 @@ import numpy as np
 
 from aleazero.games.base import DECISION
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import extend_key_bits
 from aleazero.search.playout import PLAYED, make_playouts
-from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import IN_BATCH, ROLLOUT_KEY, UNIFORM, Batch, Scratch, Settings, Tray, Tree
 
 
@@ -32,7 +32,7 @@ def make_show(kernels: Kernels) -> Callable[..., bool]:
     viewer_of = kernels.viewer
     observe = kernels.observe
 
-    @seldom
+    @not_inlined
     def show(state: Any, slot: Any, tray: Tray, actions: Any) -> bool:
         """Put on the tray what an evaluator outside the loop wants to know of a leaf.
 

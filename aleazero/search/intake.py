@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 
 
-@compile_and_keep(nogil=True)
+@cached_njit(nogil=True)
 def take_in(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
     """Copy the first rows; whether their values are finite and the logits of their legal actions can be used."""
     usable = True

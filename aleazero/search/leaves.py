@@ -9,12 +9,12 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, TERMINAL
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import unit_at
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.children import Children
 from aleazero.search.engine import MAX_CHANCE_RUN
 from aleazero.search.status import ASK_EXACT, ASK_NEVER, BAD_PROBABILITIES, ENDLESS_CHANCE, LEAF, NO_ROOM
-from aleazero.search.streams import unit_at
 from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Scratch, Settings, Tree
 
 BESIDE: Final = 1 << 32
@@ -79,7 +79,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
     table_child = children.in_table
     stored_child = children.stored
 
-    @seldom
+    @not_inlined
     def draw_on(state: Any, key: Any, place: Any, scratch: Scratch, settings: Settings) -> int:
         """Draw what chance events follow, where the evaluator is not to be asked about them."""
         draws = 0
@@ -94,7 +94,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
             place += 1
         return LEAF
 
-    @seldom
+    @not_inlined
     def add_transient(batch: Batch, scratch: Scratch, settings: Settings, v: Any, state: Any, outcome: Any, key: Any,
                       place: Any) -> int:  # fmt: skip
         """A leaf behind an outcome that is not stored."""
@@ -109,7 +109,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
             return tree.nodes[child].pending == 0 and stops_at(tree, settings, child, depth)
         return not room or settings.at_chance != ASK_NEVER or kind_of(after) != CHANCE
 
-    @seldom
+    @not_inlined
     def sample_more(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, state: Any,
                     key: Any, depth: Any, room: Any) -> int:  # fmt: skip
         """Further outcomes of the last chance node above a leaf; the visit's value is the mean of all that are kept.
@@ -135,7 +135,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
         visit.divisor = visit.num_rows
         return LEAF
 
-    @seldom
+    @not_inlined
     def expand_exactly(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: Any, n: Any, key: Any,
                        depth: Any) -> int:  # fmt: skip
         """Make a leaf of every outcome of a chance node, weighted by its probability."""

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import extend_key_bits, rank_at
 from aleazero.search.chance import BAD_OUTCOME, is_valid_list
-from aleazero.search.streams import extend_key_bits, rank_at
 from aleazero.search.tree import NO_EDGE, TIES_KEY, Scratch, Settings, Tree, new_edge, take_edges
 
 MADE: Final = 0
@@ -37,7 +37,7 @@ def make_listing(kernels: Kernels) -> Listing:
     """The listing of one game."""
     outcomes = kernels.outcomes
 
-    @seldom
+    @not_inlined
     def make_list(tree: Tree, scratch: Scratch, settings: Settings, n: Any, reserve: Any) -> Any:
         """Look at the list of a chance node's outcomes, and give an exact one all its edges; MADE, or what is wrong."""
         listed = outcomes(tree.states[n], scratch.ids, scratch.probabilities)
@@ -77,7 +77,7 @@ def make_listing(kernels: Kernels) -> Listing:
     return Listing(make_list, pick)
 
 
-@seldom
+@not_inlined
 def list_edges(edges: Any, first: Any, count: Any, ids: Any, probabilities: Any) -> None:
     """The list of outcomes, all of which have edges."""
     for e in range(first, first + count):
@@ -85,7 +85,7 @@ def list_edges(edges: Any, first: Any, count: Any, ids: Any, probabilities: Any)
         probabilities[edges[e].listed] = edges[e].prior
 
 
-@seldom
+@not_inlined
 def by_share(probabilities: Any, count: Any, u: Any) -> Any:
     """The outcome whose share of [0, 1) holds u."""
     below = 0.0
@@ -96,7 +96,7 @@ def by_share(probabilities: Any, count: Any, u: Any) -> Any:
     return np.int64(count - 1)
 
 
-@seldom
+@not_inlined
 def largest_deficit(
     edges: Any, first: Any, num_edges: Any, probabilities: Any, picks: Any, count: Any, key: Any
 ) -> Any:
@@ -140,7 +140,7 @@ def edge_of(tree: Tree, scratch: Scratch, n: Any, place: Any, reserve: Any) -> A
     return add_edge(tree, n, scratch.ids[place], scratch.probabilities[place], place, before)
 
 
-@seldom
+@not_inlined
 def make_room(tree: Tree, n: Any, room: Any, reserve: Any) -> bool:
     """Move a chance node's edges to where there is room for more; whether there is such a place."""
     node = tree.nodes[n]

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from aleazero.games.base import TERMINAL
 from aleazero.games.kernel import Kernels
+from aleazero.native.compile import borrow
 from aleazero.search.absorb import make_absorb, make_begin
 from aleazero.search.backup import release
-from aleazero.search.borrow import borrow_batch, borrow_roots, borrow_scratch, borrow_tray, borrow_tree
 from aleazero.search.descend import make_descend
 from aleazero.search.engine import ANSWERED, DONE, EVALUATIONS_SPENT, FULL, PAUSED, PLANTED, READY, WAITING
 from aleazero.search.evaluate import make_evaluate
@@ -139,8 +139,8 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         A tree that finds the tray full stays READY. A tree that needs more room ends the pass: the next one comes to it
         before any later tree, which could take the places of the tray that its waiting visit counts on.
         """
-        trees, batches, tray = borrow_tree(trees_), borrow_batch(batches_), borrow_tray(tray_)
-        roots, scratch = borrow_roots(roots_), borrow_scratch(scratch_)
+        trees, batches, tray = borrow(trees_), borrow(batches_), borrow(tray_)
+        roots, scratch = borrow(roots_), borrow(scratch_)
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
             status = statuses[b]

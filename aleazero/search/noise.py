@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import DECISION
-from aleazero.jit import compile_and_keep
-from aleazero.search.streams import mix_bits
+from aleazero.native.compile import cached_njit
+from aleazero.native.random import GOLDEN_BITS, mix_bits, open_unit_bits
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_S11 = np.uint64(11)
-_mix_bits = compile_and_keep()(mix_bits)
+_mix_bits, _open_unit_bits = cached_njit()(mix_bits), cached_njit()(open_unit_bits)
 
 
 def dirichlet_noise(key: int, alpha: float, count: int) -> NDArray[np.float64]:
@@ -35,7 +33,7 @@ def disturb_roots(nodes: Any, edges: Any, places: list[int], keys: list[int], al
         _disturb(nodes, edges, np.array(places, np.int64), np.array(keys, np.uint64), alpha, share, closed)
 
 
-@compile_and_keep()
+@cached_njit()
 def _disturb(nodes: Any, edges: Any, places: Any, keys: Any, alpha: float, share: float, closed: bool) -> None:
     noise = np.empty(edges.shape[1])
     for i in range(len(places)):
@@ -51,7 +49,7 @@ def _disturb(nodes: Any, edges: Any, places: Any, keys: Any, alpha: float, share
             edge.prior = (1.0 - share) * edge.prior + share * shares[slot] * scale
 
 
-@compile_and_keep()
+@cached_njit()
 def _fill(key: Any, alpha: float, shares: Any) -> None:
     """Gamma variates by the method of Marsaglia and Tsang (2000), in logarithms: small alphas would underflow."""
     boosted = alpha + 1.0 if alpha < 1.0 else alpha
@@ -62,16 +60,16 @@ def _fill(key: Any, alpha: float, shares: Any) -> None:
     for i in range(len(shares)):
         logarithm = -math.inf
         if alpha < 1.0:
-            state += _GOLDEN
+            state += GOLDEN_BITS
             extra = math.log(_unit(state)) / alpha
         else:
             extra = 0.0
         while logarithm == -math.inf:
-            state += _GOLDEN
+            state += GOLDEN_BITS
             first = _unit(state)
-            state += _GOLDEN
+            state += GOLDEN_BITS
             second = _unit(state)
-            state += _GOLDEN
+            state += GOLDEN_BITS
             u = _unit(state)
             x = math.sqrt(-2.0 * math.log(first)) * math.cos(2.0 * math.pi * second)
             v = 1.0 + c * x
@@ -89,7 +87,6 @@ def _fill(key: Any, alpha: float, shares: Any) -> None:
         shares[i] /= total
 
 
-@compile_and_keep()
+@cached_njit()
 def _unit(state: Any) -> float:
-    """A number in (0, 1), from a state by SplitMix64."""
-    return (float(_mix_bits(state) >> _S11) + 0.5) * (1.0 / 9007199254740992.0)
+    return _open_unit_bits(_mix_bits(state))

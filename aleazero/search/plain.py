@@ -16,21 +16,19 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
-from aleazero.games.luck import stream_key
+from aleazero.native.random import DESCENT, ROLLOUT, ROOT_EVALUATION, draw_at, stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
 from aleazero.search.evaluator import EXACT, NONE, Rollout, Uniform, asked_at_chance, asked_at_decisions, values_ends
 from aleazero.search.plain_chance import (
     backup_expectation,
     backup_sample,
-    draw_at,
     make_table,
     may_store,
     pick_outcome,
 )
 from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plain_tree import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
-from aleazero.search.streams import DESCENT, ROLLOUT, ROOT_EVALUATION
 
 
 class Collision(Exception):

@@ -6,15 +6,9 @@ import math
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, State
-from aleazero.games.luck import GOLDEN, MASK, mix, stream_key, unit
+from aleazero.native.random import TIES, bits_at, stream_key
 from aleazero.search.config import ChanceConfig
 from aleazero.search.plain_tree import Edge, Node, Values, Visit
-from aleazero.search.streams import TIES
-
-
-def draw_at(key: int, place: int) -> float:
-    """The number at a place of the stream of a key."""
-    return unit(mix((key + GOLDEN * (place + 1)) & MASK))
 
 
 def make_table(node: Node, state: State, config: ChanceConfig) -> None:
@@ -55,7 +49,7 @@ def largest_deficit(node: Node, seed: int) -> Edge:
         deficit = edge.prior * picks - (edge.visits + edge.in_flight)
         if deficit < best_deficit:
             continue
-        rank = mix((key + GOLDEN * (place + 1)) & MASK)
+        rank = bits_at(key, place)
         if deficit > best_deficit or rank > best_rank:
             best, best_deficit, best_rank = edge, deficit, rank
     return best

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
-from aleazero.games.luck import stream_key
+from aleazero.native.random import ROLLOUT, stream_key
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
@@ -23,7 +23,6 @@ from aleazero.search.plain_playout import value_by_playouts
 from aleazero.search.plan import PlanEdge, Tell, Vector, best_label
 from aleazero.search.plan_expand import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NOBODY_TO_ASK, TOO_MANY_NODES
 from aleazero.search.plan_refusal import refusal
-from aleazero.search.streams import ROLLOUT
 
 
 @dataclass(eq=False)

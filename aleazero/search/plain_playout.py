@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from aleazero.games.base import CHANCE, TERMINAL, State
-from aleazero.games.luck import GOLDEN, MASK, mix
+from aleazero.native.random import draw_at, extend_key
 from aleazero.search.evaluator import Rollout
-from aleazero.search.plain_chance import draw_at
 
 
 def value_by_playouts(evaluator: Rollout, start: State, key: int, first: int = 0) -> list[float]:
     """The mean return of playouts, the first of which has this number, by player."""
     total = [0.0] * start.game.num_players
     for playout in range(first, first + evaluator.playouts):
-        final = play_out(start.clone(), mix((key + GOLDEN + playout) & MASK), evaluator.max_steps)
+        final = play_out(start.clone(), extend_key(key, playout), evaluator.max_steps)
         total = [a + b for a, b in zip(total, final, strict=True)]
     return [value / evaluator.playouts for value in total]
 

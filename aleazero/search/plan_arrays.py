@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.search.borrow import borrow
 from aleazero.search.tree import SLACK
 
 EMPTY: Final = -1
@@ -158,27 +157,3 @@ def graph_bytes(graph: Graph) -> int:
 
 
 # -- the functions below run inside the compiled loop ----------------------------------------------------------
-
-
-def borrow_graph(g: Graph) -> Graph:
-    """The graph's arrays, borrowed."""
-    return Graph(
-        borrow(g.nodes),
-        borrow(g.edges),
-        borrow(g.states),
-        borrow(g.values),
-        borrow(g.order),
-        borrow(g.table),
-        borrow(g.counters),
-    )
-
-
-def borrow_plan_scratch(s: PlanScratch) -> PlanScratch:
-    """The scratch arrays, borrowed."""
-    return PlanScratch(
-        borrow(s.walk),
-        borrow(s.actions),
-        borrow(s.ids),
-        borrow(s.probabilities),
-        borrow(s.value),
-    )

@@ -13,6 +13,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL
 from aleazero.games.kernel import Kernels
+from aleazero.native.random import mix_bits
 from aleazero.search.chance import is_valid_list
 from aleazero.search.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN
 from aleazero.search.plan_arrays import (
@@ -29,7 +30,6 @@ from aleazero.search.plan_arrays import (
     PlanScratch,
     PlanSettings,
 )
-from aleazero.search.streams import mix_bits
 from aleazero.search.tree import ROLLOUT, SLACK, UNIFORM
 
 # What it stopped for.

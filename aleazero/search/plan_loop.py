@@ -13,6 +13,8 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.games.kernel import Kernels
+from aleazero.native.compile import borrow
+from aleazero.native.random import extend_key_bits
 from aleazero.search.plan_arrays import (
     ASKED,
     EMPTY,
@@ -25,8 +27,6 @@ from aleazero.search.plan_arrays import (
     Graph,
     PlanScratch,
     PlanSettings,
-    borrow_graph,
-    borrow_plan_scratch,
 )
 from aleazero.search.plan_expand import (
     BAD_PLAYOUT,
@@ -37,7 +37,6 @@ from aleazero.search.plan_expand import (
     make_expansion,
 )
 from aleazero.search.playout import PLAYED, UNDRAWN, make_playouts
-from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import EXTERNAL, UNIFORM
 
 # What the loop is to do.
@@ -109,7 +108,7 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
         until: int,
     ) -> int:
         """One stage of a plan. ``kept`` (rows, actions) tells which actions the nodes to come next may take."""
-        graph, scratch = borrow_graph(graph_), borrow_plan_scratch(scratch_)
+        graph, scratch = borrow(graph_), borrow(scratch_)
         if stage == FILL_TABLE:
             fill_table(graph)
             return SOLVED

@@ -9,9 +9,9 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, TERMINAL
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import extend_key_bits, unit_at
 from aleazero.search.chance import BAD_OUTCOME, make_draw
-from aleazero.search.streams import extend_key_bits, unit_at
 from aleazero.search.tree import SLACK
 
 # What playouts came to.
@@ -62,7 +62,7 @@ def make_playouts(kernels: Kernels) -> Callable[..., Any]:
     draw = make_draw(kernels)
     choose = make_choose(kernels)
 
-    @seldom
+    @not_inlined
     def play_out(start: Any, key: Any, scratch: Any, max_steps: Any) -> Any:
         """A playout from a state; its returns go into the scratch value."""
         state = scratch.walk
@@ -86,7 +86,7 @@ def make_playouts(kernels: Kernels) -> Callable[..., Any]:
         returns(state, scratch.value)
         return PLAYED
 
-    @seldom
+    @not_inlined
     def value_by_playouts(start: Any, key: Any, first: Any, scratch: Any, settings: Any, out: Any) -> Any:
         """The mean return of playouts, the first of which has this number, by player; PLAYED, or what is broken."""
         for p in range(len(out)):

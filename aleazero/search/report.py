@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from aleazero.games.base import DECISION
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
 from aleazero.search.tree import Roots, Settings, Tree
 
 
@@ -19,7 +19,7 @@ def report(tree: Tree, roots: Roots, settings: Settings, b: Any) -> None:
     list_actions(tree.edges, root.first_edge, count, settings.open_loop, roots, b)
 
 
-@seldom
+@not_inlined
 def list_actions(edges: Any, first: Any, count: Any, open_loop: Any, roots: Roots, b: Any) -> None:
     """The root's actions, ascending: in open loop they appeared in another order, and their priors are weights."""
     weight = 0.0

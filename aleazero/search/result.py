@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError
-from aleazero.games.luck import stream_key
+from aleazero.native.random import EXECUTED_MOVE, stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.export import SearchTree, TreeNode
 
-EXECUTED = 0x6578656375746564  # "executed": the stream of the executed move
 DEEPEST_EXPORT = 300
 """Levels that ``tree`` exports at most."""
 
@@ -150,7 +149,7 @@ class SearchResult:
         if temperature == 0:
             return best
         weights = (self.policy / self.policy.max()) ** (1.0 / temperature)
-        key = stream_key(EXECUTED, self.seed if seed is None else seed, self.position)
+        key = stream_key(EXECUTED_MOVE, self.seed if seed is None else seed, self.position)
         return int(np.random.Generator(np.random.Philox(key=key)).choice(self.actions, p=weights / weights.sum()))
 
     def tree(self, depth: int = 3, top: int | None = None) -> SearchTree:

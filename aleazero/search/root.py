@@ -9,11 +9,10 @@ from functools import cached_property
 
 from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
-from aleazero.games.luck import check_seed, stream_key
+from aleazero.native.random import NOISE, check_seed, stream_key
 from aleazero.search.config import SearchConfig
 from aleazero.search.engine import Group, GrownTree
 from aleazero.search.result import OutcomeStats, SearchResult
-from aleazero.search.streams import NOISE
 
 
 @dataclass(frozen=True)

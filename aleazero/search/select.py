@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aleazero.search.borrow import seldom
+from aleazero.native.compile import not_inlined
 from aleazero.search.tree import NO_EDGE, Scratch, Settings, Tree, new_edge, take_edges
 
 
@@ -65,7 +65,7 @@ def select(tree: Tree, settings: Settings, n: Any) -> Any:
     return best
 
 
-@seldom
+@not_inlined
 def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
     """Open loop: find the slot of every legal action, adding those that appear; False where edges need more room."""
     node = tree.nodes[n]
@@ -95,7 +95,7 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
     return True
 
 
-@seldom
+@not_inlined
 def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
     """Forget which slot an action has."""
     node = tree.nodes[n]
@@ -103,7 +103,7 @@ def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
         scratch.slot_of[tree.edges[node.first_edge + slot].action] = NO_EDGE
 
 
-@seldom
+@not_inlined
 def select_open(tree: Tree, scratch: Scratch, settings: Settings, n: Any, num_legal: Any) -> Any:
     """Open loop: the best of the legal actions, whose slots are known."""
     node = tree.nodes[n]

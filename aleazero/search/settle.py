@@ -12,15 +12,13 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
+from aleazero.native.random import extend_key_bits, unit_bits
 from aleazero.search.chance import BAD_OUTCOME, make_draw
-from aleazero.search.streams import extend_key_bits
 
 UNSETTLED: Final = -1
 """Chance is broken."""
 MOST_EVENTS: Final = 10_000
 """Chance events in a row before the rules count as broken."""
-
-_S11 = np.uint64(11)
 
 
 def make_settle(kernels: Kernels) -> Callable[..., Any]:
@@ -30,7 +28,7 @@ def make_settle(kernels: Kernels) -> Callable[..., Any]:
     def settle(state: Any, key: Any, events: Any, scratch: Any) -> Any:
         stop = events + MOST_EVENTS
         while kind_of(state) == CHANCE:
-            u = float(extend_key_bits(key, np.uint64(events)) >> _S11) * (1.0 / 9007199254740992.0)
+            u = unit_bits(extend_key_bits(key, np.uint64(events)))
             outcome = np.int64(draw(state, u, scratch))
             if outcome == BAD_OUTCOME or events == stop:
                 return np.int64(UNSETTLED)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
 from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.native.compile import made_once
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance
 from aleazero.search.plain_planner import tell, value_inside
@@ -220,11 +221,6 @@ def starts_of(game: KernelGame, vectors: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def solver_of(game: KernelGame) -> TurnSolver | None:
-    """The game's own solver, made once a game; None where it has none."""
-    if game.kernels.turn_solver is None:
-        return None
-    made: TurnSolver | None = getattr(game, "_turn_solver", None)
-    if made is None:
-        made = game.kernels.turn_solver(game)
-        game._turn_solver = made  # type: ignore[attr-defined]
-    return made
+    """Return the game's own solver, made once per game; None if it has none."""
+    make = game.kernels.turn_solver
+    return None if make is None else made_once(game, "turn_solver", lambda: make(game))

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, TERMINAL, Game
-from aleazero.games.luck import PlayedLuck, extend_key, stream_key, unit
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import SELFPLAY_CAP as CAP
+from aleazero.native.random import SELFPLAY_DICE as DICE
+from aleazero.native.random import SELFPLAY_MOVE as MOVE
+from aleazero.native.random import SELFPLAY_SEARCH as THOUGHT
+from aleazero.native.random import extend_key, stream_key, unit
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import Forest
@@ -23,11 +28,6 @@ from aleazero.search.result import SearchResult
 from aleazero.selfplay.boards import CLASS, COUNT, KIND, PLAYER, VIEWER, make_boards
 from aleazero.selfplay.config import SelfplayConfig, drawn
 from aleazero.selfplay.record import EpisodeRecord, final_scores
-
-DICE: Final = 0x73656C6664696365  # "selfdice": the played luck of games of self-play
-THOUGHT: Final = 0x73656C6674686E6B  # "selfthnk": their searches
-MOVE: Final = 0x73656C666D6F7665  # "selfmove": the draw of the executed move
-CAP: Final = 0x73656C6663617073  # "selfcaps": whether a search is full
 
 
 class _Sample(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, State
 from aleazero.games.kernel import KernelGame, Kernels, KernelState
-from aleazero.search.compile import compile_loop
+from aleazero.native.compile import loop_of
 
 LOOK: Final = 0
 START: Final = 1
@@ -62,7 +62,7 @@ class KernelBoards(_Looks):
     def __init__(self, game: KernelGame, rows: int) -> None:
         super().__init__(game, rows)
         self._game = game
-        self._look = look_of(game)
+        self._look = loop_of(game, "look", make_look)
         self._states = np.zeros((rows, game.info.state_size), np.int64)
         self._legal = np.zeros(game.num_actions, np.int64)
 
@@ -122,15 +122,6 @@ class PlainBoards(_Looks):
         state = self._states[row]
         assert state is not None
         return state.clone()
-
-
-def look_of(game: KernelGame) -> Callable[..., int]:
-    """A game's compiled look, made once a game."""
-    made: Callable[..., int] | None = getattr(game, "_look", None)
-    if made is None:
-        made = compile_loop(make_look(game.kernels), f"{game.name}_look")
-        game._look = made  # type: ignore[attr-defined]
-    return made
 
 
 def make_look(kernels: Kernels) -> Callable[..., int]:

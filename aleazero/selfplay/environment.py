@@ -16,7 +16,8 @@ from pydantic import Field
 
 from aleazero.errors import ConfigError, GameError, IllegalActionError, PositionError
 from aleazero.games.base import TERMINAL_PLAYER, Game, State
-from aleazero.games.luck import PlayedLuck, check_seed
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import check_seed
 from aleazero.players.agent import AgentInput
 from aleazero.search.config import Settings
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from aleazero.errors import ConfigError
-from aleazero.games.luck import stream_key
+from aleazero.native.random import EPISODE_NUMBERS, stream_key
 from aleazero.players.agent import Agent
 from aleazero.selfplay.environment import Environment
-
-NUMBERS: Final = 0x6E756D62657273  # "numbers": the stream of what agents hear of an episode's seed
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def self_play_episode(environment: Environment, agents: Sequence[Agent], seed: i
             raise ConfigError(f"agents[{seat}] is {agent!r}, expected an Agent: aleazero.make_agent makes one")
     step = environment.reset(seed)
     for agent in agents:
-        agent.begin_episode(stream_key(NUMBERS, seed))
+        agent.begin_episode(stream_key(EPISODE_NUMBERS, seed))
     decisions, rewards = [], []
     while not step.done:
         player = step.current_player

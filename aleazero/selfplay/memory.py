@@ -16,7 +16,8 @@ import numpy as np
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.luck import PlayedLuck, stream_key, unit
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import BRANCHING_GAMES, stream_key, unit
 from aleazero.search.config import chance_of
 from aleazero.search.listing import FEW
 from aleazero.search.tree import EDGE, NODE, hash_size_for
@@ -25,7 +26,6 @@ from aleazero.selfplay.config import SelfplayConfig
 GAMES: Final = 4
 STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
-BRANCHES: Final = 0x6272616E636873  # "branchs": their stream
 HASH_ENTRY: Final = 8 + 4
 OBJECT_NODE: Final = 2048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
@@ -71,7 +71,7 @@ def mean_branches(game: Game) -> tuple[float, float]:
 
 def _look_at(game: Game, number: int, actions: list[int], outcomes: list[int]) -> None:
     """Play a random game, and note how many actions and outcomes there are."""
-    state, luck = game.new_initial_state(), PlayedLuck(stream_key(BRANCHES, number))
+    state, luck = game.new_initial_state(), PlayedLuck(stream_key(BRANCHING_GAMES, number))
     for step in range(STEPS):
         if state.is_terminal():
             return
@@ -82,7 +82,7 @@ def _look_at(game: Game, number: int, actions: list[int], outcomes: list[int]) -
         else:
             legal = state.legal_actions()
             actions.append(len(legal))
-            state.apply_action(legal[int(unit(stream_key(BRANCHES, number, step)) * len(legal))])
+            state.apply_action(legal[int(unit(stream_key(BRANCHING_GAMES, number, step)) * len(legal))])
 
 
 def machine_memory() -> int | None:

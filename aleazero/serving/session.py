@@ -8,17 +8,15 @@ action and outcome since ``start``, so a session can be rebuilt from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from aleazero.errors import ConfigError, ReplayError
 from aleazero.evaluation.game_file import RecordedGame
 from aleazero.games.base import Game, State
 from aleazero.games.luck import PlayedLuck, stream_key
+from aleazero.native.random import HINTS, PLAYED_SEARCHES
 from aleazero.players.player import Player
 from aleazero.search.result import SearchResult
-
-SEARCHES: Final = 0x7365617263686573  # "searches": the stream of the players' searches
-HINTS: Final = 0x68696E7473  # "hints": the stream of the searches behind a hint
 
 
 class Session:
@@ -86,7 +84,7 @@ class Session:
         legal = state.legal_actions()
         if len(legal) == 1:
             return legal[0], None
-        seed = self._player_seed(SEARCHES)
+        seed = self._player_seed(PLAYED_SEARCHES)
         result = player.explain(state, seed)
         if result is None:
             return player.select(state, seed), None

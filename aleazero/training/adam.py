@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 
 Floats = NDArray[np.float32]
 
@@ -41,7 +41,7 @@ def step(
     return norm
 
 
-@compile_and_keep(nogil=True)
+@cached_njit(nogil=True)
 def _squares(values: Any) -> float:
     """The sum of squares, in eight lanes that are always the same."""
     lanes = np.zeros(8)
@@ -57,7 +57,7 @@ def _squares(values: Any) -> float:
     return total
 
 
-@compile_and_keep(nogil=True, error_model="numpy")
+@cached_njit(nogil=True, error_model="numpy")
 def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, pace: float, corrected: float, kept: float,
           beta1: float, beta2: float, epsilon: float) -> None:  # fmt: skip
     scale, speed, root, stay = np.float32(factor), np.float32(pace), np.float32(1 / corrected), np.float32(kept)
@@ -70,7 +70,7 @@ def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, pace: float, cor
         theta[i] = stay * theta[i] - speed * (m[i] / (np.sqrt(v[i]) * root + least))
 
 
-@compile_and_keep(nogil=True)
+@cached_njit(nogil=True)
 def average(mean: Any, theta: Any, share: float) -> None:
     """Move a running average by this share of the way to theta."""
     part = np.float32(share)

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
 from aleazero.games.rows import pack, rows_of, unpack
+from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
@@ -31,11 +31,8 @@ from aleazero.training.learner import Round
 from aleazero.training.turns_compiled import lanes_of
 
 Floats = NDArray[np.float32]
-PLAY: Final = 0x7475726E73  # "turns": the stream of luck and exploration
-SCATTER: Final = 0x73636174746572  # "scatter": the stream of first states
 MOST_SCATTERED: Final = 60
 """Turns of random play before the first round."""
-ORDER: Final = 0x6F72646572  # "order": the stream of samples
 AVERAGED: Final = 0.02
 """Share of all steps so far that weights are averaged over, where ``ema`` does not say fewer: early ones go soon."""
 SQUARE: Final = 1e6
@@ -58,7 +55,7 @@ class Shard:
         of = self._of
         kept, running = self.states.copy(), np.ones(len(self.states), np.bool_)
         for turn in range(MOST_SCATTERED):
-            luck = self._luck(SCATTER, turn)
+            luck = self._luck(LANE_STARTS, turn)
             leaves, starts, known = of.lanes.spread(self.states)
             worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
             draws = luck.random((len(self.states), of.lanes.draws))
@@ -97,7 +94,7 @@ class Shard:
             known,
             outcome.values_by_player(columns, margin),
             np.ascontiguousarray(carried),
-            self._luck(PLAY, round_).random((len(self.states), of.lanes.draws)),
+            self._luck(LANE_TURNS, round_).random((len(self.states), of.lanes.draws)),
             explore,
         )
         over = ends.over[chosen]
@@ -302,7 +299,7 @@ class AfterstateLearner:
         losses = np.full(len(self.outcome.columns), np.nan)
         if not held:
             return tuple(losses.tolist())
-        luck = np.random.Generator(np.random.Philox(key=stream_key(ORDER, config.seed, self.rounds_done)))
+        luck = np.random.Generator(np.random.Philox(key=stream_key(LANE_SAMPLES, config.seed, self.rounds_done)))
         for _ in range(config.updates):
             rows = luck.integers(0, held, config.batch_size)
             losses = self._step(self._features[rows], self._phases[rows], self._targets[rows], rate)

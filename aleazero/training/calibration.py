@@ -7,14 +7,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
+from aleazero.native.random import CALIBRATION, stream_key
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues
 from aleazero.training.targets import Tenths, tenths
 from aleazero.training.turns_compiled import lanes_of
 
-LUCK: Final = 0x63616C69  # "cali": the stream of these games
 MOST_TURNS: Final = 2000
 """Of a game; one that is not over by then does not count."""
 
@@ -35,7 +34,7 @@ def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
         leaves, starts, known = lanes.spread(states)
         ends = values.see(leaves)
         columns = values.columns(ends)
-        luck = np.random.Generator(np.random.Philox(key=stream_key(LUCK, seed, turn)))
+        luck = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
         draws = luck.random((games, lanes.draws))[running]
         worth, nothing = values.outcome.values_by_player(columns, MARGIN), np.zeros((len(leaves), 0))
         *_, chosen, _ = lanes.play(states, starts, known, worth, nothing, draws, 0.0)

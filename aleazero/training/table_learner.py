@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
 from aleazero.games.tuple_shape import TupleShape
+from aleazero.native.compile import loop_of
+from aleazero.native.random import TABLE_LANES, stream_key
 from aleazero.nets.checkpoint import TableInfo, write_checkpoint
 from aleazero.nets.tables import TupleTables, require_board, shape_of
-from aleazero.search.compile import compile_loop
 from aleazero.training.config import TupleConfig
 from aleazero.training.learner import Round
-from aleazero.training.table_loop import LEARNING, TupleLanes, make_lanes, make_learn, make_move, make_room
+from aleazero.training.table_loop import TupleLanes, make_lanes, make_learn, make_move, make_room
 
 KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
 """What of the lanes goes from round to round."""
@@ -43,10 +43,10 @@ class TupleLearner:
         self.coherence = np.zeros((shape.entries, 2), np.float32)
         self.lanes: TupleLanes = make_lanes(self.game, shape, self.config.lanes, self.config.horizon, self.config.moves)
         self.rounds, self.rounds_done = self.config.rounds, 0
-        self._move = compile_loop(make_move(self.game, shape), f"{game.name}_tuples_move")
-        self._learn = compile_loop(make_learn(shape), f"{game.name}_tuples_learn")
+        self._move = loop_of(self.game, "tuples_move", lambda _: make_move(self.game, shape), shape)
+        self._learn = loop_of(self.game, "tuples_learn", lambda _: make_learn(shape), shape)
         self._rooms = [make_room(self.game, shape) for _ in range(threads)]
-        self._key = np.uint64(stream_key(LEARNING, self.config.seed))
+        self._key = np.uint64(stream_key(TABLE_LANES, self.config.seed))
         self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     @property

@@ -15,13 +15,11 @@ import numpy as np
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import KernelGame
 from aleazero.games.tuple_shape import TupleShape
-from aleazero.nets.tables import BoardRows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
-from aleazero.search.borrow import borrow
+from aleazero.native.compile import borrow
+from aleazero.native.random import extend_key_bits
+from aleazero.nets.tables import BoardRows, make_put, make_rows, make_value_rows
 from aleazero.search.settle import make_settle
-from aleazero.search.streams import extend_key_bits
 from aleazero.search.tree import SLACK
-
-LEARNING: Final = 0x7475706C6573  # "tuples": the stream of the luck of lanes
 
 DONE: Final = 0
 BROKEN: Final = -1
@@ -100,40 +98,6 @@ def make_room(game: KernelGame, shape: TupleShape) -> Room:
         ids=np.zeros(game.info.max_outcomes + SLACK, np.int64),
         probabilities=np.zeros(game.info.max_outcomes + SLACK),
         value=np.zeros(1),
-    )
-
-
-def _borrow_lanes(x: TupleLanes) -> TupleLanes:
-    return TupleLanes(
-        borrow(x.states),
-        borrow(x.games),
-        borrow(x.keys),
-        borrow(x.events),
-        borrow(x.plies),
-        borrow(x.noted),
-        borrow(x.index),
-        borrow(x.returns),
-        borrow(x.values),
-        borrow(x.due),
-        borrow(x.slots),
-        borrow(x.targets),
-        borrow(x.parts),
-        borrow(x.ended),
-        borrow(x.scores),
-    )
-
-
-def _borrow_room(x: Room) -> Room:
-    return Room(
-        borrow_rows(x.rows),
-        borrow(x.afters),
-        borrow(x.returns),
-        borrow(x.over),
-        borrow(x.firsts),
-        borrow(x.actions),
-        borrow(x.ids),
-        borrow(x.probabilities),
-        borrow(x.value),
     )
 
 
@@ -259,8 +223,8 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
 
     def move(lanes_: Any, first: int, last: int, seed: Any, horizon: int, lambda_: float, room_: Any, features_: Any,
              weights_: Any) -> int:  # fmt: skip
-        lanes, room = _borrow_lanes(lanes_), _borrow_room(room_)
-        features, weights = borrow_features(features_), borrow(weights_)
+        lanes, room = borrow(lanes_), borrow(room_)
+        features, weights = borrow(features_), borrow(weights_)
         for start in range(first, last, BLOCK):
             end = min(start + BLOCK, last)
             for lane in range(start, end):
@@ -295,7 +259,7 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
     each, tables = len(shape.symmetries), len(shape.tuples)
 
     def learn(lanes_: Any, table: int, weights_: Any, coherence_: Any) -> int:
-        lanes, weights, coherence = _borrow_lanes(lanes_), borrow(weights_), borrow(coherence_)
+        lanes, weights, coherence = borrow(lanes_), borrow(weights_), borrow(coherence_)
         share = np.float32(1.0 / (each * tables))
         for lane in range(len(lanes.due)):
             for number in range(lanes.due[lane]):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, PositionError, ReplayError, nearest
 from aleazero.games.base import Game, State
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from aleazero.oracles.judge import judge_of
 from aleazero.replay.window import Window
 from aleazero.selfplay.record import EpisodeRecord
@@ -87,7 +87,7 @@ def sampled_states(record: EpisodeRecord, game: Game) -> Iterator[State]:
             raise ReplayError(f"game {record.game_number}, step {index}: {error}") from None
 
 
-@compile_and_keep()
+@cached_njit()
 def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, values: Any, searched: Any,
              afterstate: Any, viewers: Any, out: Any) -> None:  # fmt: skip
     """Targets, game by game, backwards; ``behind`` is by absolute seat."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
-from aleazero.games.luck import stream_key
+from aleazero.native.random import FIT_SAMPLES, stream_key
 from aleazero.nets.checkpoint import (
     PolicyValueInfo,
     Weights,
@@ -34,7 +34,6 @@ from aleazero.training.loss import Lesson, losses
 from aleazero.training.targets import exact_targets, tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
-SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples
 STATE: Final = "training"
 """Ends the name of the file beside a checkpoint that holds what is needed to go on."""
 LAST_STEPS: Final = 100
@@ -119,7 +118,7 @@ class Trainer:
         torch.set_num_threads(config.threads)
         targets, covered = self._targets(window)
         window.load()
-        sampler = Sampler(window, config.batch_size, seed=stream_key(SAMPLES, config.seed, self.step))
+        sampler = Sampler(window, config.batch_size, seed=stream_key(FIT_SAMPLES, config.seed, self.step))
         last: list[dict[str, float]] = []
         errors: list[tuple[Rows, NDArray[np.float32]]] = []
         began = time.perf_counter()

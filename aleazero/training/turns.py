@@ -17,7 +17,7 @@ from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.rows import Rows, state_of
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE
 from aleazero.search.horizon import TURN, horizon_at, turn_of
@@ -153,7 +153,7 @@ class PlannedLanes:
         return movers, expected, others, chosen, strayed
 
 
-@compile_and_keep(nogil=True, error_model="numpy")
+@cached_njit(nogil=True, error_model="numpy")
 def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass: Any) -> tuple[int, bool]:
     """Expectations of all columns under the best play, and the chances to come to each node (by random actions).
 
@@ -198,7 +198,7 @@ def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass:
     return mover, free
 
 
-@compile_and_keep(nogil=True, error_model="numpy")
+@cached_njit(nogil=True, error_model="numpy")
 def play_lanes(
     nodes: Any,
     edges: Any,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +16,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.rows import Rows
-from aleazero.search.borrow import borrow
-from aleazero.search.compile import loop_of
+from aleazero.native.compile import borrow, kernel_dtype, loop_of
 from aleazero.search.compiled_planner import plan_settings
 from aleazero.search.horizon import NO_LIMIT, horizon_at
 from aleazero.search.plan_arrays import (
@@ -30,8 +28,6 @@ from aleazero.search.plan_arrays import (
     Graph,
     PlanScratch,
     PlanSettings,
-    borrow_graph,
-    borrow_plan_scratch,
     make_graph,
     make_plan_scratch,
 )
@@ -69,7 +65,7 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
         room: int,
     ) -> int:
         """Plan the turns of lanes from ``at`` on; a status, and where it stopped in ``at``."""
-        graph, scratch = borrow_graph(graph_), borrow_plan_scratch(scratch_)
+        graph, scratch = borrow(graph_), borrow(scratch_)
         rows, spans, ends, kept, at = borrow(rows_), borrow(spans_), borrow(ends_), borrow(kept_), borrow(at_)
         while at[LANE] < len(rows):
             first, edge, leaf = at[NODE], at[EDGE], at[LEAF]
@@ -130,8 +126,7 @@ class CompiledLanes:
         info = game.info
         self._loop = loop_of(game, "lanes", make_lane_loop)
         self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop puts in each lane's own turn
-        # Interpreted, numpy's small integers would overflow where compiled ones do not.
-        self._dtype = np.dtype("int64" if numba.config.DISABLE_JIT else info.state_dtype)
+        self._dtype = kernel_dtype(info.state_dtype)
         self._more = info.num_actions + info.max_outcomes
         self._room, self._nodes, self._edges = 64, 64, 64 + self._more
         """Nodes of the largest lane so far; nodes and edges of a lane on average: room to begin with."""

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from aleazero.games import registry
-from aleazero.games.luck import played_outcome, stream_key
+from aleazero.games.luck import played_outcome
 from aleazero.games.registry import load_game
+from aleazero.native.random import stream_key
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 2048

@@ -10,7 +10,7 @@ import pytest
 import aleazero
 from aleazero.evaluation.match import game_seeds
 from aleazero.evaluation.pairs import play_pairs
-from aleazero.games.luck import unit
+from aleazero.native.random import unit
 from aleazero.players.player import own_seed
 
 PIG = aleazero.load_game("pig", target=20)

@@ -382,6 +382,11 @@ def test_one_plan_answers_every_decision_of_the_turn() -> None:
 # -- the game's own solver -------------------------------------------------------------------------------------
 
 
+def keep_solver(game, solver) -> None:
+    """Let a game have this solver of turns."""
+    vars(game).setdefault("_made_once", {})["turn_solver"] = solver
+
+
 @pytest.mark.parametrize("evaluator", [Fixed(1, afterstates=1), Uniform(), Rollout(2)])
 def test_a_games_own_solver_equals_the_planner(evaluator) -> None:
     game = dice.kept_dice()
@@ -391,7 +396,7 @@ def test_a_games_own_solver_equals_the_planner(evaluator) -> None:
         state.vector[dice.TURN] = dice.TURNS - 1  # they are not asked at chance nodes: end in terminals
     own, generic = (Planner(game, evaluator, solver=solver) for solver in ("auto", "generic"))
     solver = dice.Solver(game)
-    game._turn_solver = solver
+    keep_solver(game, solver)
     first, second = own.plan(state), generic.plan(state)
     assert solver.calls == 2
     assert first.action(state) == second.action(state)
@@ -412,7 +417,7 @@ def test_a_games_own_solver_equals_the_planner(evaluator) -> None:
 def test_a_solver_is_passed_over_where_it_cannot_answer() -> None:
     game = dice.kept_dice()
     state = game.new_initial_state()
-    game._turn_solver = dice.Solver(game)
+    keep_solver(game, dice.Solver(game))
     evaluator = Fixed(1)  # not to be asked at chance nodes, where all the solver's leaves are
     same(Planner(game, evaluator).run(state), Planner(game, evaluator, solver="generic").run(state))
     assert Planner(game, Fixed(1, afterstates=1), keep=3).run(state).stats.chance_nodes > 0
@@ -420,7 +425,7 @@ def test_a_solver_is_passed_over_where_it_cannot_answer() -> None:
 
 def test_a_solvers_leaves_must_have_the_size_of_states(monkeypatch: pytest.MonkeyPatch) -> None:
     game = dice.kept_dice()
-    monkeypatch.setattr(game, "_turn_solver", dice.Solver(game), raising=False)
+    keep_solver(game, dice.Solver(game))
     monkeypatch.setattr(dice.Solver, "leaves", lambda self, state: np.zeros((2, 3)))
     with pytest.raises(GameError, match=r"leaves have shape \(2, 3\), expected \(leaves, 10\)"):
         Planner(game, Fixed(1, afterstates=1)).plan(game.new_initial_state())

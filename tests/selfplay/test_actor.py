@@ -7,9 +7,10 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError, EvaluatorError, GameError
-from aleazero.games.luck import PlayedLuck, stream_key
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import SELFPLAY_SEARCH, stream_key
 from aleazero.replay.check import check_episode
-from aleazero.selfplay.actor import THOUGHT, Actor
+from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.boards import KernelBoards, PlainBoards
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
 
@@ -190,7 +191,7 @@ def test_afterstates_carry_the_value_of_the_executed_action() -> None:
             at = np.flatnonzero((record.step == number) & ~record.afterstate)[0]
             behind = np.flatnonzero((record.step == number + 1) & record.afterstate)
             if record.searched[at]:
-                key = stream_key(THOUGHT, 4, 2, 0, decisions)
+                key = stream_key(SELFPLAY_SEARCH, 4, 2, 0, decisions)
                 result = aleazero.Search(game, Noisy(game), config.search()).run(state, seed=key)
                 np.testing.assert_allclose(record.root_values[at], np.roll(result.value, -player), atol=1e-6)
                 if len(behind):

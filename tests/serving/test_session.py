@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.serving.session import HINTS, SEARCHES, Session
+from aleazero.native.random import HINTS, PLAYED_SEARCHES
+from aleazero.serving.session import Session
 
 PIG = aleazero.load_game("pig")
 
@@ -60,7 +61,7 @@ def test_a_seats_seed_stays():
         session.act(session.choose()[0] if mine else 0)
     assert len(set(player.seeds)) == 1
     assert len(player.seeds) > 1
-    assert SEARCHES != HINTS
+    assert PLAYED_SEARCHES != HINTS
 
 
 def test_the_history_replays():

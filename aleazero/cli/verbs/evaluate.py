@@ -75,7 +75,7 @@ def evaluate(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.strength import evaluate_player
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.spec import parse_spec
 
     if player is None:
@@ -125,7 +125,7 @@ def regret(
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.regret import measure_regret
     from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.oracles.judge import YatzyJudge
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
@@ -169,7 +169,7 @@ def solitaire(
     from aleazero.cli.show import estimate_text, make_console, print_json, print_scores
     from aleazero.evaluation.solitaire import play_solitaire
     from aleazero.evaluation.yatzy_sets import solitaire as load_solitaire
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
 

@@ -13,7 +13,7 @@ from aleazero.untrusted import printable
 if TYPE_CHECKING:
     from aleazero.games.base import Game
     from aleazero.games.contract import CheckReport
-    from aleazero.search.compile import CacheInfo
+    from aleazero.native.cache import CacheInfo
     from aleazero.search.result import SearchResult
 
 
@@ -202,7 +202,7 @@ def cache_info(json: JsonFlag = False) -> None:
     The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. Files are named by the content they were
     made from: they are never stale, and old ones go by themselves.
     """
-    from aleazero.search.compile import cache_info as read_info
+    from aleazero.native.cache import cache_info as read_info
 
     _show_cache(read_info(), "holds", json)
 
@@ -210,7 +210,7 @@ def cache_info(json: JsonFlag = False) -> None:
 @cache_app.command("clear")
 def cache_clear(json: JsonFlag = False) -> None:
     """Remove all compiled code; each game is compiled once more when next searched."""
-    from aleazero.search.compile import clear_cache
+    from aleazero.native.cache import clear_cache
 
     _show_cache(clear_cache(), "is empty; it held", json)
 

@@ -66,7 +66,7 @@ def match(
     from aleazero.evaluation.match import game_seeds
     from aleazero.evaluation.pairs import play_pairs, seatings
     from aleazero.evaluation.rotation import play_rotation
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.make import make_player
 
     alone = None if len(players) == 2 else "it is of matches of two players, which play pairs"

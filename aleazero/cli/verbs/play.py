@@ -104,7 +104,7 @@ def play(
     """
     from aleazero.cli.progress import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
     from aleazero.players.search import SearchPlayer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, read_game, refuse_ignored
+from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, refuse_ignored
 from aleazero.errors import ConfigError
 from aleazero.untrusted import whole_number
 
@@ -87,9 +87,10 @@ def selfplay(
     """
     import time
 
+    from aleazero.cli.options import read_game, refuse_ignored
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import facts_table, make_console, print_json
-    from aleazero.games.luck import check_seed
+    from aleazero.native.random import check_seed
     from aleazero.players.search import read_net
     from aleazero.selfplay.config import SelfplayConfig, Temperature
     from aleazero.training.alphazero import play_games

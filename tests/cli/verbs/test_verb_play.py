@@ -4,9 +4,9 @@ import pytest
 
 import aleazero
 from aleazero.cli.verbs.play import TerminalGame
-from aleazero.games.luck import stream_key
+from aleazero.native.random import PLAYED_SEARCHES, stream_key
 from aleazero.players.search import SearchPlayer
-from aleazero.serving.session import SEARCHES, Session
+from aleazero.serving.session import Session
 
 WATCH = ("--watch", "--sims", "50", "--seed", "5")
 
@@ -216,7 +216,7 @@ def test_it_plays_what_the_player_selects(run_json, engine):
     player, state = aleazero.make_player(engine, game), game.state_from_text("70-70")
     for step in record["steps"]:
         if step["kind"] == "decision":
-            assert player.select(state, stream_key(SEARCHES, 3, state.current_player())) == step["action"]
+            assert player.select(state, stream_key(PLAYED_SEARCHES, 3, state.current_player())) == step["action"]
         state.apply_action(step["outcome"] if step["kind"] == "chance" else step["action"])
     assert state.is_terminal()
 

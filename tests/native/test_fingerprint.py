@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aleazero.errors import GameError
-from aleazero.fingerprint import fingerprint
+from aleazero.native.cache import fingerprint
 
 SOURCE = """
 import math

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import aleazero
-from aleazero.search.compile import cache_info, clear_cache
+from aleazero.native.cache import cache_info, clear_cache
 
 RULES = """
 import numpy as np
@@ -47,7 +47,7 @@ SCRIPT = """
 import sys
 import numpy as np
 import aleazero
-from aleazero.search.compile import compile_loop
+from aleazero.native.compile import compile_loop
 game = aleazero.load_game(sys.argv[1])
 def make(apply, returns):
     def step(state, action, out):

@@ -16,7 +16,8 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import aleazero
-from aleazero.jit import ContentCache, cache_info, compile_and_keep
+from aleazero.native.cache import ContentCache, cache_info
+from aleazero.native.compile import cached_njit
 
 PACKAGE = Path(aleazero.__file__).parent
 COMPILES = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -40,7 +41,7 @@ def hits(compiled) -> int:
 @COMPILES
 def test_code_is_kept(folder: Path) -> None:
     for kept in (0, 1):
-        compiled = compile_and_keep()(double)
+        compiled = cached_njit()(double)
         assert compiled(4) == 8
         assert hits(compiled) == kept
     assert cache_info().files == 1
@@ -48,11 +49,11 @@ def test_code_is_kept(folder: Path) -> None:
 
 @COMPILES
 def test_options_are_numbas_and_change_the_code(folder: Path) -> None:
-    compiled = compile_and_keep(nogil=True, error_model="numpy")(double)
+    compiled = cached_njit(nogil=True, error_model="numpy")(double)
     assert compiled.targetoptions["nogil"]
     assert compiled.targetoptions["error_model"] == "numpy"
     for options in ({}, {"fastmath": {"contract", "reassoc"}}, {"fastmath": {"contract"}}):
-        compiled = compile_and_keep(**options)(double)
+        compiled = cached_njit(**options)(double)
         assert compiled(4) == 8
         assert hits(compiled) == 0
     assert cache_info().files == 3
@@ -61,14 +62,14 @@ def test_options_are_numbas_and_change_the_code(folder: Path) -> None:
 @COMPILES
 @pytest.mark.parametrize("damage", ["cut", "empty", "bit", "nonsense"])
 def test_damaged_files_are_replaced(folder: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
-    assert compile_and_keep()(double)(4) == 8
+    assert cached_njit()(double)(4) == 8
     (file,) = (folder / "cache" / "kernels").glob("*.code")
     whole = file.read_bytes()
     middle = len(whole) // 2
     flipped = whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :]
     file.write_bytes({"cut": whole[:-9], "empty": b"", "bit": flipped, "nonsense": b"no code" * 99}[damage])
     for kept in (0, 1):
-        compiled = compile_and_keep()(double)
+        compiled = cached_njit()(double)
         assert compiled(4) == 8
         assert hits(compiled) == kept
     assert not caplog.messages
@@ -132,16 +133,16 @@ def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
 
 HELPER = "SCALE = {scale}\ndef bonus(x):\n    return x + {bonus}\n"
 USER = """
-from aleazero.jit import compile_and_keep
+from aleazero.native.compile import cached_njit
 from helper import SCALE, bonus
 
-helped = compile_and_keep()(bonus)
+helped = cached_njit()(bonus)
 
-@compile_and_keep()
+@cached_njit()
 def value(x):
     return SCALE * later(helped(x))
 
-@compile_and_keep()
+@cached_njit()
 def later(x):
     return x + 1
 """
@@ -163,9 +164,9 @@ def test_a_change_in_another_file_is_never_served_stale(folder: Path) -> None:
 
 @COMPILES
 def test_the_librarys_own_functions_are_never_served_stale(folder: Path) -> None:
-    """Noise depends on ``search/streams.py``: in a copy of the package an edit of that file shows at once."""
+    """Noise depends on ``native/random.py``: in a copy of the package an edit of that file shows at once."""
     shutil.copytree(PACKAGE, folder / "aleazero", ignore=shutil.ignore_patterns("__pycache__"))
-    streams = folder / "aleazero" / "search" / "streams.py"
+    streams = folder / "aleazero" / "native" / "random.py"
     text, old = streams.read_text(), "0xBF58476D1CE4E5B9"
     assert old in text
     first = python(NOISE, PYTHONPATH=str(folder))
@@ -179,7 +180,7 @@ def kept_functions() -> dict[str, Dispatcher]:
     """Every function of the library that is compiled and kept, by name."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
-        if "import compile_and_keep" in path.read_text(encoding="utf-8"):
+        if "cached_njit(" in path.read_text(encoding="utf-8"):
             name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
             for function, value in vars(importlib.import_module(name)).items():
                 if isinstance(value, Dispatcher) and isinstance(value._cache, ContentCache):
@@ -208,7 +209,9 @@ def test_what_stands_alone_depends_on_no_other_file() -> None:
                 assert node.level == 0
                 names |= {f"{node.module}.{alias.name}" for alias in node.names}
         libraries = ("__future__", "math", "typing", "numpy", "numba", "llvmlite")
-        assert {name for name in names if name.partition(".")[0] not in libraries} == {"aleazero.jit.compile_and_keep"}
+        assert {name for name in names if name.partition(".")[0] not in libraries} == {
+            "aleazero.native.compile.cached_njit"
+        }
 
 
 def test_nothing_asks_numba_to_keep_code() -> None:

@@ -1,0 +1,287 @@
+"""Compilation of loops and functions with numba, with machine code kept on disk by ``native/cache.py``.
+
+A loop is one compiled function per game. ``compile_loop`` compiles it together with everything that it calls, and
+``loop_of`` keeps it per game. ``cached_njit`` compiles single functions that do not depend on a game.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import _dynfunc, njit
+from numba.core import types as numba_types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.errors import NumbaError
+from numba.core.typed_passes import NativeLowering
+from numba.extending import intrinsic
+
+from aleazero.errors import GameError
+from aleazero.native.cache import (
+    ContentCache,
+    file_stamp,
+    fingerprint,
+    function_stamp,
+    names_used,
+    plain_function,
+    versions,
+)
+
+OURS = ("aleazero.native.", "aleazero.search.", "aleazero.nets.", "aleazero.selfplay.", "aleazero.training.")
+"""Packages whose functions are inlined into the loops, and count no references to arrays.
+
+Loops therefore pass only borrowed arrays to functions that return arrays or views of them. Functions of other packages
+stay calls: a kernel of the library in a package that is missing here makes loops slow without an error.
+"""
+
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Made = TypeVar("Made")
+
+
+def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Callable[..., int]:
+    """Compile a loop, or load its machine code from the cache. With NUMBA_DISABLE_JIT, return it as it is.
+
+    Args:
+        function: the loop, called with arguments of the same types every time.
+        game: name of the game, for errors and file names.
+        name: name of the loop among those of the game.
+
+    Raises:
+        GameError: the loop depends on something that the fingerprint cannot read. Later, at the first call: the rules
+            do not compile.
+    """
+    plain = plain_function(function)
+    assert plain is not None
+    try:
+        # Also without compilation, so that the same rules are rejected in every mode.
+        stamp = fingerprint(plain, *versions(), repr(OPTIONS), repr(_INNER), repr(OURS))
+        if numba.config.DISABLE_JIT:
+            return function
+        dispatcher = njit(**OPTIONS)(_specialise(plain, stamp, {}, ()))
+    except GameError as error:
+        raise type(error)(f"{game}: {error}") from error
+    dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=True)
+
+    entry: Callable[..., int] | None = None
+
+    def call(*arguments: Any) -> int:
+        nonlocal entry
+        if entry is not None:  # without the dispatcher, which takes longer to compare types than a small loop runs
+            return entry(*arguments)
+        try:
+            found = int(dispatcher(*arguments))
+        except NumbaError as error:
+            raise GameError(f"{game}: the rules do not compile: {gist(error)}") from error
+        (only,) = dispatcher.overloads.values()
+        entry = only.entry_point
+        return found
+
+    return call
+
+
+def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]], *key: Hashable) -> Callable[..., int]:
+    """Return a compiled loop of a kernel game, made at the first call.
+
+    Args:
+        game: the kernel game.
+        name: name of the loop. The tree search has the empty name, so that its log line is "compiling pig, once".
+        make: makes the loop from the game's kernels.
+        key: everything else that the loop made depends on.
+    """
+    return made_once(game, (name, *key), lambda: compile_loop(make(game.kernels), game.name, name))
+
+
+def made_once(game: Any, key: Hashable, make: Callable[[], Made]) -> Made:
+    """Return the result of ``make``, which is called once per game and key. If ``game`` is None, once per process."""
+    kept: dict[Hashable, Made] = _KEPT if game is None else vars(game).setdefault("_made_once", {})
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+_KEPT: dict[Hashable, Any] = {}
+
+
+def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any], Any]:
+    """Return a decorator: ``numba.njit`` with these options and with the library's cache on disk.
+
+    Args:
+        stands_alone: the fingerprint cannot read the function, for example because it calls an intrinsic, and its file
+            depends on libraries only. The text of the file is then its fingerprint.
+        options: options of ``numba.njit``.
+    """
+
+    def decorate(function: Any) -> Any:
+        compiled = numba.njit(**options)(function)
+        if not numba.config.DISABLE_JIT:
+            stamp = file_stamp if stands_alone else function_stamp
+            name = f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+            compiled._cache = ContentCache(name, lambda: stamp(function, options), announced=False)
+        return compiled
+
+    return decorate
+
+
+def kernel_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of state arrays: the game's own, or int64 without compilation.
+
+    In interpreted kernels numpy's small integers overflow where compiled code computes in 64 bits.
+    """
+    return np.dtype("int64" if numba.config.DISABLE_JIT else dtype)
+
+
+def not_inlined(function: Function) -> Function:
+    """Mark a function of a loop that stays a call. It compiles faster; if it is hot, it should take few arrays."""
+    function.not_inlined = True  # type: ignore[attr-defined]
+    return function
+
+
+def borrow(value: Made) -> Made:
+    """Return an array, or a named tuple of arrays and such tuples, without its owner.
+
+    Compiled loops then count no references, which takes 15-20 % of their time. The caller keeps the arrays alive.
+    Without compilation this is the value itself.
+    """
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _borrow_compiled(typing_context: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _without_owner(context, builder, signature.args[0], arguments[0])
+
+    return value(value), codegen
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Generate code that clears the owners of all arrays in a value of this numba type."""
+    if isinstance(kind, numba_types.BaseTuple):
+        items = [
+            _without_owner(context, builder, item, builder.extract_value(value, place))
+            for place, item in enumerate(kind)
+        ]
+        return context.make_tuple(builder, kind, items)
+    if isinstance(kind, numba_types.Array):
+        view = context.make_array(kind)(context, builder, value)
+        view.meminfo = view.meminfo.type(None)
+        view.parent = view.parent.type(None)
+        return view._getvalue()
+    return value
+
+
+_SUBSTITUTES = {borrow: _borrow_compiled}
+
+
+def _specialise(
+    function: types.FunctionType, stamp: str, done: dict[int, Any], inside: tuple[str, ...]
+) -> types.FunctionType:
+    """Return a copy of a function in which the functions that it names are compiled copies. The original is unchanged.
+
+    The stamp is part of the copy's name, and so of the symbols in its machine code: two games loaded from the cache
+    into one process must not share symbols. The copy's module is this one, which can be imported wherever the code is
+    loaded.
+    """
+    if function.__name__ in inside and id(function) in done and done[id(function)] is None:
+        raise GameError(f"{function.__name__} calls itself: kernels cannot recurse, expected a loop")
+    done[id(function)] = None
+
+    def replace(value: Any) -> Any:
+        if isinstance(value, types.FunctionType) and value in _SUBSTITUTES:
+            return _SUBSTITUTES[value]
+        plain = plain_function(value)
+        if plain is None:
+            return value
+        if done.get(id(plain)) is None:
+            copy = _specialise(plain, stamp, done, (*inside, function.__name__))
+            done[id(plain)] = njit(**OPTIONS, **_INNER, **_part_options(plain), pipeline_class=PartCompiler)(copy)
+        return done[id(plain)]
+
+    names = names_used(function)
+    free = function.__code__.co_freevars
+    scope = dict(function.__globals__)
+    scope.update((name, replace(value)) for name, value in names.items() if name not in free)
+    cells = tuple(types.CellType(replace(names[name])) for name in free)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
+    copy.__qualname__ = f"{function.__name__}_{stamp}"
+    copy.__module__ = __name__
+    return copy
+
+
+def _part_options(function: types.FunctionType) -> dict[str, bool]:
+    """Return the options of a function inside a loop."""
+    if is_ours(function):
+        # Ours take whole trees by value, so a call costs as much as its work. Their arrays have no owners, so no
+        # references need to be counted.
+        return {"forceinline": not hasattr(function, "not_inlined"), "_nrt": False}
+    module = function.__module__
+    assert not module.startswith("aleazero.") or module.startswith("aleazero.games."), f"{module} is missing in OURS"
+    # A game's functions may allocate. Without this option they would inherit that of their caller.
+    return {"_nrt": True}
+
+
+def is_ours(function: types.FunctionType) -> bool:
+    """Return whether a function is compiled as part of the library, not of a game."""
+    return function.__module__.startswith(OURS)
+
+
+class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code of one function of a loop, to be linked into others.
+
+    numba optimises and emits every function by itself, and again inside each of its callers. A loop has a hundred
+    functions in nested calls. Optimised and emitted once, as a whole, it compiles in a fraction of the time.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the loop, which is optimised as a whole."""
+
+    def _finalize_final_module(self) -> None:
+        """Close the library without emitting machine code."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerPart(NativeLowering):  # type: ignore[misc]
+    """numba's lowering, into a ``PartLibrary``."""
+
+    _name = "lower_part"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower one function and register it for its callers."""
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.flags.no_compile = True
+        super().run_pass(state)
+        result = state.cr
+        keep = (state.library,)
+        part = _dynfunc.make_function(result.fndesc.lookup_module(), "part", "", 0, result.env, keep)  # never called
+        state.targetctx.insert_user_function(part, result.fndesc, [state.library])
+        state.cr = result._replace(cfunc=part)
+        return True
+
+
+class PartCompiler(CompilerBase):  # type: ignore[misc]
+    """numba's nopython pipeline with ``LowerPart`` as its lowering."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the only pipeline."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(LowerPart if step is NativeLowering else step, why) for step, why in passes.passes]
+        passes._finalized = False
+        passes.finalize()
+        return [passes]
+
+
+def gist(error: Exception) -> str:
+    """Return the one line of a numba error that names the problem."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
+    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"

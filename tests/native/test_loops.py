@@ -1,0 +1,223 @@
+"""Compiled loops: their functions are the library's or the game's, arrays are borrowed, and each is made once."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero.errors import GameError
+from aleazero.games.kernel import KernelGame
+from aleazero.native import compile as native_compile
+from aleazero.native.cache import names_used, plain_function
+from aleazero.native.compile import borrow, compile_loop, is_ours, kernel_dtype, loop_of, made_once, not_inlined
+from aleazero.nets import values
+from aleazero.nets.table_play import make_run
+from aleazero.nets.tables import has_board, make_value_boards, shape_of
+from aleazero.search.loop import make_loop
+from aleazero.search.plan_loop import make_plan_loop
+from aleazero.selfplay import boards
+from aleazero.training.table_loop import make_learn, make_move
+from aleazero.training.turns_compiled import make_lane_loop
+
+COMPILES = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+FILES = ("examples/race.py", "examples/shut_the_box.py", "examples/tag.py")
+
+
+def reached(*starts: Any) -> set[types.FunctionType]:
+    """All Python functions that some functions name, directly or through others, and these functions."""
+    found: set[types.FunctionType] = set()
+    waiting = [plain_function(start) for start in starts]
+    while waiting:
+        function = waiting.pop()
+        if function is not None and function not in found:
+            found.add(function)
+            waiting += [plain_function(value) for value in names_used(function).values()]
+    return found
+
+
+def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
+    """Every loop that the library compiles for a game."""
+    kernels = game.kernels
+    found = {
+        "search": make_loop(kernels),
+        "plan": make_plan_loop(kernels),
+        "lanes": make_lane_loop(kernels),
+        "look": boards.make_look(kernels),
+        "ends": values.make_look(kernels, kernels.reads_points),
+    }
+    if has_board(game):
+        shape = shape_of(game)
+        found |= {f"play, {plies} plies": make_run(game, shape, plies) for plies in (1, 2, 3)}
+        found |= {"value": make_value_boards(shape), "move": make_move(game, shape), "learn": make_learn(shape)}
+    return found
+
+
+@pytest.mark.parametrize("name", [*aleazero.game_names(), *FILES])
+def test_functions_of_a_loop_belong_to_the_library_or_to_the_game(name: str) -> None:
+    """A function of the library outside ``OURS`` would stay a call with counted references: slow, without an error."""
+    game = aleazero.load_game(name)
+    assert isinstance(game, KernelGame)
+    kernels = [value for value in vars(game.kernels).values() if plain_function(value)]
+    rules = reached(*kernels, *(game.kernels.words[name] for name in ("points",) if name in game.kernels.words))
+    for loop, function in loops_of(game).items():
+        inside = reached(function)
+        strange = [f"{one.__module__}.{one.__qualname__}" for one in inside if not is_ours(one) and one not in rules]
+        assert strange == [], loop
+        assert is_ours(function)
+        assert any(one in rules for one in inside) or loop in ("value", "learn")
+
+
+@COMPILES
+def test_a_library_function_outside_these_packages_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    def helper() -> int:
+        return 1
+
+    def loop() -> int:
+        return helper()
+
+    helper.__module__ = "aleazero.evaluation.new"
+    with pytest.raises(AssertionError, match=r"aleazero\.evaluation\.new"):
+        compile_loop(loop, "some")
+
+
+# -- borrow ----------------------------------------------------------------------------------------------------
+
+
+class Inner(NamedTuple):
+    """Arrays inside."""
+
+    numbers: Any
+    records: Any
+
+
+class Outer(NamedTuple):
+    """Arrays, a tuple of arrays, numbers and a pair of equal types."""
+
+    first: Any
+    inner: Inner
+    scale: float
+    pair: Any
+
+
+def make_sum() -> Callable[..., int]:
+    def total(outer: Any) -> Any:
+        records = outer.inner.records
+        found = 0.0
+        for i in range(len(outer.first)):
+            found += outer.scale * outer.first[i] + outer.inner.numbers[i, 0] + records[i].x
+            found += outer.pair[0][i] - outer.pair[1][i]
+        return found
+
+    total.__module__ = "aleazero.search.test"  # compiled as one of ours: it counts no references
+
+    def loop(outer_: Any, alone_: Any, out: Any) -> int:
+        outer, alone = borrow(outer_), borrow(alone_)
+        out[0] = total(outer)
+        alone[0] = 7
+        return 3
+
+    return loop
+
+
+def test_borrowed_tuples_are_the_same_arrays(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path))
+    records = np.zeros(3, [("x", np.float32), ("y", np.int8)]).view(np.recarray)
+    records.x[:] = 1, 2, 3
+    pair = (np.full(3, 5.0), np.ones(3))
+    outer = Outer(np.arange(3), Inner(np.full((3, 1), 10, np.int16), records), 100.0, pair)
+    loop = compile_loop(make_sum(), "borrow")
+    for _ in range(3):
+        alone, out = np.zeros(1, np.int64), np.zeros(1)
+        assert loop(outer, alone, out) == 3
+        assert (out[0], alone[0]) == (300.0 + 30.0 + 6.0 + 12.0, 7)
+    assert borrow(outer) is outer
+
+
+# -- the memo --------------------------------------------------------------------------------------------------
+
+
+def make_add(more: int) -> Callable[[Any], Callable[..., int]]:
+    def make(kernels: Any) -> Callable[..., int]:
+        kind = kernels.kind
+
+        def add(state: Any) -> int:
+            return int(kind(state)) + more
+
+        return add
+
+    return make
+
+
+def test_a_loop_is_made_once_per_game_name_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str]] = []
+
+    def compile_nothing(function: Any, game: str, name: str = "") -> Any:
+        made.append((game, name))
+        return function
+
+    monkeypatch.setattr(native_compile, "compile_loop", compile_nothing)
+    games = [aleazero.load_game("pig", target=10) for _ in range(2)]
+    loops = [loop_of(game, name, make_add(key), key) for game in games for name in "ab" for key in (0, 1)]
+    again = [loop_of(game, name, make_add(9), key) for game in games for name in "ab" for key in (0, 1)]
+    assert loops == again
+    assert len(set(map(id, loops))) == 8
+    assert made == 2 * ([("pig", "a")] * 2 + [("pig", "b")] * 2)
+    state = games[0].new_initial_state().vector
+    assert loops[1](state) == loops[0](state) + 1
+
+
+def test_what_depends_on_no_game_is_made_once_per_process() -> None:
+    made: list[int] = []
+    for _ in range(2):
+        made_once(None, ("test", 1), lambda: made.append(1))
+    assert made == [1]
+
+
+def test_ends_are_seen_with_and_without_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop that does not read points must not be taken for the one that does, which was made later."""
+    monkeypatch.setattr(native_compile, "compile_loop", lambda function, game, name="": function)
+    game = aleazero.load_game("yatzy", players=2)
+    states = np.array([game.new_initial_state().vector], np.int64)
+    size = game.info.features.size(2)
+    without, with_points = (values.SeenStates(game, size, states, points) for points in (False, True))
+    assert without.points.shape == (1, 0)
+    assert with_points.points.shape == (1, 2)
+    loops = [vars(game)["_made_once"]["ends", points] for points in (False, True)]
+    assert [game.kernels.words["points"] in reached(loop) for loop in loops] == [False, True]
+
+
+def test_rules_that_are_rejected_are_named_by_their_game() -> None:
+    table: dict[int, int] = {}
+
+    def loop(x: int) -> int:
+        return table[x]
+
+    with pytest.raises(GameError, match=r"^climb: table, used by loop, is a dict"):
+        compile_loop(loop, "climb", "plan")
+
+
+# -- small things ----------------------------------------------------------------------------------------------
+
+
+def test_states_are_wide_without_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    assert kernel_dtype("int8") == np.int8
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert kernel_dtype("int8") == np.int64
+
+
+def test_marked_functions_stay_calls() -> None:
+    def work() -> int:
+        return 1
+
+    work.__module__ = "aleazero.search.test"
+    assert native_compile._part_options(work) == {"forceinline": True, "_nrt": False}
+    assert native_compile._part_options(not_inlined(work)) == {"forceinline": False, "_nrt": False}
+    work.__module__ = "some_game"
+    assert native_compile._part_options(work) == {"_nrt": True}
