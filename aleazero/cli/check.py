@@ -11,7 +11,7 @@ from aleazero.cli.failure import rules_of
 from aleazero.cli.options import GameArgument, JsonFlag, ParamOption
 
 if TYPE_CHECKING:
-    from aleazero.games.contract import CheckReport
+    from aleazero.games.check import CheckReport
     from aleazero.search.result import SearchResult
 
 SIMULATIONS = 64
@@ -53,7 +53,7 @@ def check(
     from aleazero.cli.searching import timed_search
     from aleazero.cli.show import print_json
     from aleazero.cli.specs import read_game
-    from aleazero.games.contract import check_game
+    from aleazero.games.check import check_game
     from aleazero.games.kernel import KernelGame
     from aleazero.search.config import SearchConfig
 

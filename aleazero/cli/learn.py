@@ -63,7 +63,7 @@ def learn(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import read_game, refuse_ignored
-    from aleazero.evaluation.learnt import can_judge
+    from aleazero.evaluation.strength import can_measure
     from aleazero.training.learn import MEASURED, open_run
     from aleazero.training.learn import learn as learn_rounds
     from aleazero.training.recipe import make_learner
@@ -79,7 +79,7 @@ def learn(
         raise ConfigError("--minutes and --rounds are both given, expected one of them")
     loaded = read_game(game, param)
     unknown = f"nothing is known to measure checkpoints of {loaded!r} by"
-    refuse_ignored(context, {"judge": unknown if judge and not can_judge(loaded) else None})
+    refuse_ignored(context, {"judge": unknown if judge and not can_measure(loaded) else None})
     config = read_settings(loaded, settings or [], seed, rounds)
     limit = None if rounds is not None else 6.0 if minutes is None else minutes
     if limit is not None and getattr(config, "hold", 1.0) < MEASURED:
@@ -155,9 +155,9 @@ class View:
         """A checkpoint is written: measure it, where there is something to measure it by."""
         if not self._judges:
             return {}
-        from aleazero.evaluation.learnt import judge_learnt
+        from aleazero.evaluation.strength import measure_values
 
-        self.judged = judge_learnt(path, self.game, threads=self._threads)
+        self.judged = measure_values(path, self.game, threads=self._threads)
         return self.judged
 
 

@@ -27,7 +27,6 @@ from aleazero.cli import (
     gate,
     learn,
     match,
-    oracle,
     play,
     replay,
     report,
@@ -37,6 +36,7 @@ from aleazero.cli import (
     watch,
 )
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.cli.verbs import yatzy
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -61,10 +61,11 @@ app.command("report")(report.report)
 app.command("match")(match.match)
 app.command("gate")(gate.gate)
 app.command("watch")(watch.watch)
+evaluate.app.command("solitaire")(yatzy.solitaire)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
-app.add_typer(oracle.app, name="oracle")
+app.add_typer(yatzy.app, name="oracle")
 app.add_typer(replay.app, name="replay")
 app.add_typer(bench.app, name="bench")
 app.add_typer(cache.app, name="cache")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from aleazero.cli.measure import best_seconds
-from aleazero.games.yatzy_card import ALL_OPEN
-from aleazero.games.yatzy_turn import LEAF_SCORE, solve_rerolls
+from aleazero.games.yatzy.card import ALL_OPEN
+from aleazero.games.yatzy.turn import LEAF_SCORE, solve_rerolls
 
 TURNS = 1000
 """Solved in one run, beside which the clock costs nothing."""

@@ -13,7 +13,7 @@ from aleazero.cli import yatzy_cases as cases
 from aleazero.cli.measure_chance import mean_of
 from aleazero.games.base import CHANCE, State
 from aleazero.games.dice import DICE, SIZES
-from aleazero.games.yatzy_card import IN_HAND
+from aleazero.games.yatzy.card import IN_HAND
 from aleazero.search.compiled_view import CompiledView
 from aleazero.search.config import SearchConfig, Widening
 from aleazero.search.plain_tree import PlainView, walk

@@ -99,6 +99,7 @@ def play(
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
+    from aleazero.games.kit import kit_of
     from aleazero.games.luck import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
@@ -119,7 +120,7 @@ def play(
     if engine is None:
         budget = (sims, seconds, evaluations) != (None,) * 3
         engine = champion.engine if champion is not None else "search" if budget else SEARCH
-    spec = with_options(parse_spec(engine, "--engine"), options)
+    spec = with_options(parse_spec(engine, "--engine", kit_of(the_game).players), options)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
     with rules_of(game):

@@ -49,7 +49,7 @@ def read_params(pairs: Sequence[str] | None, option: str = "--param", example: s
 
 def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
     """A game by name, by ``path/file.py:NAME`` or by ``openspiel:NAME``."""
-    from aleazero.games.openspiel import from_openspiel
+    from aleazero.games.objects import from_openspiel
     from aleazero.games.registry import load_game
 
     params = read_params(pairs)

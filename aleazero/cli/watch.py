@@ -63,7 +63,7 @@ def watch(
 
 def _load(games: GameFile) -> Game:
     from aleazero.cli.specs import OPENSPIEL
-    from aleazero.games.openspiel import from_openspiel
+    from aleazero.games.objects import from_openspiel
     from aleazero.games.registry import load_game
 
     if games.game.startswith(OPENSPIEL):

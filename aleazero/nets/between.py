@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.nets.ends import Ends
 from aleazero.nets.flat import FlatNet, Floats
 from aleazero.nets.load import load_value_net

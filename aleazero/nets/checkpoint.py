@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.nets.columns import Column, FeatureShape
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.value_config import ValueNetConfig
@@ -110,7 +110,7 @@ _Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
 
 
 class TableConfig(Settings):
-    """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
+    """Tables over tuples of cells, as ``games.kit.TupleShape`` describes them."""
 
     kind: Literal["tuples"] = "tuples"
     cells: int = Field(ge=1, le=MOST_CELLS)

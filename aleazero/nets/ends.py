@@ -8,9 +8,9 @@ import numpy as np
 
 from aleazero.errors import ContractError
 from aleazero.games.base import TERMINAL, Game, find_bad_end
-from aleazero.games.contract import check_features
+from aleazero.games.check import check_features
 from aleazero.games.kernel import KernelGame, Kernels
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.search.compile import compile_loop
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, GameError, PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
 from aleazero.games.kernel import KernelGame
+from aleazero.games.kit import TupleShape
 from aleazero.games.luck import PLAYED, stream_key
-from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.tuples import (
     Features,
     Rows,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.search.borrow import borrow
 from aleazero.search.compile import compile_loop
 

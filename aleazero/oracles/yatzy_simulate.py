@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.dice import ADD, DROP, HANDS, KEEPS, KEPT, NUM_KEEPS, SIZES
-from aleazero.games.yatzy_card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
-from aleazero.oracles.yatzy import TIE, YatzyOracle
+from aleazero.games.yatzy.card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
+from aleazero.oracles.oracle import TIE
+from aleazero.oracles.yatzy import YatzyOracle
 
 CHUNK = 250
 """Games that a thread plays at a time."""
@@ -46,7 +47,7 @@ def simulate(
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         jobs = [
             pool.submit(
-                play, all_seeds[at : at + CHUNK], oracle.values, totals[at : at + CHUNK], uppers[at : at + CHUNK]
+                play, all_seeds[at : at + CHUNK], oracle.table, totals[at : at + CHUNK], uppers[at : at + CHUNK]
             )
             for at in starts
         ]
@@ -62,7 +63,7 @@ def _compiled() -> Callable[..., None]:
     """The compiled loop over games. Tables are arguments, not constants in its code."""
     import numba
 
-    from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
+    from aleazero.games.yatzy.turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
 
     compile_ = numba.njit(nogil=True, error_model="numpy")
     golden, first, second = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))

@@ -10,8 +10,7 @@ from pydantic import Field
 from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.learnt import can_judge
-from aleazero.evaluation.opponents import NAMES
+from aleazero.evaluation.strength import NAMES, can_measure
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
@@ -156,7 +155,7 @@ class RunConfig(Settings):
             if self.rounds is not None and self.rounds < self.iterations:
                 raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
             self.learning(game)
-            if self.evaluate.final_games and not can_judge(game):
+            if self.evaluate.final_games and not can_measure(game):
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
         return game

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+from aleazero.runs.directory import read_notes
 from aleazero.runs.report_charts import Chart
 from aleazero.runs.report_content import EVALUATE, GATE, PHASES, minutes_learnt, newest_ratings, opponents, seconds_of
 from aleazero.runs.report_numbers import shown, shown_game, shown_text
@@ -33,11 +34,6 @@ GLOSSARY: Final = {
     "values are.",
     "Elo": "A scale of strength: equal players have equal ratings, and four hundred more means ten wins for a loss.",
 }
-ALONE: Final = (
-    "In Yatzy for several, the oracle is the player who is best alone: exact for points, blind to what the "
-    "others have. A player who minds them can win more often than not against it. Regret is judged as if alone, at "
-    "equal cards."
-)
 
 
 def summary(files: RunFiles) -> str:
@@ -121,10 +117,10 @@ def missing(files: RunFiles, charts: Sequence[Chart]) -> list[str]:
 
 
 def glossary(files: RunFiles) -> str:
-    """What the words mean."""
-    words = "\n".join(f"<div><dt>{escape(word)}</dt><dd>{escape(said)}</dd></div>" for word, said in GLOSSARY.items())
-    alone = f"<p>{escape(ALONE)}</p>\n" if files.manifest["game"].value == "yatzy" else ""
-    return f"<dl>\n{words}\n</dl>\n{alone}"
+    """What the words mean; the notes of the game's kit come in place of the words that they explain, or last."""
+    meanings = {**GLOSSARY, **read_notes(files.path)}
+    words = "\n".join(f"<div><dt>{escape(word)}</dt><dd>{escape(said)}</dd></div>" for word, said in meanings.items())
+    return f"<dl>\n{words}\n</dl>\n"
 
 
 def _strength(files: RunFiles) -> str:

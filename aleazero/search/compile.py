@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 from aleazero.errors import GameError
 from aleazero.fingerprint import fingerprint, names_used, plain_function
-from aleazero.games.twins import gist
+from aleazero.games.check_compiled import gist
 from aleazero.jit import CacheInfo as CacheInfo
 from aleazero.jit import ContentCache, versions
 from aleazero.jit import cache_info as cache_info

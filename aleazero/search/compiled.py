@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError, GameError, PositionError
 from aleazero.games.base import State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates
 from aleazero.search.backup import release
 from aleazero.search.compile import compile_loop
 from aleazero.search.compiled_tree import CompiledTree

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.luck import stream_key
+from aleazero.games.states import KernelStates
 from aleazero.search.compile import loop_of
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance

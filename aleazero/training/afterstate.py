@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
-from aleazero.games.rows import pack, rows_of, unpack
+from aleazero.games.states import pack, rows_of, unpack
 from aleazero.nets.adam import average, step
 from aleazero.nets.between import Between, require_phases
 from aleazero.nets.checkpoint import ValueMetadata, write_checkpoint

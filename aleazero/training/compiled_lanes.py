@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.kernel import KernelGame, Kernels
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.search.borrow import borrow
 from aleazero.search.compile import loop_of
 from aleazero.search.compiled_planner import plan_settings

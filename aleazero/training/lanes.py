@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.training.compiled_lanes import CompiledLanes
 from aleazero.training.planned_lanes import Ints, PlannedLanes, Played, Values
 

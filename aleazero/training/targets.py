@@ -72,3 +72,17 @@ def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, va
             for seat in range(players):
                 out[i, seat] = found[(viewer + seat) % players]
             behind[:] = found
+
+
+Tenths = list[tuple[float, float, int]]
+"""Predicted, came, and how many, from the lowest prediction to the highest."""
+
+
+def tenths(predicted: NDArray[Any], came: NDArray[Any]) -> Tenths:
+    """The means of both in ten groups by what was predicted."""
+    order = np.argsort(predicted, kind="stable")
+    return [
+        (float(predicted[part].mean()), float(came[part].mean()), len(part))
+        for part in np.array_split(order, 10)
+        if len(part)
+    ]

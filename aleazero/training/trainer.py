@@ -23,11 +23,10 @@ from aleazero.nets.config import NetShape, ValueScale, counts_wins
 from aleazero.nets.inference import Net
 from aleazero.replay.sampler import Batch, Sampler
 from aleazero.replay.window import Rows, Window
-from aleazero.training.calibration import tenths
 from aleazero.training.config import TrainConfig
 from aleazero.training.exact import exact_targets
 from aleazero.training.loss import Lesson, losses
-from aleazero.training.targets import value_targets
+from aleazero.training.targets import tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
 SAMPLES: Final = 0x73616D706C6573  # "samples": the stream of the order of samples

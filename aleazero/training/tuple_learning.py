@@ -16,8 +16,8 @@ from pydantic import Field
 
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
+from aleazero.games.kit import TupleShape
 from aleazero.games.luck import stream_key
-from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
 from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop

@@ -14,7 +14,7 @@ import numpy as np
 
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import KernelGame
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.nets.tuples import Rows, borrow_features, borrow_rows, make_put, make_rows, make_value_rows
 from aleazero.search.borrow import borrow
 from aleazero.search.settle import make_settle

@@ -67,7 +67,7 @@ def test_rules_that_raise_are_one_line(refused, coin_file):
 
 
 def test_a_game_that_may_never_end_is_pointed_out(run, coin_file, monkeypatch):
-    import aleazero.games.contract as contract
+    import aleazero.games.check as contract
 
     original = contract.check_game
     monkeypatch.setattr(contract, "check_game", lambda *words, **named: original(*words, **named, max_length=1))

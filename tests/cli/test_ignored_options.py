@@ -34,7 +34,7 @@ TEXT = (
     "search:sims=5,evaluations=50,chance=open,evaluator=uniform,c=1,selection=uct",
 )
 PLAN = ("analyse", "pig", "--plan", "turn")
-REGRET = ("regret", "--player", "greedy")
+REGRET = ("regret", "--player", "greedy", "--game", "pig")
 LEARN = ("learn", "--game", "pig", "--out", "run")
 SELFPLAY = ("selfplay", "--game", "pig", "--out", "replay")
 WINS, RETURNS = ("gate", "greedy", "random", "--game", "pig"), ("gate", "greedy", "random", "--game", "dice_game")
