@@ -85,6 +85,8 @@ class Kernels:
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/lanes.py``); not a kernel."""
+        self.kit: Callable[..., Any] | None = namespace.get("kit")
+        """What is known of the game beyond its rules (``games/kit.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
 
     init: Kernel

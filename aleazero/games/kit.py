@@ -94,8 +94,8 @@ def kit_of(game: Game) -> GameKit:
 def _make(game: Game) -> GameKit:
     source = getattr(game, "module", None) or getattr(game, "state_class", None)
     found = _given.get(source)
-    if found is None:
-        found = getattr(source, "kit", None)
+    if found is None:  # a kernel game's own is bound to its parameters, as its rules are
+        found = game.kernels.kit if hasattr(game, "kernels") else getattr(source, "kit", None)
     if found is None:
         found = _given.get(getattr(source, "__name__", None))
     if isinstance(found, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
-from aleazero.games.base import Game, State
+from aleazero.games.base import DECISION, EXACT, Game, State
 from aleazero.games.kit import kit_of
 from aleazero.oracles.solve import TIE as TIE
 from aleazero.oracles.solve import Solution, solve
@@ -23,11 +23,10 @@ KEPT: Final = 4
 
 
 class Oracle(Protocol):
-    """The exact value of every state and action that play can reach; others are a PositionError."""
+    """The exact value of every state and action that play can reach; others are a PositionError.
 
-    @property
-    def evaluator(self) -> Any:
-        """The same values as an evaluator of a search; None if there is none."""
+    An oracle may have an ``evaluator`` of its own; ``evaluator_of`` makes one for others.
+    """
 
     def values(self, state: State) -> NDArray[np.float64]:
         """By player, the expected return under best play; of afterstates too."""
@@ -50,6 +49,31 @@ class SolvedOracle:
         """By legal action, the expected return of the mover."""
         mover = state.current_player()
         return {action: float(value[mover]) for action, value in self.evaluator.action_values(state).items()}
+
+
+class OracleEvaluator:
+    """An oracle as an evaluator of searches and plans, exact at decisions and at afterstates."""
+
+    sees_states = True
+    afterstates = EXACT
+    decisions = EXACT
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+
+    def __call__(self, states: Sequence[State]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logits 0 for best actions and −30 for the others; values by seat from the viewer on."""
+        logits = np.full((len(states), states[0].game.num_actions), -30.0)
+        for row, state in enumerate(states):
+            if state.kind() == DECISION:
+                logits[row, best_of(self._oracle.action_values(state))] = 0.0
+        return logits, np.array([np.roll(self._oracle.values(state), -state.viewer()) for state in states])
+
+
+def evaluator_of(oracle: Oracle) -> Any:
+    """The evaluator that an oracle has, or else one over its values."""
+    own = getattr(oracle, "evaluator", None)
+    return OracleEvaluator(oracle) if own is None else own
 
 
 def best_of(values: Mapping[int, float]) -> list[int]:

@@ -70,9 +70,9 @@ def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_tempera
     if prior_temperature is not None and name != "net":
         raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
     if name == "oracle":
-        from aleazero.oracles.oracle import require_oracle
+        from aleazero.oracles.oracle import evaluator_of, require_oracle
 
-        return require_oracle(game).evaluator
+        return evaluator_of(require_oracle(game))
     if name == "net":
         from aleazero.players.net import read_any_net
 

@@ -8,7 +8,6 @@ points shows whether it knows the game.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +50,6 @@ class SoloOracle:
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        self.evaluator: Any = None
-        """There is none: these values say nothing about who wins."""
 
     def values(self, state: State) -> NDArray[np.float64]:
         """The expected score of the first player."""
