@@ -53,7 +53,7 @@ class EvaluateConfig(Settings):
         description="Which of the fixed opponents: random, rollout, oracle; left out: all that the game has.",
     )
     oracle_games: int = Field(
-        2000, ge=0, description="Against the player who is best alone, or alone, judged by it, in Yatzy; 0 for none."
+        2000, ge=0, description="Games of the game's own fast measurement of each network, if there is one; 0 for none."
     )
     final_pairs: int = Field(
         0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."

@@ -27,7 +27,7 @@ STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
 BRANCHES: Final = 0x6272616E636873  # "branchs": their stream
 HASH_ENTRY: Final = 8 + 4
-OBJECT_NODE: Final = 2048
+OBJECT_NODE: Final = 2_048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
 
 

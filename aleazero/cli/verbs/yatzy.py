@@ -25,20 +25,13 @@ INK, FAINT, BAR, MEAN = "#22272e", "#d9dde3", "#1565c0", "#b3395b"
 STEP = 5
 """Points of a bar of the plot."""
 
-app = typer.Typer(no_args_is_help=True, help="Exact values: of every decision of one-player Yatzy.")
-yatzy = typer.Typer(
+oracle = typer.Typer(
     no_args_is_help=True,
     help="One-player Yatzy, solved exactly. The first use builds a table (some seconds) and keeps it.",
 )
-app.add_typer(yatzy, name="yatzy")
 
 
-@app.callback()
-def oracle() -> None:
-    """Exact values: of every decision of one-player Yatzy."""
-
-
-@yatzy.command("expected")
+@oracle.command("expected")
 def expected(json: JsonFlag = False) -> None:
     """Print the expected score of a game under best play.
 
@@ -55,7 +48,7 @@ def expected(json: JsonFlag = False) -> None:
     typer.echo(f"{value:.10f}")
 
 
-@yatzy.command("show")
+@oracle.command("show")
 def show(
     position: Annotated[
         str,
@@ -141,7 +134,7 @@ def _actions_table(data: dict[str, Any], top: int) -> Any:
     return table
 
 
-@yatzy.command("simulate")
+@oracle.command("simulate")
 def simulate(
     games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**8)] = 20_000,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same games.")] = 0,
