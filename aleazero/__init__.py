@@ -39,20 +39,29 @@ if TYPE_CHECKING:
         GameInfo,
         State,
     )
-    from aleazero.games.contract import (
+    from aleazero.games.check import (
         CheckReport,
         check_game,
+    )
+    from aleazero.games.kit import (
+        GameKit,
     )
     from aleazero.games.luck import (
         played_outcome,
     )
-    from aleazero.games.openspiel import (
+    from aleazero.games.objects import (
         from_openspiel,
     )
     from aleazero.games.registry import (
         game_names,
         load_game,
         register_game,
+    )
+    from aleazero.oracles.oracle import (
+        oracle_of,
+    )
+    from aleazero.oracles.solve import (
+        solve,
     )
     from aleazero.players.agent import (
         Agent,
@@ -129,13 +138,16 @@ _HOMES = {
     "Game": "aleazero.games.base",
     "GameInfo": "aleazero.games.base",
     "State": "aleazero.games.base",
-    "CheckReport": "aleazero.games.contract",
-    "check_game": "aleazero.games.contract",
+    "CheckReport": "aleazero.games.check",
+    "check_game": "aleazero.games.check",
     "played_outcome": "aleazero.games.luck",
-    "from_openspiel": "aleazero.games.openspiel",
+    "from_openspiel": "aleazero.games.objects",
     "game_names": "aleazero.games.registry",
     "load_game": "aleazero.games.registry",
     "register_game": "aleazero.games.registry",
+    "GameKit": "aleazero.games.kit",
+    "oracle_of": "aleazero.oracles.oracle",
+    "solve": "aleazero.oracles.solve",
     "ChanceConfig": "aleazero.search.config",
     "Widening": "aleazero.search.config",
     "SearchConfig": "aleazero.search.config",
@@ -198,6 +210,7 @@ __all__ = [
     "Game",
     "GameError",
     "GameInfo",
+    "GameKit",
     "IllegalActionError",
     "OutcomeStats",
     "Plan",
@@ -227,10 +240,12 @@ __all__ = [
     "make_agent",
     "make_player",
     "measure_regret",
+    "oracle_of",
     "play_match",
     "played_outcome",
     "register_game",
     "self_play_episode",
+    "solve",
 ]
 
 

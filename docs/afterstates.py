@@ -28,10 +28,10 @@ import aleazero
 from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.regret import measure_regret
-from aleazero.evaluation.tuple_scores import judge_tuples
-from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
-from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
-from aleazero.oracles.judge import judge_of
+from aleazero.evaluation.strength import measure_tables
+from aleazero.evaluation.yatzy.measure import measure_duel, measure_solo
+from aleazero.evaluation.yatzy.positions import classify, load_set, solitaire
+from aleazero.oracles.oracle import require_oracle
 from aleazero.oracles.solve import solve
 from aleazero.oracles.yatzy import load_or_build
 from aleazero.replay.window import Window
@@ -55,18 +55,18 @@ BEST_ALONE = 248.44
 
 
 def judge_yatzy1(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
-    found = judge_alone(learner.values, load_or_build(), 10_000 if last else 2_000)
+    found = measure_solo(learner.values, load_or_build(), 10_000 if last else 2_000)
     return {"regret": found.regret.to_dict(), "score": found.score.to_dict()}
 
 
 def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
-    found = judge_duels(learner.values, load_or_build(), 20_000 if last else 1_000, threads=2)
+    found = measure_duel(learner.values, load_or_build(), 20_000 if last else 1_000, threads=2)
     return {"won": found.won.to_dict(), "score": found.score.to_dict(), "oracle_score": found.oracle_score.to_dict()}
 
 
 def judge_2048(learner: TupleLearner, last: bool) -> dict[str, Any]:
     """Scores looking one move ahead, and at the end of a run two."""
-    looked = {plies: judge_tuples(learner.game, learner.tuples, games, plies=plies, seed=3, threads=2)
+    looked = {plies: measure_tables(learner.game, learner.tuples, games, plies=plies, seed=3, threads=2)
               for plies, games in ((1, 1000 if last else 200), (2, 300)) if plies == 1 or last}  # fmt: skip
     return {f"score_{plies}": found.mean.to_dict() for plies, found in looked.items()}
 
@@ -187,7 +187,7 @@ def compare_search(seed: int, minutes: float) -> list[dict[str, Any]]:
             player = aleazero.make_player(f"{spec},net={net}", game)
             player.select_many(positions[:8], [0] * 8)  # compiles
             began = time.process_time()
-            found = measure_regret(player, positions, judge_of(game), classify=classify)
+            found = measure_regret(player, positions, require_oracle(game), classify=classify)
             spent = time.process_time() - began
             rows.append({"case": "search", "label": spec, "seed": seed, "minutes": minutes, "sims": sims,
                          "ms": 1000 * spent / len(positions), "regret": found.overall.to_dict(),

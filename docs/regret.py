@@ -19,14 +19,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the package benchmarks
 
 from aleazero.evaluation.regret import RegretReport, measure_regret
-from aleazero.evaluation.yatzy_sampling import sample_positions
-from aleazero.evaluation.yatzy_sets import Position, classify, load_set, solitaire
+from aleazero.evaluation.yatzy.positions import Position, classify, load_set, solitaire
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import load_game
-from aleazero.oracles.judge import judge_of
+from aleazero.oracles.oracle import require_oracle
 from aleazero.players.make import make_player
 from benchmarks.yatzy.measure import ratio_of
+from benchmarks.yatzy.sampling import sample_positions
 
 HERE = Path(__file__).resolve().parent
 KEPT, PICTURE, PAGE = HERE / "regret.json", HERE / "images" / "regret.png", HERE / "regret.md"
@@ -57,7 +57,7 @@ def measure(name: str, positions: list[Position], seed: int = 0) -> RegretReport
     game = by_lot() if name.endswith(BY_LOT) else solitaire()
     player = make_player(name.removesuffix(BY_LOT), game, threads=os.cpu_count() or 1)
     states = [one.state() for one in positions]
-    return measure_regret(player, states, judge_of(game), seed=seed, classify=classify)
+    return measure_regret(player, states, require_oracle(game), seed=seed, classify=classify)
 
 
 def name_of(setting: str, sims: int) -> str:
@@ -98,7 +98,7 @@ def measure_all() -> dict[str, Any]:
 
 def measure_fresh() -> dict[str, Any]:
     """The first and the last budget on fresh positions, with other luck."""
-    fresh = sample_positions(170, FRESH_SEED, judge_of(solitaire()))
+    fresh = sample_positions(170, FRESH_SEED, require_oracle(solitaire()))
     rows, ratios = measure_settings(FRESH, fresh, (BUDGETS[0], BUDGETS[-1]), 1)
     return {"fresh": rows, "fresh_ratios": ratios}
 

@@ -4,8 +4,7 @@ import fcntl
 
 import pytest
 
-from aleazero.oracles.yatzy import load_or_build
-from aleazero.oracles.yatzy_table import table_path
+from aleazero.oracles.yatzy import load_or_build, table_path
 
 
 @pytest.fixture(scope="session")

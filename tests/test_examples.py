@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aleazero.errors import PositionError
-from aleazero.games.contract import check_game
+from aleazero.games.check import check_game
 from aleazero.games.registry import load_game
 from aleazero.oracles.solve import solve
 

@@ -31,6 +31,7 @@ PUBLIC = [
     "Game",
     "GameError",
     "GameInfo",
+    "GameKit",
     "IllegalActionError",
     "MANY",
     "NONE",
@@ -63,10 +64,12 @@ PUBLIC = [
     "make_agent",
     "make_player",
     "measure_regret",
+    "oracle_of",
     "play_match",
     "played_outcome",
     "register_game",
     "self_play_episode",
+    "solve",
 ]
 
 

@@ -34,7 +34,7 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
         path for end in ("py", "json", "css", "j2", "safetensors") for path in (ROOT / "aleazero").rglob(f"*.{end}")
     ]
     shipped = {str(path.relative_to(ROOT)) for path in files}
-    assert "aleazero/evaluation/sets/yatzy-small.json" in shipped
+    assert "aleazero/evaluation/yatzy/sets/yatzy-small.json" in shipped
     assert {"aleazero/report/page.html.j2", "aleazero/report/style.css"} <= shipped
     assert "aleazero/champions/yatzy_2.safetensors" in shipped
     assert shipped <= set(names)

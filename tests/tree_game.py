@@ -25,7 +25,8 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
 from aleazero.games.kernel import KernelGame, KernelState
-from aleazero.search.evaluator import ESTIMATE, NONE, Asked
+from aleazero.search.evaluator import ESTIMATE, NONE
+from aleazero.training.turns import Asked
 
 PLAYERS = 2
 MOST_PLAYERS = 4

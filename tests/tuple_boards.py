@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.games.twenty48 import tuple_shape
 
 SMALL = TupleShape(cells=16, values=12, tuples=((0, 1, 2, 3), (5, 4, 1), (0, 5)), symmetries=tuple_shape().symmetries)

@@ -13,9 +13,8 @@ from typing import Annotated
 import typer
 
 import aleazero
-from aleazero.cli import oracle
 from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
-from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, runs, selfplay, train
+from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, runs, selfplay, train, yatzy
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -39,10 +38,13 @@ app.command("report")(runs.report)
 app.command("match")(match.match)
 app.command("gate")(match.gate)
 app.command("watch")(play.watch)
+evaluate.app.command("solitaire")(yatzy.solitaire)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(runs.app, name="runs")
 app.add_typer(train.config_app, name="config")
-app.add_typer(oracle.app, name="oracle")
+oracle = typer.Typer(no_args_is_help=True, help="Show exact values, and play by them.")
+oracle.add_typer(yatzy.oracle, name="yatzy")
+app.add_typer(oracle, name="oracle")
 app.add_typer(replay.app, name="replay")
 app.add_typer(games.cache_app, name="cache")
 app.command("demo")(games.demo)

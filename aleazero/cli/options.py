@@ -206,7 +206,7 @@ def read_game(spec: str, pairs: Sequence[str] | None = None) -> Game:
 
 def load(spec: str, params: Mapping[str, Any]) -> Game:
     """Load a game by name, by ``path/file.py:NAME`` or by ``openspiel:NAME``."""
-    from aleazero.games.openspiel import from_openspiel
+    from aleazero.games.objects import from_openspiel
     from aleazero.games.registry import load_game
 
     if spec.startswith(OPENSPIEL):

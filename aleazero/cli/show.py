@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aleazero.evaluation.estimate import Estimate
-    from aleazero.evaluation.scores import Scores
+    from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
 
@@ -398,7 +398,7 @@ def estimate_text(estimate: Estimate, digits: int = 2) -> str:
 
 def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
     """The mean and its interval, the bonus, percentiles, and a histogram."""
-    from aleazero.evaluation.scores import BIN
+    from aleazero.evaluation.yatzy.measure import BIN
 
     facts = facts_table()
     facts.add_row("games", f"{len(scores.totals):,}")

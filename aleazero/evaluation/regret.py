@@ -6,16 +6,19 @@ are all optimal and have no regret.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
-from aleazero.errors import PositionError
+from aleazero.errors import ConfigError, PositionError
 from aleazero.evaluation.estimate import Estimate
 from aleazero.games.base import State
-from aleazero.oracles.judge import Judge, best_of
+from aleazero.oracles.oracle import Oracle, best_of
 from aleazero.players.player import Player
 
+T = TypeVar("T")
 WORST: Final = 10
 CHUNK: Final = 64
 """Positions that a player is asked about at once."""
@@ -112,13 +115,13 @@ class RegretReport:
 def measure_regret(
     player: Player,
     states: Sequence[State],
-    judge: Judge,
+    oracle: Oracle,
     *,
     seed: int = 0,
     classify: Classify | None = None,
     progress: Progress | None = None,
 ) -> RegretReport:
-    """Ask a player about each position and judge its action; ``seed`` is of the player's own luck."""
+    """Ask a player about each position and judge its action by the oracle; ``seed`` is of the player's own luck."""
     if not states:
         raise PositionError("got no positions to judge, expected at least one")
     decisions: list[Judged] = []
@@ -126,7 +129,7 @@ def measure_regret(
         some = states[first : first + CHUNK]
         actions = player.select_many(some, [seed] * len(some))
         decisions += [
-            _judge(state, action, judge, classify or by_class) for state, action in zip(some, actions, strict=True)
+            _judge(state, action, oracle, classify or by_class) for state, action in zip(some, actions, strict=True)
         ]
         if progress is not None:
             progress(len(decisions), len(states))
@@ -138,8 +141,8 @@ def by_class(state: State) -> tuple[str, str]:
     return state.game.info.decision_classes[state.decision_class()], "all"
 
 
-def _judge(state: State, action: int, judge: Judge, classify: Classify) -> Judged:
-    values = judge.action_values(state)
+def _judge(state: State, action: int, oracle: Oracle, classify: Classify) -> Judged:
+    values = oracle.action_values(state)
     best = best_of(values)
     canonical = state.canonical_action(action)
     if canonical not in values:
@@ -147,3 +150,27 @@ def _judge(state: State, action: int, judge: Judge, classify: Classify) -> Judge
     regret = 0.0 if canonical in best else max(values.values()) - values[canonical]
     names = tuple(state.action_to_string(one) for one in best)
     return Judged(state.to_text(), *classify(state), state.action_to_string(canonical), names, regret)
+
+
+def read_positions(file: Path, read: Callable[[Any], T]) -> list[T]:
+    """Read a file of positions, a JSON list; ``read`` reads one entry.
+
+    Raises:
+        ConfigError: the file cannot be read.
+        PositionError: it is not a list, or an entry is not a position.
+    """
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise PositionError(f"{file.name}: got what is no JSON ({error}), expected a list of positions") from None
+    if not isinstance(rows, list) or not rows:
+        raise PositionError(f"{file.name}: got {json.dumps(rows)[:100]}, expected a list of positions")
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            found.append(read(row))
+        except PositionError as error:
+            raise PositionError(f"{file.name}, position {number}: {error}") from None
+    return found

@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from enum import IntEnum
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +29,17 @@ MANY: Final = -1
 
 CHANCE_PLAYER: Final = -1
 TERMINAL_PLAYER: Final = -4
+
+
+class Trust(IntEnum):
+    """How far an evaluator's value of a kind of node is trusted."""
+
+    NONE = 0
+    ESTIMATE = 1
+    EXACT = 2
+
+
+NONE, ESTIMATE, EXACT = Trust.NONE, Trust.ESTIMATE, Trust.EXACT
 
 PROBABILITY_TOLERANCE: Final = 1e-9
 """How far the probabilities of a chance event may be from summing to 1."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.kit import Example, GameKit
 
 Vector = NDArray[np.int64]
 
@@ -129,3 +130,8 @@ def render(state: Vector) -> str:
     filled = min(END, score)
     note = {CHANCE: "  rolling", TERMINAL: "  over"}.get(int(state[KIND]), "")
     return f"{'█' * filled}{'░' * (END - filled)} {score}{note}"
+
+
+def kit(game: Game) -> GameKit:
+    """Return the examples of the demo."""
+    return GameKit(examples=(Example("16 points of at most 25: stop, or roll once more?", "16"),))

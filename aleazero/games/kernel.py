@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,8 @@ class Kernels:
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/turns.py``); not a kernel."""
+        self.kit: Callable[..., Any] | None = namespace.get("kit")
+        """What is known of the game beyond its rules (``games/kit.py``); not a kernel."""
         self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
 
     init: Kernel
@@ -161,10 +163,11 @@ def call_with_params(describe: Callable[..., Any], params: Mapping[str, Any], na
 class KernelGame(Game):
     """A game whose rules compile."""
 
-    def __init__(self, module: types.ModuleType, params: Mapping[str, Any]) -> None:
+    def __init__(self, module: types.ModuleType, params: Mapping[str, Any], title: str | None = None) -> None:
+        """``title`` is what errors call the game until its own name is known; default: the module's last part."""
         if not callable(getattr(module, "describe", None)):
             raise ContractError(f"{module.__name__}: a kernel game needs a function describe() -> GameInfo")
-        info, settled = call_with_params(module.describe, params, module.__name__.rpartition(".")[2])
+        info, settled = call_with_params(module.describe, params, title or module.__name__.rpartition(".")[2])
         if not isinstance(info, GameInfo):
             raise ContractError(f"{module.__name__}: describe() gave {type(info).__name__}, expected GameInfo")
         _check_sizes(info)
@@ -395,35 +398,6 @@ class KernelState(State):
 
     def key(self) -> bytes:
         return self.vector.tobytes()
-
-
-class KernelStates(Sequence[State]):
-    """States as rows of an array (states, state size); one is made where somebody looks at it."""
-
-    def __init__(self, game: KernelGame, vectors: Vector) -> None:
-        self.game, self.vectors = game, vectors
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-    @overload
-    def __getitem__(self, place: int) -> KernelState: ...
-    @overload
-    def __getitem__(self, place: slice) -> KernelStates: ...
-    def __getitem__(self, place: int | slice) -> KernelState | KernelStates:
-        if isinstance(place, slice):
-            return KernelStates(self.game, self.vectors[place])
-        return KernelState(self.game, self.vectors[place].copy())
-
-    def __iter__(self) -> Iterator[State]:
-        return (KernelState(self.game, vector.copy()) for vector in self.vectors)
-
-
-def vectors_of(states: Sequence[State]) -> Vector:
-    """The vectors of kernel games' states (states, state size)."""
-    if isinstance(states, KernelStates):
-        return states.vectors
-    return np.array([cast(KernelState, state).vector for state in states], np.int64)
 
 
 def valid_outcomes(state: State, listed: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -1,4 +1,4 @@
-"""Object games: any Python class with the facade's methods, its instances being states.
+"""Object games: any Python class with the facade's methods, its instances being states; and OpenSpiel's games.
 
 Needed: ``current_player()``, ``legal_actions()``, ``apply_action(a)``, ``returns()``, and with chance
 ``chance_outcomes()``; as attributes of the class ``num_players`` and ``num_actions``. The rest has defaults.
@@ -7,13 +7,14 @@ Needed: ``current_player()``, ``legal_actions()``, ``apply_action(a)``, ``return
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ContractError, GameError, IllegalActionError, PositionError
+from aleazero.errors import ContractError, GameError, IllegalActionError, PositionError, UnknownGameError, nearest
 from aleazero.games.base import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -37,6 +38,8 @@ class ObjectGame(Game):
     def __init__(self, make: Callable[..., Any], info: GameInfo, params: Mapping[str, Any]) -> None:
         super().__init__(info, params)
         self._make = make
+        self.state_class: type | None = None
+        """The class of the states, if the game is made from one."""
 
     @classmethod
     def from_class(cls, state_class: type, params: Mapping[str, Any]) -> ObjectGame:
@@ -55,7 +58,9 @@ class ObjectGame(Game):
             decision_classes=tuple(getattr(first, "decision_classes", ("decision",))),
             phases=tuple(getattr(first, "phases", ("game",))),
         )
-        return cls(lambda: state_class(**params), info, settled)
+        game = cls(lambda: state_class(**params), info, settled)
+        game.state_class = state_class
+        return game
 
     def new_initial_state(self) -> ObjectState:
         return ObjectState(self, self._make(), [])
@@ -194,3 +199,67 @@ class ObjectState(State):
         # Without words of its own an object's text is its address: its history then stands for it.
         plain = all(getattr(type(self.wrapped), name) is getattr(object, name) for name in ("__str__", "__repr__"))
         return (self.serialize() if plain else str(self.wrapped)).encode()
+
+
+def from_openspiel(name: str, **params: Any) -> ObjectGame:
+    """A game of OpenSpiel's by its short name, e.g. ``from_openspiel("pig", winscore=20)``.
+
+    States are told apart by history, as ``pyspiel.State.serialize`` writes it: transpositions stay apart.
+    Refused: simultaneous moves, hidden information, and chance that is sampled inside the game.
+    """
+    pyspiel = _import_pyspiel()
+    # Looked up first: what pyspiel's loader does not know it also complains about on stderr.
+    types = {game_type.short_name: game_type for game_type in pyspiel.registered_games()}
+    if name not in types:
+        raise UnknownGameError(f"OpenSpiel has no game {name!r}, {nearest(name, types)}")
+    known = types[name].parameter_specification
+    for key in params:
+        if key not in known:
+            raise GameError(f"OpenSpiel's {name}: no parameter {key!r}, {nearest(key, known)}")
+    _require_searchable(pyspiel, name, types[name])
+    try:
+        game = pyspiel.load_game(name, params)
+    except Exception as error:
+        raise GameError(f"OpenSpiel cannot load {name} with {params}: {_first_line(error)}") from error
+    _require_searchable(pyspiel, name, game.get_type())
+    return ObjectGame(game.new_initial_state, _describe(name, game), params)
+
+
+def _import_pyspiel() -> Any:
+    try:
+        import pyspiel
+    except ImportError as error:
+        raise GameError("OpenSpiel is not installed, expected pyspiel: pip install aleazero[openspiel]") from error
+    return pyspiel
+
+
+def _require_searchable(pyspiel: Any, name: str, game_type: Any) -> None:
+    kinds = pyspiel.GameType
+    if game_type.dynamics != kinds.Dynamics.SEQUENTIAL:
+        what, expected = f"{game_type.dynamics.name.lower()} moves", "one player to move at a time"
+    elif game_type.information != kinds.Information.PERFECT_INFORMATION:
+        what, expected = "hidden information", "perfect information"
+    elif game_type.chance_mode == kinds.ChanceMode.SAMPLED_STOCHASTIC:
+        what, expected = "chance sampled inside the game", "explicit chance nodes"
+    else:
+        return
+    raise GameError(f"OpenSpiel's {name} cannot be searched: got {what}, expected {expected}")
+
+
+def _describe(name: str, game: Any) -> GameInfo:
+    lowest, highest = float(game.min_utility()), float(game.max_utility())
+    bounded = math.isfinite(lowest) and math.isfinite(highest) and lowest < highest
+    observed = game.get_type().provides_observation_tensor
+    return GameInfo(
+        name=name,
+        num_players=game.num_players(),
+        num_actions=game.num_distinct_actions(),
+        max_outcomes=game.max_chance_outcomes(),
+        utility=(lowest, highest) if bounded else None,
+        observation_size=game.observation_tensor_size() if observed else 0,
+        observation_schema=f"openspiel-{name}",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import GameError, PositionError
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.kit import Example, GameKit
 
 Vector = NDArray[np.int64]
 
@@ -186,3 +187,16 @@ def render(state: Vector) -> str:
         turn = f" +{state[TURN]}" if mark == "→" and state[TURN] else ""
         lines.append(f"{mark} player {player} {'█' * filled}{'░' * (30 - filled)} {score}/{TARGET}{turn}")
     return "\n".join(lines)
+
+
+def kit(game: Game) -> GameKit:
+    """Return the examples of the demo."""
+    short = {"target": 30}  # one compiled search serves the positions and the watched game
+    position = "14-22 turn 12 player 0"
+    return GameKit(
+        examples=(
+            Example("Twelve points at stake, eight behind: hold, or roll again?", position, short),
+            Example("The same, with the die in the air: what each face is worth", f"{position} rolling", short),
+            Example("a game of pig to 30, watched", None, short),
+        )
+    )

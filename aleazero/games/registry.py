@@ -1,11 +1,11 @@
-"""Finding games: those that ship, those a user registers, and those in a user's file."""
+"""Find games: bundled ones, those a user registers, and those in a user's file."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,23 @@ from typing import Any
 from aleazero.errors import AleaZeroError, ContractError, GameError, UnknownGameError, nearest
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
+from aleazero.games.kit import GameKit, give_kit
 from aleazero.games.objects import ObjectGame, is_object_game
 from aleazero.untrusted import is_there
 
 _SHIPPED = {
-    "2048": "aleazero.games.twenty48",
-    "dice_game": "aleazero.games.dice_game",
-    "pig": "aleazero.games.pig",
-    "tic_tac_toe": "aleazero.games.tic_tac_toe",
-    "yatzy": "aleazero.games.yatzy",
+    "2048": ("aleazero.games.twenty48", None),
+    "dice_game": ("aleazero.games.dice_game", None),
+    "pig": ("aleazero.games.pig", None),
+    "tic_tac_toe": ("aleazero.games.tic_tac_toe", None),
+    "yatzy": ("aleazero.games.yatzy.rules", "aleazero.evaluation.yatzy"),
 }
+"""By name: the module of the rules, and that of the kit if it needs the layers above; it is imported when asked for."""
 _registered: dict[str, Any] = {}
+
+for _rules, _kit in _SHIPPED.values():
+    if _kit is not None:
+        give_kit(_rules, _kit)
 
 
 def game_names() -> list[str]:
@@ -33,15 +39,27 @@ def game_names() -> list[str]:
 
 def ships(game: Game) -> bool:
     """Whether a game is one of those that ship, not a user's of the same name."""
-    return isinstance(game, KernelGame) and game.module.__name__ == _SHIPPED.get(game.name)
+    return isinstance(game, KernelGame) and game.module.__name__ == _SHIPPED.get(game.name, (None,))[0]
 
 
-def register_game(name: str, source: Any) -> None:
-    """Make a game known by name. The source is a kernel game's module or an object game's class."""
+def register_game(name: str, source: Any, kit: GameKit | Callable[[Game], GameKit] | None = None) -> None:
+    """Make a game known by name.
+
+    Args:
+        name: what ``load_game`` finds it by.
+        source: a kernel game's module, or an object game's class.
+        kit: what is known of the game beyond its rules, or a function that makes it from the game. Processes that load
+            the game again from its file see only the ``kit`` that the file itself has.
+
+    Raises:
+        GameError: the name belongs to a bundled game.
+        ContractError: the source is not a game.
+    """
     if name in _SHIPPED:
         raise GameError(f"the name {name!r} belongs to a game that ships, expected another")
     _require_game(source, name)
     _registered[name] = source
+    give_kit(source, kit)
 
 
 def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
@@ -55,7 +73,7 @@ def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     if name in _registered:
         return _make(_registered[name], params)
     if name in _SHIPPED:
-        return _make(importlib.import_module(_SHIPPED[name]), params)
+        return _make(importlib.import_module(_SHIPPED[name][0]), params)
     raise UnknownGameError(f"no game {name!r}, {nearest(name, game_names())}")
 
 
@@ -69,9 +87,15 @@ def title_of(name: str) -> str:
 
 def _make(source: Any, params: dict[str, Any]) -> Game:
     if isinstance(source, types.ModuleType):
-        return KernelGame(source, params)
+        return KernelGame(source, params, _title_of_module(source))
     _require_game(source, getattr(source, "__name__", repr(source)))
     return ObjectGame.from_class(source, params)
+
+
+def _title_of_module(module: types.ModuleType) -> str:
+    """What errors call a kernel game: the name of a bundled one, else the last part of the module's name."""
+    names = (name for name, (rules, _) in _SHIPPED.items() if rules == module.__name__)
+    return next(names, module.__name__.rpartition(".")[2])
 
 
 def _require_game(source: Any, name: str) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games.base import DECISION, TERMINAL, GameInfo
+from aleazero.games.base import DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.kit import Example, GameKit
 
 Vector = NDArray[np.int64]
 
@@ -152,3 +153,8 @@ def render(state: Vector) -> str:
     """The board with its coordinates."""
     rows = [f"{r + 1} {' '.join(MARKS[state[3 * r + c]] for c in range(3))}" for r in range(3)]
     return "\n".join(["  a b c", *rows])
+
+
+def kit(game: Game) -> GameKit:
+    """Return the examples of the demo."""
+    return GameKit(examples=(Example("x to move, and o threatens: a game without luck", "x.o/.x./..o"),))

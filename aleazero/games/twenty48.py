@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.kit import Example, GameKit, TupleShape
 from aleazero.untrusted import whole_number
 
 if TYPE_CHECKING:
@@ -324,3 +324,12 @@ def render(state: Vector) -> str:
         cells = (_tile(state[SIDE * r + c]).replace(".", "") for c in range(SIDE))
         lines += ["|" + "|".join(f"{cell:^6}" for cell in cells) + "|", edge]
     return "\n".join(lines)
+
+
+def kit(game: Game) -> GameKit:
+    """Return the examples of the demo."""
+    return GameKit(
+        examples=(
+            Example("Where to slide, when new tiles are luck", "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800"),
+        )
+    )

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.files import write_whole
 from aleazero.games.base import Game
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.tables import TupleTables
@@ -108,7 +108,7 @@ class ValueInfo(CheckpointInfo):
 
 
 class TableConfig(Settings):
-    """Tables over tuples of cells, as ``games.tuple_shape`` describes them."""
+    """Tables over tuples of cells, as ``games.kit.TupleShape`` describes them."""
 
     kind: Literal["tuples"] = "tuples"
     cells: int = Field(ge=1, le=MOST_CELLS)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
-from aleazero.games.rows import Rows, rows_of, state_of, states_of
+from aleazero.games.states import Rows, rows_of, state_of, states_of
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues, TableValues
 from aleazero.search.evaluator import ESTIMATE

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, GameError, PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow, loop_of
 from aleazero.native.random import GAME_DICE, stream_key
 from aleazero.nets.tables import (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow, compile_loop, made_once
 
 Floats = NDArray[np.float32]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.games.base import TERMINAL, Game, find_bad_end
-from aleazero.games.contract import check_features
+from aleazero.games.check import check_features
 from aleazero.games.kernel import KernelGame, Kernels
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.native.compile import loop_of
 from aleazero.nets.checkpoint import load_tables, load_value_net
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import GameError, PositionError
-from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, Game, State
+from aleazero.games.base import CHANCE, DECISION, EXACT, MANY, TERMINAL, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 
 MAX_SWEEPS = 100_000
-BEST_TOLERANCE = 1e-9
-EXACT = 2
-"""The value of ``search.evaluator.EXACT``, by shape: oracles do not import the search."""
+TIE: Final = 1e-9
+"""Actions whose values differ by no more are equally good."""
 
 Progress = Callable[[str, int], None]
 """Called with ("states", found so far) and ("sweeps", done so far)."""
@@ -74,7 +73,7 @@ class Solution:
         edges = range(self.graph.first[number], self.graph.first[number + 1])
         return {int(self.graph.actions[e]): self.values[self.graph.targets[e]].copy() for e in edges}
 
-    def best_actions(self, state: State, tolerance: float = BEST_TOLERANCE) -> list[int]:
+    def best_actions(self, state: State, tolerance: float = TIE) -> list[int]:
         """The actions whose value for the mover is within the tolerance of the best one's, ascending."""
         mover = state.current_player()
         if mover < 0:

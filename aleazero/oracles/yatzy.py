@@ -1,63 +1,108 @@
-"""The exact oracle of one-player Yatzy: expected points to come, and the value of every action.
+"""The exact oracle of one-player Yatzy: the value of every state and action, and how its table is built and stored.
 
 What is stored is one number for each set of open categories and upper total, the value between turns. Everything within
 a turn follows from those in microseconds. Values are points still to come: add what is on the card for the final score.
+
+The table is in the user's cache folder, with versions and a checksum, and is mapped into memory. If it is missing,
+damaged or of another version is never trusted, but built again; it is there complete or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import logging
+import os
+import struct
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Any, Final
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.games import yatzy as rules
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
-from aleazero.games.dice import DICE, HANDS, KEEPS, KEPT, NUM_KEEPS, dice_of_histogram, histogram_of_outcome
+from aleazero.files import cache_root, write_whole
+from aleazero.games.base import CHANCE, DECISION, EXACT, TERMINAL, State
+from aleazero.games.dice import (
+    ADD,
+    DICE,
+    DROP,
+    HANDS,
+    HISTOGRAMS,
+    KEEPS,
+    KEPT,
+    NUM_KEEPS,
+    dice_of_histogram,
+    histogram_of_outcome,
+)
 from aleazero.games.kernel import KernelState
-from aleazero.games.yatzy_card import (
+from aleazero.games.yatzy import rules
+from aleazero.games.yatzy.card import (
     ALL_OPEN,
     AVAIL,
     BOARDS,
     BONUS,
     BONUS_FROM,
     IN_HAND,
+    MARKS,
     NUM_CATEGORIES,
     REROLLS,
+    SCORES,
     TOTAL,
     UPPER,
     UPPER_CATEGORIES,
     categories_of,
     check_upper,
     multiset,
+    possible_totals,
     whole,
 )
-from aleazero.oracles.yatzy_table import load_table
-
-if TYPE_CHECKING:
-    from aleazero.oracles.yatzy_build import Progress
+from aleazero.games.yatzy.turn import LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_rerolls
+from aleazero.oracles.oracle import TIE
 
 Values = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+"""Called with the number of sets of open categories solved so far, and of all."""
 
-EXACT: Final = 2
-"""The value of ``search.evaluator.EXACT``, by shape: oracles do not import the search."""
-TIE: Final = 1e-9
+FORMAT: Final = 1
+"""Version of the file and of what computes its numbers; that of the rules counts too."""
+SHAPE: Final = (ALL_OPEN + 1, BONUS_FROM + 1)
+_HEADER = struct.Struct("<16sII8x32s")
+_MAGIC = b"aleazero yatzy\n\0"
+
+UPPERS = BONUS_FROM + 1
+UPPER_SETS = ALL_OPEN + 1 >> 9
+LOWER_SETS = 1 << 9
+CHUNK = 256
+"""Sets that a thread solves at a time."""
+
+log = logging.getLogger("aleazero")
+
+
+def load_or_build(progress: Progress | None = None) -> YatzyOracle:
+    """The oracle over its stored table, or over one that is built now (some seconds) and stored."""
+    return YatzyOracle(load_table(progress))
 
 
 class YatzyOracle:
-    """Exact values of one-player Yatzy; also an evaluator that is exact at decisions and at afterstates."""
+    """The ``Oracle`` of one-player Yatzy; also an evaluator that is exact at decisions and at afterstates."""
 
     sees_states = True
     afterstates = EXACT
     decisions = EXACT
 
-    def __init__(self, values: Values) -> None:
-        self.values = values
+    def __init__(self, table: Values) -> None:
+        self.table = table
         """(sets of open categories, upper totals) points to come between turns; NaN where play never is."""
         self._solved = lru_cache(maxsize=1024)(self._solve)
+
+    @property
+    def evaluator(self) -> YatzyOracle:
+        """The oracle itself."""
+        return self
 
     def expected(self) -> float:
         """The expected score of a whole game under best play."""
@@ -66,9 +111,9 @@ class YatzyOracle:
     def state_value(self, avail_mask: int, upper_total: int) -> float:
         """Expected points to come between turns, before the next roll."""
         check_upper(avail_mask, upper_total)
-        return float(self.values[avail_mask, upper_total])
+        return float(self.table[avail_mask, upper_total])
 
-    def action_values(self, avail_mask: int, upper_total: int, dice: Sequence[int], rerolls_left: int) -> Values:
+    def hand_values(self, avail_mask: int, upper_total: int, dice: Sequence[int], rerolls_left: int) -> Values:
         """By action, the expected points to come; −inf where it is illegal (keeps: where it is not canonical)."""
         leaf_values, layers = self._turn(avail_mask, upper_total)
         if len(dice) != DICE:
@@ -79,21 +124,12 @@ class YatzyOracle:
         hand = multiset(dice) - HANDS
         values = np.full(rules.NUM_ACTIONS, -np.inf)
         if rerolls_left == 0:
-            from aleazero.games.yatzy_turn import LEAF
-
             free = categories_of(avail_mask)
-            values[rules.MARKS + np.array(free)] = leaf_values[LEAF[free, hand]]
+            values[MARKS + np.array(free)] = leaf_values[LEAF[free, hand]]
         else:
             masks = KEEPS[hand, : NUM_KEEPS[hand]]
             values[masks] = layers[rerolls_left - 1, KEPT[hand, masks]]
         return values
-
-    def best_actions(
-        self, avail_mask: int, upper_total: int, dice: Sequence[int], rerolls_left: int, tolerance: float = TIE
-    ) -> list[int]:
-        """The actions whose value is within the tolerance of the best one's, ascending."""
-        values = self.action_values(avail_mask, upper_total, dice, rerolls_left)
-        return [int(action) for action in np.flatnonzero(values >= values.max() - tolerance)]
 
     def value(self, state: State) -> float:
         """The expected final score from any state of one-player Yatzy."""
@@ -106,13 +142,28 @@ class YatzyOracle:
             return total + self.state_value(avail, upper)
         return total + float(self._turn(avail, upper)[1][rerolls, in_hand])
 
+    def values(self, state: State) -> Values:
+        """The expected final score, of the only player."""
+        return np.array([self.value(state)])
+
+    def action_values(self, state: State) -> dict[int, float]:
+        """By legal action of a decision, the expected final score."""
+        values = self.hand_values(*question(state))
+        total = state.returns()[0]
+        return {action: total + float(values[action]) for action in state.legal_actions()}
+
+    def best_actions(self, state: State, tolerance: float = TIE) -> list[int]:
+        """The actions of a decision whose value is within the tolerance of the best one's, ascending."""
+        values = self.hand_values(*question(state))
+        return [int(action) for action in np.flatnonzero(values >= values.max() - tolerance)]
+
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Logits 0 for best actions and −30 for the others; values are expected final scores."""
         logits = np.full((len(states), rules.NUM_ACTIONS), -30.0)
         values = np.array([[self.value(state)] for state in states]).reshape(-1, 1)
         for row, state in enumerate(states):
             if state.kind() == DECISION:
-                logits[row, self.best_actions(*question(state))] = 0.0
+                logits[row, self.best_actions(state)] = 0.0
         return logits, values
 
     def _turn(self, avail_mask: int, upper_total: int) -> tuple[Values, Values]:
@@ -123,18 +174,16 @@ class YatzyOracle:
         return self._solved(avail_mask, upper_total)
 
     def _solve(self, avail_mask: int, upper_total: int) -> tuple[Values, Values]:
-        from aleazero.games.yatzy_turn import LEAF_CATEGORY, LEAF_SCORE, solve_rerolls
-
         behind = avail_mask & ~(1 << (NUM_CATEGORIES - 1 - LEAF_CATEGORY))
         upper = upper_total + np.where(LEAF_CATEGORY < UPPER_CATEGORIES, LEAF_SCORE, 0)
         bonus = np.where((upper_total < BONUS_FROM) & (upper >= BONUS_FROM), BONUS, 0)
-        leaf_values = LEAF_SCORE + bonus + self.values[behind, np.minimum(upper, BONUS_FROM)]
+        leaf_values = LEAF_SCORE + bonus + self.table[behind, np.minimum(upper, BONUS_FROM)]
         layers = solve_rerolls(leaf_values[None, :], avail_mask)[:, 0]
         return leaf_values, layers
 
 
 def question(state: State) -> tuple[int, int, tuple[int, ...], int]:
-    """What ``action_values`` asks of a decision: open categories, upper total, dice, rerolls left."""
+    """What ``hand_values`` takes of a decision: open categories, upper total, dice, rerolls left."""
     vector = _vector_of(state)
     if state.kind() != DECISION:
         raise PositionError(f"yatzy: nobody decides in {state.to_text()!r}, expected a decision")
@@ -148,6 +197,162 @@ def _vector_of(state: State) -> NDArray[np.int64]:
     return state.vector
 
 
-def load_or_build(progress: Progress | None = None) -> YatzyOracle:
-    """The oracle over its stored table, or over one that is built now (some seconds) and stored."""
-    return YatzyOracle(load_table(progress))
+def table_path() -> Path:
+    """Where the table is kept."""
+    return cache_root() / "oracles" / "yatzy.table"
+
+
+def load_table(progress: Progress | None = None) -> Values:
+    """The stored table, or one that is built now and stored where the disk allows it."""
+    stored = read_table(table_path())
+    if stored is not None:
+        return stored
+    log.warning("solving yatzy, once")
+    built = build_values(progress)
+    try:
+        write_table(table_path(), built)
+    except OSError as error:  # a disk that is full or read-only costs only the next start
+        log.debug("yatzy's table not written: %s", error)
+        return built
+    stored = read_table(table_path())
+    return built if stored is None else stored
+
+
+def write_table(path: Path, values: Values) -> None:
+    """Keep a table: a header with versions and checksum, then the numbers."""
+    payload = np.ascontiguousarray(values, "<f8")
+    write_whole(path, [_header(payload), payload.data])
+
+
+def read_table(path: Path) -> Values | None:
+    """The table of a file, mapped into memory; None where the file is missing, old or damaged."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER.size)
+        mapped = np.memmap(path, "<f8", "r", _HEADER.size, SHAPE)
+        if path.stat().st_size == _HEADER.size + mapped.nbytes and header == _header(mapped):
+            return np.asarray(mapped)
+        log.debug("yatzy's table is old or damaged: %s", path)
+    except (OSError, ValueError) as error:
+        log.debug("yatzy's table not read: %s", error)
+    return None
+
+
+def _header(payload: Values) -> bytes:
+    return _HEADER.pack(_MAGIC, FORMAT, rules.describe(1).version, hashlib.sha256(payload.data).digest())
+
+
+def build_values(progress: Progress | None = None, *, threads: int | None = None, most_open: int = 15) -> Values:
+    """The expected points to come (sets of open categories, upper totals) under best play; NaN where play never is.
+
+    Sets are solved fewest open categories first. A turn is solved as in ``games/yatzy/turn``, for all upper totals of a
+    set side by side, so that the compiled loops run over neighbours in memory. Sets with equally many open categories
+    do not depend on each other and are shared out to threads; which thread solves a set does not change a bit of its
+    values. Sets with more than ``most_open`` open categories stay NaN.
+    """
+    sets = np.arange(ALL_OPEN + 1)
+    open_counts = np.array([mask.bit_count() for mask in sets.tolist()])
+    values = np.zeros((len(sets), UPPERS))
+    counts, scores = HISTOGRAMS[HANDS:].astype(np.uint8), SCORES.astype(np.float64)
+    done, of = 0, int((open_counts <= most_open).sum()) - 1
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        for open_count in range(1, most_open + 1):
+            level = sets[open_counts == open_count]
+            parts = [level[start : start + CHUNK] for start in range(0, len(level), CHUNK)]
+            jobs = {pool.submit(_solve_sets, part, values, scores, counts, ADD, DROP): len(part) for part in parts}
+            for job in as_completed(jobs):
+                job.result()
+                done += jobs[job]
+                if progress is not None:
+                    progress(done, of)
+    values[~_reachable() | (open_counts > most_open)[:, None]] = np.nan
+    return values
+
+
+def _reachable() -> NDArray[np.bool_]:
+    """Which upper totals go with which set of open categories: only the open upper ones count."""
+    uppers = np.zeros((UPPER_SETS, UPPERS), np.bool_)
+    for upper_set in range(UPPER_SETS):
+        uppers[upper_set, list(possible_totals(upper_set << 9 | LOWER_SETS - 1))] = True
+    return np.repeat(uppers, LOWER_SETS, axis=0)
+
+
+def _compile(function: Any) -> Any:
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+@_compile
+def _solve_sets(sets: Any, values: Values, scores: Values, counts: Any, add: Any, drop: Any) -> None:
+    """Fill the values of some sets, given those of all sets with one category less."""
+    solved = np.empty((len(drop), UPPERS))
+    marked = np.empty((6, UPPERS))
+    for avail in sets:
+        filled_faces = 0
+        for face in range(1, 7):
+            filled_faces += 0 if (avail >> (NUM_CATEGORIES - face)) & 1 else face
+        width = min(BONUS_FROM, 5 * filled_faces) + 1  # no upper total is higher
+        _mark_best(avail, values, scores, counts, marked, solved[len(add) :], width)
+        _expect_rolls(solved, add, width)
+        for _ in range(2):
+            _keep_best(solved, drop, width)
+            _expect_rolls(solved, add, width)
+        for upper in range(width):
+            values[avail, upper] = solved[0, upper]
+
+
+@_compile
+def _mark_best(
+    avail: int, values: Values, scores: Values, counts: Any, marked: Values, hands: Values, width: int
+) -> None:
+    """The best mark of each hand: its points, and the value of what is open behind it."""
+    hands[:] = -np.inf
+    for category in range(NUM_CATEGORIES):
+        bit = 1 << (NUM_CATEGORIES - 1 - category)
+        if avail & bit == 0:
+            continue
+        behind = values[avail - bit]
+        if category < 6:
+            for count in range(6):
+                points = count * (category + 1)
+                for upper in range(width):
+                    reached = upper < BONUS_FROM <= upper + points
+                    marked[count, upper] = points + (BONUS if reached else 0) + behind[min(BONUS_FROM, upper + points)]
+            for hand in range(len(hands)):
+                _raise(hands[hand], marked[counts[hand, category]], 0.0, width)
+        else:
+            for hand in range(len(hands)):
+                _raise(hands[hand], behind, scores[hand, category], width)
+
+
+@_compile
+def _raise(best: Values, offered: Values, more: float, width: int) -> None:
+    for lane in range(width):
+        value = offered[lane] + more
+        best[lane] = value if value > best[lane] else best[lane]
+
+
+@_compile
+def _keep_best(lanes: Values, drop: Any, width: int) -> None:
+    """For each multiset the best of keeping it whole and of the best with one die less."""
+    for number in range(1, len(drop)):
+        less = drop[number]
+        a, b, c, d, e = lanes[less[0]], lanes[less[1]], lanes[less[2]], lanes[less[3]], lanes[less[4]]
+        best = lanes[number]
+        for lane in range(width):
+            one = a[lane] if a[lane] > b[lane] else b[lane]
+            two = c[lane] if c[lane] > d[lane] else d[lane]
+            three = e[lane] if e[lane] > best[lane] else best[lane]
+            four = one if one > two else two
+            best[lane] = four if four > three else three
+
+
+@_compile
+def _expect_rolls(lanes: Values, add: Any, width: int) -> None:
+    """The mean over six faces of the values with one die more, from four dice down to none."""
+    for number in range(len(add) - 1, -1, -1):
+        more = add[number]
+        a, b, c = lanes[more[0]], lanes[more[1]], lanes[more[2]]
+        d, e, f = lanes[more[3]], lanes[more[4]], lanes[more[5]]
+        mean = lanes[number]
+        for lane in range(width):
+            mean[lane] = (a[lane] + b[lane] + c[lane] + d[lane] + e[lane] + f[lane]) * (1.0 / 6.0)

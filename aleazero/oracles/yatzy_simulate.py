@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.dice import ADD, DROP, HANDS, KEEPS, KEPT, NUM_KEEPS, SIZES
-from aleazero.games.yatzy_card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
+from aleazero.games.yatzy.card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
 from aleazero.native.random import GOLDEN_BITS, mix_bits
 from aleazero.oracles.yatzy import TIE, YatzyOracle
 
@@ -47,7 +47,7 @@ def simulate(
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         jobs = [
             pool.submit(
-                play, all_seeds[at : at + CHUNK], oracle.values, totals[at : at + CHUNK], uppers[at : at + CHUNK]
+                play, all_seeds[at : at + CHUNK], oracle.table, totals[at : at + CHUNK], uppers[at : at + CHUNK]
             )
             for at in starts
         ]
@@ -63,7 +63,7 @@ def _compiled() -> Callable[..., None]:
     """The compiled loop over games. Tables are arguments, not constants in its code."""
     import numba
 
-    from aleazero.games.yatzy_turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
+    from aleazero.games.yatzy.turn import KEEP_LIST, KEEPS_FROM, LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_layers
 
     compile_ = numba.njit(nogil=True, error_model="numpy")
     mix, golden = compile_(mix_bits), GOLDEN_BITS

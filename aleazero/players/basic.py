@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
-from aleazero.games.base import Game, State
+from aleazero.games.base import ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.registry import import_file
 from aleazero.native.random import unit
-from aleazero.oracles.judge import Judge, best_of
+from aleazero.oracles.oracle import Oracle, best_of
 from aleazero.players.player import Allowed, Player, Thinker, own_seed
 from aleazero.players.search import PlanPlayer
 
@@ -115,6 +115,17 @@ def read_player(path: str, name: str, game: Game) -> Player:
     return OwnPlayer(found, called)
 
 
+def own_player(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
+    """A player that a game's kit makes: a ``Player``, or a function of (state, seed) that returns an action."""
+    made = _called(name, make, *arguments)
+    if hasattr(made, "select_many"):
+        found: Player = made
+        return found
+    if not callable(made):
+        raise ConfigError(f"the kit made {made!r} of {name}, expected a player, or a function of (state, seed)")
+    return OwnPlayer(made, name)
+
+
 def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a user's function returns; what it raises is an error that names the line."""
     try:
@@ -130,15 +141,15 @@ def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
 class OraclePlayer(Thinker):
     """The action of the highest exact value among those allowed; of those that tie, the lowest id."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """The best actions."""
         return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
 
     def _best(self, state: State, allowed: Allowed) -> int:
-        values = self._judge.action_values(state)
+        values = self._oracle.action_values(state)
         return best_of(values if allowed is None else {action: values[action] for action in allowed})[0]
 
 
@@ -170,8 +181,8 @@ class Points:
     """
 
     sees_states = True
-    afterstates = 1
-    """ESTIMATE: the points at an afterstate count as they are."""
+    afterstates = ESTIMATE
+    """The points at an afterstate count as they are."""
 
     def __call__(self, states: Sequence[State]) -> tuple[Any, Any]:
         """Equal logits; values in seats relative to the viewer."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, nearest
 from aleazero.games.base import Game
+from aleazero.games.kit import kit_of
 from aleazero.players.player import Player
 from aleazero.players.spec import FILE, PlayerSpec, check_evaluator, parse_spec, read_chance
 
@@ -37,10 +38,13 @@ def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1, max_sec
     """
     if not isinstance(game, Game):
         raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
-    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    own = kit_of(game).players
+    parsed = parse_spec(spec, kinds=own) if isinstance(spec, str) else spec
     try:
         if max_seconds is None:
-            return _MAKERS[parsed.kind](game, dict(parsed.settings), threads)
+            if parsed.kind in _MAKERS:
+                return _MAKERS[parsed.kind](game, dict(parsed.settings), threads)
+            return _of_kit(game, parsed)
         return _timed(game, parsed, threads, max_seconds)
     except ConfigError as error:
         raise ConfigError(f"player {str(parsed)!r}: {error}") from None
@@ -77,9 +81,9 @@ def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_tempera
     if prior_temperature is not None and name != "net":
         raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
     if name == "oracle":
-        from aleazero.oracles.judge import judge_of
+        from aleazero.oracles.oracle import evaluator_of, require_oracle
 
-        return judge_of(game).evaluator
+        return evaluator_of(require_oracle(game))
     if name == "net":
         from aleazero.players.search import read_any_net
 
@@ -152,19 +156,18 @@ def _file(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.oracles.judge import judge_of
+    from aleazero.oracles.oracle import require_oracle
     from aleazero.players.basic import OraclePlayer
 
-    return OraclePlayer(judge_of(game))
+    return OraclePlayer(require_oracle(game))
 
 
-def _alone(game: Game, settings: dict[str, Any], threads: int) -> Player:
-    from aleazero.oracles.yatzy import load_or_build
-    from aleazero.players.alone import AlonePlayer
+def _of_kit(game: Game, spec: PlayerSpec) -> Player:
+    from aleazero.players.basic import own_player
 
-    if game.name != "yatzy":
-        raise ConfigError(f"{game!r} has no best play alone, expected yatzy")
-    return AlonePlayer(load_or_build())
+    if spec.kind not in kit_of(game).players:
+        raise ConfigError(f"no player {spec.kind!r}, {nearest(spec.kind, [*_MAKERS, *kit_of(game).players])}")
+    return own_player(kit_of(game).players[spec.kind], game, spec.settings, name=f"{spec.kind} of {game.name}")
 
 
 def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -219,7 +222,6 @@ _MAKERS: Final = {
     "playout": _playout,
     FILE: _file,
     "oracle": _oracle,
-    "alone": _alone,
     "human": _human,
     "search": _search,
     "plan": _plan,

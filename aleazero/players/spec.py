@@ -1,13 +1,13 @@
 """Player specs: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
 
 A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``. A player of the user's own is
-named by its Python file and what it is called there: ``path/file.py:NAME``. The names of evaluators and chance modes
-are the same in specs, settings and command-line options.
+named by its Python file and what it is called there: ``path/file.py:NAME``. The kit of a game may have more kinds. The
+names of evaluators and chance modes are the same in specs, settings and command-line options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +29,6 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "greedy": {},
     "playout": {},
     "oracle": {},
-    "alone": {},
     "human": {},
     "search": {
         "sims": int,
@@ -76,33 +75,47 @@ class PlayerSpec:
         return f"{self.kind}:{','.join(parts)}" if parts else self.kind
 
 
-def parse_spec(text: str, what: str = "player") -> PlayerSpec:
-    """Read a player's text; ``what`` is what errors call it."""
+def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> PlayerSpec:
+    """Read a player's spec.
+
+    Args:
+        text: the spec.
+        what: what errors call it.
+        kinds: more kinds of players, those of a game's kit; what is set of them is text and checked by their makers.
+
+    Raises:
+        ConfigError: the text is not a spec.
+    """
     kind, colon, rest = text.partition(":")
     path, dot, name = text.rpartition(".py")
     if path and dot and (not name or name.startswith(":")) and kind not in FIRST:
         if not name[1:].isidentifier():
             raise ConfigError(f"{what} is {text!r}, expected path/file.py:NAME, a function or class in that file")
         return PlayerSpec(FILE, {"path": f"{path}.py", "name": name[1:]})
-    if kind not in SETTINGS:
-        raise ConfigError(f"{what} is {text!r}, {nearest(kind, SETTINGS)} (e.g. {EXAMPLES})")
-    known = SETTINGS[kind]
+    if kind not in SETTINGS and kind not in kinds:
+        raise ConfigError(f"{what} is {text!r}, {nearest(kind, [*SETTINGS, *kinds])} (e.g. {EXAMPLES})")
+    known = SETTINGS.get(kind)
     settings: dict[str, Any] = {}
     pairs = rest.split(",") if colon else []
     if kind in FIRST:
         settings[FIRST[kind]] = _first(kind, pairs.pop(0).strip() if pairs else "", f"{what} {text!r}")
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
-        if key not in known:
+        if known is not None and key not in known:
             raise ConfigError(f"{what} {text!r}: no setting {pair!r} of {kind}, {nearest(key, known)}")
         if not equals or not value:
             raise ConfigError(f"{what} {text!r}: got {pair!r}, expected {key}=VALUE")
         if key in settings:
             raise ConfigError(f"{what} {text!r}: {key} is there twice, expected once")
+        if known is None:
+            settings[key] = value
+            continue
         try:
             settings[key] = known[key](value)
         except ValueError:
             raise ConfigError(f"{what} {text!r}: {key} is {value!r}, expected {EXPECTED[known[key]]}") from None
+    if known is None:
+        return PlayerSpec(kind, settings)
     if "evaluator" in settings:
         check_evaluator(settings["evaluator"], f"{what} {text!r}: evaluator")
         if "net" in settings:

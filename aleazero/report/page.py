@@ -29,6 +29,7 @@ from aleazero.report.charts import (
 )
 from aleazero.report.source import RunSource, Sourced, ratio, total
 from aleazero.report.tables import champion_of, final_of, game_html, measured_networks, number_html, text_html
+from aleazero.runs.directory import read_notes
 
 RECIPES: Final = {
     "afterstate": "it learnt what positions are worth before the dice fall, and plans each turn exactly",
@@ -51,11 +52,6 @@ GLOSSARY: Final = {
     "values are.",
     "Elo": "A scale of strength: equal players have equal ratings, and four hundred more means ten wins for a loss.",
 }
-ALONE: Final = (
-    "In Yatzy for several, the oracle is the player who is best alone: exact for points, blind to what the "
-    "others have. A player who minds them can win more often than not against it. Regret is judged as if alone, at "
-    "equal cards."
-)
 
 
 def make_page(run: RunSource, charts: Sequence[Chart], drawings: dict[str, str]) -> str:
@@ -82,8 +78,7 @@ def make_page(run: RunSource, charts: Sequence[Chart], drawings: dict[str, str])
         drawings=drawings,
         error_rates=error_rates(run),
         missing=missing(run, charts),
-        glossary=GLOSSARY,
-        notes=[ALONE] if game.value == "yatzy" else [],
+        glossary={**GLOSSARY, **read_notes(run.path)},  # notes of the game's kit replace the terms they explain
     )
     return page.lstrip()
 

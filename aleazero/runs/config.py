@@ -16,9 +16,8 @@ from pydantic import Field, field_serializer, field_validator
 from aleazero.errors import AleaZeroError, ConfigError, nearest
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.learnt import can_judge
-from aleazero.evaluation.opponents import NAMES
 from aleazero.evaluation.seed_sets import NAMED
+from aleazero.evaluation.strength import NAMES, can_measure
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
@@ -74,7 +73,7 @@ class EvaluateConfig(Settings):
         description="Which of the fixed opponents: random, rollout, oracle; left out: all that the game has.",
     )
     oracle_games: int = Field(
-        2000, ge=0, description="Against the player who is best alone, or alone, judged by it, in Yatzy; 0 for none."
+        2000, ge=0, description="Games of the game's own fast measurement of each network, if there is one; 0 for none."
     )
     final_pairs: int = Field(
         0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."
@@ -209,7 +208,7 @@ class RunConfig(Settings):
                     f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
                     "minutes: the number of rounds is measured before any rate falls"
                 )
-            if self.evaluate.final_games and not can_judge(game):
+            if self.evaluate.final_games and not can_measure(game):
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
         return game

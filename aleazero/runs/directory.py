@@ -7,7 +7,7 @@
     learning/         where the afterstate recipe stands within an iteration
     replay/           samples of self-play
     gates/            a report of each gate, and its games
-    evaluations/      what was measured beside it
+    evaluations/      what was measured beside it, and notes of the game's kit for the report
     scalars.csv, tensorboard/, report.html, images/
 
 One process at a time works there and writes the manifest, always whole. Settings that change are written to config.yaml
@@ -45,6 +45,7 @@ FORMAT: Final = 2
 READABLE: Final = (1, FORMAT)
 """Formats that can be looked at; a run goes on in its own only."""
 CONFIG, MANIFEST, LOCK = "config.yaml", "manifest.json", ".lock"
+NOTES: Final = Path("evaluations") / "notes.json"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
 LOOSE: Final = ConfigDict(strict=True, extra="ignore")
 MISSING: Final[Any] = None
@@ -335,6 +336,25 @@ def read_manifest(path: Path) -> Manifest:
         raise RunError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except ValueError as error:
         raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
+
+
+def read_notes(path: Path) -> dict[str, str]:
+    """The notes that the game's kit had for the report of a run, by term.
+
+    They are read from the run's own file: a report must not load a game, whose code may be somebody else's.
+    """
+    file = path / NOTES
+    try:
+        notes = parse_json(read_regular(file))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
+    if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
+        raise RunError(f"{file} is damaged: expected sentences by term")
+    return notes
 
 
 def read_own_config(path: Path) -> RunConfig:

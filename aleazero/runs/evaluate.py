@@ -7,18 +7,23 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aleazero.errors import ConfigError, RunError, nearest
-from aleazero.evaluation.learnt import judge_learnt
-from aleazero.evaluation.opponents import NAMES, fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
-from aleazero.evaluation.strength import StrengthReport, evaluate_player
+from aleazero.evaluation.strength import (
+    NAMES,
+    StrengthReport,
+    calibrate,
+    evaluate_player,
+    fixed_opponents,
+    measure_values,
+)
 from aleazero.games.base import Game
+from aleazero.games.kit import kit_of
 from aleazero.native.random import EVALUATIONS, stream_key
 from aleazero.nets.tables import has_board
 from aleazero.nets.values import NetValues
-from aleazero.runs.directory import RunDirectory, write_text
+from aleazero.runs.directory import NOTES, RunDirectory, write_text
 from aleazero.runs.recipes import Tell
-from aleazero.training.calibration import calibrate
 from aleazero.untrusted import parse_json, read_regular
 
 ANCHORS: Final = ("oracle", "random")
@@ -53,6 +58,8 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
     write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
+    if notes := kit_of(game).notes:
+        write_text(run.path / NOTES, json.dumps(dict(notes), indent=1) + "\n")
     results["ratings"] = ratings(run, iteration)
     return results
 
@@ -82,8 +89,9 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
 
 
 def _oracle_is_native(run: RunDirectory, game: Game) -> bool:
-    several = game.name == "yatzy" and game.num_players > 1  # alone, native games tell regret, and pairs who wins
-    return run.config.recipe == "afterstate" and several and run.config.evaluate.oracle_games > 0
+    kit = kit_of(game)  # with a reference player the kit's measurement has the games against it
+    measured = kit.measure is not None and kit.reference is not None
+    return run.config.recipe == "afterstate" and measured and run.config.evaluate.oracle_games > 0
 
 
 def _opponents(strength: StrengthReport) -> dict[str, Any]:
@@ -100,7 +108,7 @@ def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, 
     if run.config.recipe != "afterstate" or not games:
         return {}
     seed = stream_key(EVALUATIONS, run.config.seed, luck)
-    found = judge_learnt(run.network(network), game, games=games, seed=seed, threads=workers)
+    found = measure_values(run.network(network), game, games=games, seed=seed, threads=workers)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, ContractError, PositionError
 from aleazero.games.base import State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates
 from aleazero.native.compile import kernel_dtype, loop_of
 from aleazero.native.random import ROOT_EVALUATION
 from aleazero.search.backup import release

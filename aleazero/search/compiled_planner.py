@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.base import CHANCE, DECISION, State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates
 from aleazero.native.compile import kernel_dtype, loop_of
 from aleazero.native.random import ROLLOUT, stream_key
 from aleazero.search.engine import Leaves

@@ -23,25 +23,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, EvaluatorError, nearest
-from aleazero.games.base import State
-
-
-class Asked(IntEnum):
-    """What an evaluator's word is worth at a kind of node."""
-
-    NONE = 0
-    ESTIMATE = 1
-    EXACT = 2
-
-
-NONE, ESTIMATE, EXACT = Asked.NONE, Asked.ESTIMATE, Asked.EXACT
+from aleazero.games.base import ESTIMATE as ESTIMATE
+from aleazero.games.base import EXACT as EXACT
+from aleazero.games.base import NONE as NONE
+from aleazero.games.base import State, Trust
 
 
 class Evaluator(Protocol):
@@ -87,12 +78,12 @@ def resolve_evaluator(evaluator: Any) -> Any:
     return evaluator
 
 
-def asked_at_chance(evaluator: Any) -> Asked:
+def asked_at_chance(evaluator: Any) -> Trust:
     """What the evaluator may be asked at chance nodes."""
     return _asked(evaluator, "afterstates", NONE)
 
 
-def asked_at_decisions(evaluator: Any) -> Asked:
+def asked_at_decisions(evaluator: Any) -> Trust:
     """What the evaluator's word is worth at decisions."""
     asked = _asked(evaluator, "decisions", ESTIMATE)
     if asked is NONE:
@@ -129,10 +120,10 @@ class WithEnds:
         return logits, values
 
 
-def _asked(evaluator: Any, name: str, default: Asked) -> Asked:
+def _asked(evaluator: Any, name: str, default: Trust) -> Trust:
     said = getattr(evaluator, name, default)
     try:
-        return Asked(said)
+        return Trust(said)
     except ValueError:
         raise ConfigError(f"evaluator.{name} is {said!r}, expected NONE, ESTIMATE or EXACT") from None
 

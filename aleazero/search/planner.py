@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates, vectors_of
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates, vectors_of
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
 from aleazero.search.horizon import Horizon, check_horizon, horizon_at, one_action

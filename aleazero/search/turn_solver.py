@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
-from aleazero.games.kernel import KernelGame, KernelState, KernelStates
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates
 from aleazero.native.compile import made_once
 from aleazero.search.engine import Leaves
 from aleazero.search.evaluator import NONE, Rollout, Uniform, asked_at_chance

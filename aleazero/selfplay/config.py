@@ -58,7 +58,7 @@ class SelfplayConfig(Settings):
 
     simulations: int = Field(64, ge=1, le=2**31 - 2, description="Of a full search.")
     simulations_by_class: dict[str, int] = Field(
-        default_factory=dict, description="Of a full search, by the game's decision classes (Yatzy: reroll, mark)."
+        default_factory=dict, description="Of a full search, by the game's decision classes such as reroll and mark."
     )
     full_share: float = Field(
         1.0, gt=0, le=1, description="Share of decisions with a full search; only those teach the policy."

@@ -27,7 +27,7 @@ GAMES: Final = 4
 STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
 HASH_ENTRY: Final = 8 + 4
-OBJECT_NODE: Final = 2048
+OBJECT_NODE: Final = 2_048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.native.compile import loop_of
 from aleazero.native.random import TABLE_LANES, stream_key
 from aleazero.nets.checkpoint import TableInfo, write_checkpoint

@@ -14,7 +14,7 @@ import numpy as np
 
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import KernelGame
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow
 from aleazero.native.random import extend_key_bits
 from aleazero.nets.tables import BoardRows, make_put, make_rows, make_value_rows

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from aleazero.errors import AleaZeroError, ConfigError, PositionError, ReplayError, nearest
 from aleazero.games.base import Game, State
 from aleazero.native.compile import cached_njit
-from aleazero.oracles.judge import judge_of
+from aleazero.oracles.oracle import require_oracle
 from aleazero.replay.window import Window
 from aleazero.selfplay.record import EpisodeRecord
 
@@ -50,7 +50,7 @@ def exact_targets(window: Window, game: Game, decay: float = 0.9) -> tuple[NDArr
 
     Every game of the window is played again. A game without an oracle is refused.
     """
-    judge = judge_of(game)
+    judge = require_oracle(game)
     targets, covered = value_targets(window, "td", decay=decay), np.zeros(len(window), np.bool_)
     row = 0
     for record in window.records():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import GameError
 from aleazero.games.base import CHANCE, Game, State
 from aleazero.games.kernel import KernelGame
-from aleazero.games.rows import Rows, state_of
+from aleazero.games.states import Rows, state_of
 from aleazero.native.compile import cached_njit
 from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
 from aleazero.search.evaluator import ESTIMATE

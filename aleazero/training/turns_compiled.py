@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame, Kernels
-from aleazero.games.rows import Rows
+from aleazero.games.states import Rows
 from aleazero.native.compile import borrow, kernel_dtype, loop_of
 from aleazero.search.compiled_planner import plan_settings
 from aleazero.search.horizon import NO_LIMIT, horizon_at

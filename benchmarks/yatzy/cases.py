@@ -11,13 +11,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from aleazero.games.base import DECISION, State
+from aleazero.games.base import DECISION, NONE, State, Trust
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import load_game
-from aleazero.games.yatzy import NUM_ACTIONS
+from aleazero.games.yatzy.rules import NUM_ACTIONS
 from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
 from aleazero.search.config import ChanceConfig, Widening
-from aleazero.search.evaluator import NONE, Asked
 from benchmarks.chance.cases import SETTINGS as ALL_SETTINGS
 from benchmarks.chance.cases import Vector
 
@@ -72,7 +71,7 @@ def position(number: int) -> State:
             return state
         left -= 1
         skilled = luck.random() < SKILL
-        state.apply_action(luck.choice(oracle().best_actions(*question(state)) if skilled else state.legal_actions()))
+        state.apply_action(luck.choice(oracle().best_actions(state) if skilled else state.legal_actions()))
 
 
 def positions(amount: int, wanted: Callable[[State], bool] = lambda state: True) -> list[State]:
@@ -99,7 +98,7 @@ def best_rolls(dice: int, amount: int) -> list[State]:
     """Chance nodes where so many dice are in the air, and rightly so."""
 
     def behind(state: State) -> State:
-        return state.child(oracle().best_actions(*question(state))[0])
+        return state.child(oracle().best_actions(state)[0])
 
     def wanted(state: State) -> bool:
         return rerolls_left(state) > 0 and len(behind(state).chance_outcomes()) == {1: 6, 2: 21}[dice]
@@ -116,7 +115,7 @@ class YatzyNetwork:
 
     sees_states = True
 
-    def __init__(self, seed: int, afterstates: Asked = NONE) -> None:
+    def __init__(self, seed: int, afterstates: Trust = NONE) -> None:
         self.seed, self.afterstates = seed.to_bytes(8, "little"), afterstates
         self._known: dict[bytes, tuple[Vector, float]] = {}
 
@@ -133,7 +132,7 @@ class YatzyNetwork:
             value = oracle().value(state) + NETWORK_ERROR * luck.standard_normal()
             logits = np.zeros(NUM_ACTIONS)
             if state.kind() == DECISION:
-                exact = oracle().action_values(*question(state))
+                exact = oracle().hand_values(*question(state))
                 logits = np.where(np.isfinite(exact), exact, 0.0) / NETWORK_ERROR + luck.standard_normal(NUM_ACTIONS)
             self._known[key] = logits, value
         return self._known[key]
@@ -146,5 +145,5 @@ def make_evaluator(name: str, seed: int = 0) -> Any:
 
 def regret_of(state: State, action: int | None) -> float:
     """What an action loses in expected points."""
-    values = oracle().action_values(*question(state))
+    values = oracle().hand_values(*question(state))
     return float(values.max() - values[action])

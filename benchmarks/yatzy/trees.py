@@ -11,7 +11,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, State
 from aleazero.games.dice import DICE, SIZES
-from aleazero.games.yatzy_card import IN_HAND
+from aleazero.games.yatzy.card import IN_HAND
 from aleazero.search.compiled_view import CompiledView
 from aleazero.search.config import SearchConfig, Widening
 from aleazero.search.plain_tree import PlainView, walk

@@ -33,7 +33,7 @@ TEXT = (
     "search:sims=5,evaluations=50,chance=open,evaluator=uniform,c=1,selection=uct",
 )
 PLAN = ("analyse", "pig", "--plan", "turn")
-REGRET = ("regret", "--player", "greedy")
+REGRET = ("regret", "--player", "greedy", "--game", "pig")
 TRAIN = ("train", "--game", "pig", "--run", "run")
 CONFIG = ("train", "pig.yaml", "--run", "run")
 SELFPLAY = ("selfplay", "--game", "pig", "--out", "replay")

@@ -21,7 +21,7 @@ def test_the_expected_score(run, run_json):
 
 def test_a_position_shows_its_card_and_every_action_the_best_first(run, run_json, oracle):
     state = aleazero.load_game("yatzy", players=1).state_from_text(POSITION)
-    exact = state.returns()[0] + oracle.action_values(*question(state))
+    exact = state.returns()[0] + oracle.hand_values(*question(state))
     data = run_json("oracle", "yatzy", "show", POSITION)
     assert sorted(row["action"] for row in data["actions"]) == state.legal_actions()
     assert [row["value"] for row in data["actions"]] == sorted(

@@ -10,8 +10,8 @@ import pytest
 import aleazero
 from aleazero.evaluation import match
 from aleazero.evaluation.match import game_seeds, play_match, seat_seed
-from aleazero.games.yatzy import KEPT, event_dice
-from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, IN_HAND, REROLLS, multiset
+from aleazero.games.yatzy.card import AVAIL, BOARD, BOARDS, IN_HAND, REROLLS, multiset
+from aleazero.games.yatzy.rules import KEPT, event_dice
 from aleazero.players.make import make_player
 from aleazero.players.player import Thinker
 

@@ -6,8 +6,8 @@ import pytest
 
 import aleazero
 from aleazero.evaluation.regret import Group, Judged, measure_regret
-from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
-from aleazero.oracles.judge import YatzyJudge, judge_of
+from aleazero.evaluation.yatzy.positions import classify, load_set, solitaire
+from aleazero.oracles.oracle import require_oracle
 from aleazero.players.make import make_player
 from aleazero.players.player import Thinker
 
@@ -24,7 +24,7 @@ class Worst(Thinker):
 
 @pytest.fixture(scope="module")
 def judge(oracle):
-    return YatzyJudge(oracle)
+    return oracle
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_hundred_times_the_playouts_have_less_than_half_the_regret(judge):
 def test_any_solved_game_can_be_judged():
     game = aleazero.load_game("tic_tac_toe")
     states = [game.state_from_text(text) for text in ("xx./oo./...", "x.o/.x./..o", ".../.../...")]
-    report = measure_regret(make_player("random", game), states, judge_of(game), seed=3)
+    report = measure_regret(make_player("random", game), states, require_oracle(game), seed=3)
     assert list(report.by_kind) == ["decision"]
     assert list(report.by_stage) == ["all"]
 

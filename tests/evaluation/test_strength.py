@@ -6,21 +6,20 @@ import pytest
 
 import aleazero
 from aleazero.errors import ConfigError
-from aleazero.evaluation.opponents import ROLLOUT, fixed_opponents, fixed_positions
-from aleazero.evaluation.strength import evaluate_player
+from aleazero.evaluation.strength import ROLLOUT, evaluate_player, fixed_opponents, fixed_positions
 
 PIG = aleazero.load_game("pig", target=15)
 
 
 def test_opponents_by_game():
     assert fixed_opponents(PIG) == {"random": "random", "rollout": ROLLOUT, "oracle": "oracle"}
-    assert fixed_opponents(aleazero.load_game("yatzy", players=2))["oracle"] == "alone"
+    assert fixed_opponents(aleazero.load_game("yatzy", players=2))["oracle"] == "solo"
     assert list(fixed_opponents(aleazero.load_game("2048"))) == ["random", "rollout"]
 
 
 def test_positions_are_always_the_same_and_have_a_choice():
-    states = fixed_positions(PIG, 30)
-    assert [state.key() for state in states] == [state.key() for state in fixed_positions(PIG, 30)]
+    states = fixed_positions(PIG, count=30)
+    assert [state.key() for state in states] == [state.key() for state in fixed_positions(PIG, count=30)]
     assert len({state.key() for state in states}) == len(states) == 30
     assert all(len(state.legal_actions()) > 1 for state in states)
 
@@ -40,7 +39,7 @@ def test_best_play_has_no_regret_and_is_not_beaten():
 
 def test_decisions_of_yatzy_for_two_are_judged_at_level_cards():
     game = aleazero.load_game("yatzy", players=2)
-    best, worse = (evaluate_player(who, game, pairs=2, against=["random"]).regret for who in ("alone", "random"))
+    best, worse = (evaluate_player(who, game, pairs=2, against=["random"]).regret for who in ("solo", "random"))
     assert best.overall.regret.count == 1530
     assert best.overall.regret.mean == 0.0
     assert worse.overall.regret.mean > 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import aleazero
 from aleazero.evaluation.match import game_seeds
-from aleazero.evaluation.tuple_scores import judge_tuples
+from aleazero.evaluation.strength import measure_tables
 from aleazero.nets.table_play import TuplePlay
 from aleazero.nets.tables import TupleTables
 from tests.tuple_boards import SMALL
@@ -12,7 +12,7 @@ from tests.tuple_boards import SMALL
 
 def test_scores_and_shares_are_those_of_the_games() -> None:
     game, tuples = aleazero.load_game("2048"), TupleTables(SMALL)
-    found = judge_tuples(game, tuples, 30, seed=4)
+    found = measure_tables(game, tuples, 30, seed=4)
     ends = [game.state_from_vector(end) for end in TuplePlay(game, tuples).play(game_seeds(4, 30))]
     assert all(end.is_terminal() for end in ends)
     assert found.scores.tolist() == [end.returns()[0] for end in ends]
@@ -22,4 +22,4 @@ def test_scores_and_shares_are_those_of_the_games() -> None:
     said = found.to_dict()
     assert said["score"]["mean"] == sum(found.scores) / 30
     assert said["share_with_cell"][str(top)] == found.share(top)
-    assert judge_tuples(game, tuples, 30, seed=5).scores.tolist() != found.scores.tolist()
+    assert measure_tables(game, tuples, 30, seed=5).scores.tolist() != found.scores.tolist()

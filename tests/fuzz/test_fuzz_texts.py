@@ -22,7 +22,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 GAMES = (("dice_game", {}), ("pig", {"target": 20}), ("tic_tac_toe", {}), ("2048", {}), ("yatzy", {"players": 1}),
          ("yatzy", {"players": 2}), *((str(path), {}) for path in EXAMPLES))  # fmt: skip
 PLAYERS = (
-    "random", "greedy", "oracle", "human", "alone", "search", "search:sims=200,evaluator=rollout", "net:dummy",
+    "random", "greedy", "oracle", "human", "solo", "search", "search:sims=200,evaluator=rollout", "net:dummy",
     "search:evaluations=50,chance=stratified,c=1.5,selection=uct", "plan:horizon=turn,evaluator=uniform",
     "plan:plies=1,keep=3,margin=0.5,evaluator=rollout:5", "net:dummy,sims=16", "search:net=dummy,prior_temperature=0.5",
     "net:champion", "net:/nowhere/net.safetensors,inference=torch", "search:evaluator=oracle",

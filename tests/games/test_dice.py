@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aleazero.errors import PositionError
 from aleazero.games import dice
-from aleazero.games.contract import chi_square
+from aleazero.games.check import chi_square
 
 HAND = st.lists(st.integers(1, 6), min_size=5, max_size=5)
 

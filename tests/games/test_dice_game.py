@@ -3,7 +3,7 @@
 import pytest
 
 from aleazero.errors import PositionError
-from aleazero.games.contract import check_game
+from aleazero.games.check import check_game
 from aleazero.games.registry import load_game
 
 

@@ -3,7 +3,7 @@
 import types
 
 from aleazero.games import pig
-from aleazero.games.contract import chi_square
+from aleazero.games.check import chi_square
 from aleazero.games.luck import played_outcome
 from aleazero.games.registry import load_game
 

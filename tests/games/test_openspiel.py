@@ -6,8 +6,8 @@ import pyspiel
 import pytest
 
 from aleazero.errors import GameError, UnknownGameError
-from aleazero.games.contract import check_game
-from aleazero.games.openspiel import from_openspiel
+from aleazero.games.check import check_game
+from aleazero.games.objects import from_openspiel
 
 
 @pytest.mark.parametrize("name", ["pig", "tic_tac_toe", "catch", "backgammon"])

@@ -6,7 +6,7 @@ import pytest
 
 import aleazero
 from aleazero.errors import ContractError
-from aleazero.games.tuple_shape import TupleShape
+from aleazero.games.kit import TupleShape
 from aleazero.nets.tables import shape_of
 from tests.tuple_boards import SMALL
 

@@ -9,7 +9,7 @@ import pytest
 
 from aleazero.errors import PositionError
 from aleazero.games import twenty48
-from aleazero.games.contract import chi_square
+from aleazero.games.check import chi_square
 from aleazero.games.registry import load_game
 
 EMPTY = [[0] * 4 for _ in range(4)]

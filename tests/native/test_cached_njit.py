@@ -77,7 +77,7 @@ def test_damaged_files_are_replaced(folder: Path, damage: str, caplog: pytest.Lo
 
 SOME = """
 import numpy as np
-from aleazero.games import yatzy_turn
+from aleazero.games.yatzy import turn as yatzy_turn
 from aleazero.nets import inference
 from aleazero.search import intake, noise
 from aleazero.training import targets

@@ -14,7 +14,7 @@ import aleazero
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Features
 from aleazero.games.kernel import Kernels
-from aleazero.games.rows import rows_of
+from aleazero.games.states import rows_of
 from aleazero.nets.outcome import Outcome, feature_schema, feature_shape
 from aleazero.nets.values import NetValues, SeenStates
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aleazero.errors import GameError, PositionError
-from aleazero.games.openspiel import from_openspiel
+from aleazero.games.objects import from_openspiel
 from aleazero.games.registry import load_game
 from aleazero.oracles.solve import solve
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from aleazero.games.yatzy_card import possible_totals
-from aleazero.oracles.yatzy_build import build_values
+from aleazero.games.yatzy.card import possible_totals
+from aleazero.oracles.yatzy import build_values
 
 
 def test_late_positions_are_built_alike_on_any_number_of_threads_and_as_stored(oracle):
@@ -16,15 +16,15 @@ def test_late_positions_are_built_alike_on_any_number_of_threads_and_as_stored(o
     assert told[-1] == (solved, solved)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     few = np.array([mask.bit_count() <= 4 for mask in range(2**15)])
-    np.testing.assert_array_equal(alone[few], oracle.values[few])
+    np.testing.assert_array_equal(alone[few], oracle.table[few])
     assert np.isnan(alone[~few]).all()
 
 
 def test_only_what_play_can_reach_has_a_value(oracle):
     for avail in (0, 1, 0x7FFF, 0x1FF, 0x5555, 0x3FFF):
-        assert np.flatnonzero(np.isfinite(oracle.values[avail])).tolist() == sorted(possible_totals(avail))
+        assert np.flatnonzero(np.isfinite(oracle.table[avail])).tolist() == sorted(possible_totals(avail))
 
 
 @pytest.mark.long
 def test_the_whole_table_is_built_as_stored(oracle):
-    np.testing.assert_array_equal(build_values(threads=2), oracle.values)
+    np.testing.assert_array_equal(build_values(threads=2), oracle.table)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from aleazero.evaluation.match import game_seeds, play_match
-from aleazero.evaluation.yatzy_sets import solitaire
-from aleazero.games.yatzy_card import BOARDS, UPPER
-from aleazero.oracles.judge import YatzyJudge
+from aleazero.evaluation.yatzy.positions import solitaire
+from aleazero.games.yatzy.card import BOARDS, UPPER
 from aleazero.oracles.yatzy_simulate import simulate
 from aleazero.players.basic import OraclePlayer
 
@@ -14,7 +13,7 @@ from aleazero.players.basic import OraclePlayer
 def test_a_simulated_game_is_that_of_the_oracles_player(oracle):
     seeds = [*game_seeds(3, 10), 2001, 2**64 - 1, 0]
     simulated = simulate(oracle, seeds)
-    ends = [game.state for game in play_match(solitaire(), [OraclePlayer(YatzyJudge(oracle))], seeds)]
+    ends = [game.state for game in play_match(solitaire(), [OraclePlayer(oracle)], seeds)]
     assert simulated.totals.tolist() == [state.returns()[0] for state in ends]
     assert simulated.bonuses.tolist() == [state.vector[BOARDS + UPPER] == 63 for state in ends]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aleazero.oracles import yatzy_build, yatzy_table
+from aleazero.oracles import yatzy as yatzy_table
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def cache(tmp_path, monkeypatch):
         values[1, 1] = np.nan
         return values
 
-    monkeypatch.setattr(yatzy_build, "build_values", build_values)
+    monkeypatch.setattr(yatzy_table, "build_values", build_values)
     return built
 
 

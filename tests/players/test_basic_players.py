@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aleazero
-from aleazero.oracles.judge import judge_of
+from aleazero.oracles.oracle import require_oracle
 from aleazero.players.basic import (
     HumanPlayer,
     OraclePlayer,
@@ -30,7 +30,7 @@ def test_the_random_player_takes_each_action_alike():
 
 def test_the_oracle_player_takes_the_lowest_of_the_best():
     game = aleazero.load_game("tic_tac_toe")
-    player = OraclePlayer(judge_of(game))
+    player = OraclePlayer(require_oracle(game))
     assert player.select(game.new_initial_state(), 0) == 0  # all nine draw
     assert player.select(game.state_from_text("x.o/.x./..o"), 0) == 5  # only this does not lose
 
@@ -110,7 +110,7 @@ def test_the_random_player_draws_among_what_is_allowed():
 def test_the_oracle_player_takes_the_best_of_what_is_allowed():
     game = aleazero.load_game("tic_tac_toe")
     state = game.state_from_text("xx./oo./...")  # 2 wins, 5 stops the other, the rest loses
-    player = OraclePlayer(judge_of(game))
+    player = OraclePlayer(require_oracle(game))
     assert [player.select(state, 0, some) for some in (None, [5, 6, 8], [6, 8])] == [2, 5, 6]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import aleazero
 from aleazero.errors import CheckpointError, ConfigError
-from aleazero.evaluation.learnt import judge_learnt
+from aleazero.evaluation.strength import measure_values
 from aleazero.games.registry import ships
 from aleazero.players.champions import Champion, champion_of, champions
 from aleazero.players.make import make_player
@@ -46,7 +46,7 @@ def test_it_plays_by_both_texts_alike(one):
 def test_two_player_yatzy_has_one(yatzy):
     """Not as exact as its figures, which took 100,000 games: four standard errors of 2,000."""
     found = champion_of(yatzy)
-    told = judge_learnt(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
+    told = measure_values(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
     assert told["mean"] == pytest.approx(found.figures["results"]["oracle"]["mean"], abs=4 * told["error"])
     assert found.figures["results"]["oracle"]["low"] > 0.5
     for name, least in (("random", 0.98), ("rollout", 0.6)):
@@ -55,7 +55,7 @@ def test_two_player_yatzy_has_one(yatzy):
 
 def test_none_where_parameters_differ_or_the_game_is_a_users_of_that_name(tmp_path, yatzy):
     assert champion_of(aleazero.load_game("yatzy", players=3)) is None
-    source = sys.modules["aleazero.games.yatzy"].__file__
+    source = sys.modules["aleazero.games.yatzy.rules"].__file__
     shutil.copy(source, tmp_path / "yatzy.py")
     own = aleazero.load_game(str(tmp_path / "yatzy.py"))
     assert own.name == yatzy.name

@@ -73,8 +73,8 @@ def test_a_text_makes_a_person():
         ("net:dummy,sims=0,c=1", "pig", "c is of a search, expected none: with sims=0 the network decides alone"),
         ("net:dummy,sims=0,chance=full", "pig", "chance is of a search"),
         ("net:dummy,inference=torch", "pig", "inference is 'torch', expected none: dummy computes nothing"),
-        ("oracle", "yatzy", "yatzy(players=2) has no oracle, expected players=1"),
-        ("search:evaluator=oracle", "2048", "2048() has no oracle, expected listed outcomes and bounded returns"),
+        ("oracle", "yatzy", "yatzy(players=2) has no oracle: its exact values are not known; the player 'solo' is its"),
+        ("search:evaluator=oracle", "2048", "2048() has no oracle: only games with listed outcomes and bounded"),
     ],
 )
 def test_what_a_game_cannot_have_is_one_line(spec, game, said):

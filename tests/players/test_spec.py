@@ -35,7 +35,7 @@ def test_texts_that_are_read(text, kind, settings):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "player is '', known: alone, greedy, human, net, oracle, plan, playout, random, search"),
+        ("", "player is '', known: greedy, human, net, oracle, plan, playout, random, search"),
         ("serch:sims=2", "player is 'serch:sims=2', did you mean search?"),
         ("search:", "no setting '' of search, known: c, chance, evaluations, evaluator, net, prior_temperature, selec"),
         ("search:simz=2", "no setting 'simz=2' of search, did you mean sims?"),

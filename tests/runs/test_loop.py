@@ -568,7 +568,7 @@ def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
 
 
 def test_an_opponent_that_the_game_has_not_is_refused_before_anything_is_learnt(tmp_path, monkeypatch):
-    monkeypatch.setattr("aleazero.evaluation.opponents.MOST_STATES", 10)
+    monkeypatch.setattr("aleazero.evaluation.strength.MOST_STATES", 10)
     listener, evaluate = Quiet(), {**AFTERSTATE["evaluate"], "against": ["oracle"]}
     with pytest.raises(ConfigError, match=r"evaluate.against has 'oracle', known: random, rollout"):
         run(tmp_path, {**AFTERSTATE, "params": {"target": 11}, "evaluate": evaluate}, listener)

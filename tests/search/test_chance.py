@@ -15,7 +15,7 @@ from tree_game import chance, start, terminal, tree_game
 import aleazero
 from aleazero import CHANCE, ESTIMATE, EXACT, NONE, ChanceConfig, Forest, Search, SearchConfig, Widening
 from aleazero.oracles.solve import solve
-from aleazero.search.evaluator import Asked
+from aleazero.training.turns import Asked
 
 WEIGHTS = [1, 7, 2, 5, 3, 2]
 VALUES = [0.9, -0.2, -0.8, 0.5, 0.1, -0.6]

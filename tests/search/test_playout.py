@@ -10,7 +10,7 @@ from test_twin import both
 
 import aleazero
 from aleazero import ContractError, GameInfo, Planner, Rollout, Search, SearchConfig
-from aleazero.games.contract import check_game
+from aleazero.games.check import check_game
 
 BACKENDS = ("compiled", "plain")
 

@@ -545,13 +545,13 @@ def test_scores_of_two_players_are_learnt_each_for_its_own(target):
 
 @pytest.mark.long
 def test_expectations_teach_better_than_samples(oracle):
-    from aleazero.evaluation.yatzy_turns import judge_alone
+    from aleazero.evaluation.yatzy.measure import measure_solo
 
     regret = {}
     for target in ("turn", "td"):
         config = AfterstateConfig(target=target, rounds=2000)
         with closing(AfterstateLearner(game_of("yatzy1"), config, 2)) as learner:
             run_rounds(learner, 2000)
-            regret[target] = judge_alone(learner.values, oracle, 500).regret.mean
+            regret[target] = measure_solo(learner.values, oracle, 500).regret.mean
     assert regret["turn"] < 0.75 * regret["td"]
     assert regret["turn"] < 3.5

@@ -10,7 +10,7 @@ import pytest
 import aleazero
 from aleazero import ConfigError, PositionError
 from aleazero.nets.config import NetConfig
-from aleazero.oracles.judge import judge_of
+from aleazero.oracles.oracle import require_oracle
 from aleazero.oracles.solve import solve
 from aleazero.replay.shard import ShardWriter
 from aleazero.replay.shard_format import Origin
@@ -104,7 +104,7 @@ class Partly:
 
 def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeypatch) -> None:
     window = play(pig)
-    monkeypatch.setattr(targets, "judge_of", lambda game: Partly(judge_of(game)))
+    monkeypatch.setattr(targets, "require_oracle", lambda game: Partly(require_oracle(game)))
     found, covered = exact_targets(window, pig, decay=0.7)
     afterstate = np.concatenate(window.columns("afterstate"))
     np.testing.assert_array_equal(covered, ~afterstate)
@@ -130,7 +130,7 @@ def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monke
         assert trainer.fit(window).exact.share == 1.0
         weights.append(trainer.weights())
     assert all(weights[0][name].tobytes() == weights[1][name].tobytes() for name in weights[0])
-    monkeypatch.setattr(targets, "judge_of", lambda game: pytest.fail("asked"))
+    monkeypatch.setattr(targets, "require_oracle", lambda game: pytest.fail("asked"))
     plain = TrainConfig(net=CONFIG.net, steps=1, batch_size=8)
     assert Trainer(pig, plain, scale_for(pig, window, plain)).fit(window).exact is None
 

@@ -8,7 +8,7 @@ from safetensors.numpy import load, save
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.evaluation.tuple_scores import judge_tuples
+from aleazero.evaluation.strength import measure_tables
 from aleazero.native.random import TABLE_LANES, stream_key, unit
 from aleazero.nets.checkpoint import load_tables, load_value_net
 from aleazero.nets.inference import load_net
@@ -142,9 +142,9 @@ def test_many_lanes_do_not_overshoot(game) -> None:
 
 def test_tables_learn_in_seconds(game) -> None:
     learner = make(game, lanes=256)
-    before = judge_tuples(game, learner.tuples, 50)
+    before = measure_tables(game, learner.tuples, 50)
     learner.train(375)
-    after = judge_tuples(game, learner.tuples, 50, threads=2)
+    after = measure_tables(game, learner.tuples, 50, threads=2)
     assert before.mean.high < 3_500  # always the first legal move
     assert after.mean.low > 6_000
     assert after.share(9) > 0.5
@@ -155,10 +155,10 @@ def test_2048_is_reached_within_six_million_moves(game) -> None:
     learner = TupleLearner(game, threads=2)
     while learner.moves < 6_000_000:
         learner.train(100)
-    found = judge_tuples(game, learner.tuples, 200)
+    found = measure_tables(game, learner.tuples, 200)
     assert found.mean.low > 20_000
     assert found.share(11) > 0.4
-    assert judge_tuples(game, learner.tuples, 20, plies=2).mean.mean > found.mean.mean
+    assert measure_tables(game, learner.tuples, 20, plies=2).mean.mean > found.mean.mean
 
 
 def test_what_does_not_fit_is_refused(game) -> None:

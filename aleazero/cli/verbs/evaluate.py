@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,14 +17,13 @@ from aleazero.cli.options import (
     read_game,
     refuse_ignored,
 )
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from aleazero.evaluation.regret import Group, RegretReport
 
-GAMES = ("yatzy",)
 PLAYER_HELP = (
     "Who decides: `random`, `greedy`, `oracle`, `search:sims=200,evaluator=rollout,chance=stratified`, "
     "`plan:horizon=turn,evaluator=uniform`, a network as `net:PATH,sims=64`, or `human`."
@@ -38,8 +38,8 @@ def evaluate(
     context: typer.Context,
     player: Annotated[str | None, typer.Option("--player", metavar="SPEC", help=PLAYER_HELP)] = None,
     game: Annotated[
-        str, typer.Option("--game", metavar="GAME", help="A name from `aleazero games`, or `path/file.py:NAME`.")
-    ] = "yatzy",
+        str | None, typer.Option("--game", metavar="GAME", help="A name from `aleazero games`, or `path/file.py:NAME`.")
+    ] = None,
     pairs: Annotated[
         int, typer.Option("--pairs", metavar="N", help="Pairs against each opponent.", min=2, max=10**6)
     ] = 100,
@@ -58,9 +58,8 @@ def evaluate(
 ) -> None:
     """Measure a player: against random, a search of 200 playouts and the oracle's player, and by regret.
 
-    All opponents meet the same dice, pair by pair with seats swapped. Regret is on fixed positions, where each action's
-    exact value is known. In Yatzy for several the oracle's player is the one who is best alone; for two, regret is in
-    points at positions where both cards are the same, as if one played alone.
+    All opponents meet the same dice, pair by pair with seats swapped. Regret is measured at fixed positions, if the
+    exact value of each action is known. A game without exact values may have a reference player in the oracle's place.
 
     **Examples**
 
@@ -75,15 +74,18 @@ def evaluate(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.strength import evaluate_player
+    from aleazero.games.kit import kit_of
     from aleazero.native.random import check_seed
     from aleazero.players.spec import parse_spec
 
     if player is None:
         raise ConfigError("--player is missing, expected a player's text, e.g. --player greedy")
-    parse_spec(player, "--player")
+    if game is None:
+        raise ConfigError("--game is missing, expected a name from `aleazero games`, or path/file.py:NAME")
+    loaded = read_game(game, param)
+    parse_spec(player, "--player", kit_of(loaded).players)
     for number in (seed, player_seed):
         check_seed(number)
-    loaded = read_game(game, param)
     names = None if against is None else [word.strip() for word in against.split(",")]
     with blame_rules(game), progress_bar("playing", "pairs") as tell:
         report = evaluate_player(
@@ -93,101 +95,74 @@ def evaluate(
     if json:
         print_json(report.to_dict())
     else:
-        _show_strength(report.to_dict(), make_console())
+        _show_strength(report.to_dict(), kit_of(loaded).notes, make_console())
 
 
 @app.command("regret")
 def regret(
     player: PlayerOption,
+    game: Annotated[
+        str,
+        typer.Option(
+            "--game", metavar="GAME", help="A name from `aleazero games`, or `path/file.py:NAME`.", show_default=False
+        ),
+    ],
     set_name: Annotated[
-        str, typer.Option("--set", metavar="NAME", help="`small` (153 positions), `standard` (1,530), or a file.json.")
-    ] = "small",
-    game: Annotated[str, typer.Option("--game", metavar="NAME", help="The game of the set.")] = "yatzy",
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="NAME",
+            help="A fixed set of the game, or a file.json [default: its first set, or else decisions of random play].",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the player's own luck.")] = 0,
     threads: ThreadsOption = None,
+    param: ParamOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Measure what a player's decisions give away, against the exact value of every action.
 
-    Regret is in points of the final score, a decision. There is no luck of dice in it; the interval of 95 % is of the
-    positions and of the player's own luck. Actions that tie for the best are all optimal. Same seed, same report.
+    Regret is in the unit of the game's return, per decision. There is no luck of dice in it; the interval of 95 % is of
+    the positions and of the player's own luck. Actions that tie for the best are all optimal. Same seed, same report.
 
     **Examples**
 
-    - `aleazero evaluate regret --player greedy`
+    - `aleazero evaluate regret --player greedy --game pig -p target=30`
 
-    - `aleazero evaluate regret --set standard --player search:sims=500,evaluator=rollout,chance=stratified`
+    - `aleazero evaluate regret --player search:sims=500,evaluator=rollout --game yatzy -p players=1 --set standard`
 
-    - `aleazero evaluate regret --game yatzy --set mine.json --player plan:horizon=turn,evaluator=oracle --json`
+    - `aleazero evaluate regret --player mine.py:careful --game path/file.py --set mine.json --json`
     """
-    from aleazero.cli.oracle import load_oracle
+    from aleazero.cli.options import read_game
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.regret import measure_regret
-    from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
+    from aleazero.evaluation.strength import fixed_positions, positions_oracle
+    from aleazero.games.kit import kit_of
     from aleazero.native.random import check_seed
-    from aleazero.oracles.judge import YatzyJudge
+    from aleazero.oracles.oracle import require_oracle
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
+    from aleazero.runs.directory import rules_of
 
-    if game not in GAMES:
-        raise ConfigError(f"--game is {game!r}, {nearest(game, GAMES)}")
-    parse_spec(player, "--player")
     check_seed(seed, "--seed")
-    states = [position.state() for position in load_set(set_name)]
-    judge = YatzyJudge(load_oracle())
-    chooser = make_player(player, solitaire(), threads=threads or cores())
-    with progress_bar("deciding", "decisions") as tell:
-        report = measure_regret(chooser, states, judge, seed=seed, classify=classify, progress=tell)
+    with rules_of(game), progress_bar("deciding", "decisions") as tell:
+        loaded = read_game(game, param)
+        kit = kit_of(loaded)
+        parse_spec(player, "--player", kit.players)
+        states = fixed_positions(loaded, set_name)
+        oracle = positions_oracle(loaded) or require_oracle(loaded)
+        chooser = make_player(player, loaded, threads=threads or cores())
+        report = measure_regret(chooser, states, oracle, seed=seed, classify=kit.classify, progress=tell)
+    used = set_name or next(iter(kit.positions), "random play")
     if json:
-        print_json({"game": game, "set": set_name, "player": player, "seed": seed, **report.to_dict()})
+        given = {"game": game, "params": loaded.params, "set": used, "player": player, "seed": seed}
+        print_json({**given, **report.to_dict()})
         return
-    _show(report, make_console(), f"{player}, set {set_name} of {game}")
+    _show(report, make_console(), f"{player}, set {used} of {loaded!r}")
 
 
-@app.command("solitaire")
-def solitaire(
-    player: PlayerOption,
-    games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option("--player-seed", metavar="S", help="Seed of the player's own luck; never that of the dice.")
-    ] = 0,
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Let a player play Yatzy alone: its scores, and how far it is behind best play with the same dice.
-
-    **Examples**
-
-    - `aleazero evaluate solitaire --player greedy --games 200`
-
-    - `aleazero evaluate solitaire --player search:sims=1000,chance=stratified --games 20 --json`
-    """
-    from aleazero.cli.oracle import load_oracle
-    from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import estimate_text, make_console, print_json, print_scores
-    from aleazero.evaluation.solitaire import play_solitaire
-    from aleazero.evaluation.yatzy_sets import solitaire as load_solitaire
-    from aleazero.native.random import check_seed
-    from aleazero.players.make import make_player
-    from aleazero.players.spec import parse_spec
-
-    parse_spec(player, "--player")
-    check_seed(seed, "--seed")
-    check_seed(player_seed, "--player-seed")
-    oracle = load_oracle()
-    chooser = make_player(player, load_solitaire(), threads=threads or cores())
-    with progress_bar("playing", "games") as tell:
-        report = play_solitaire(chooser, games, oracle, seed=seed, player_seed=player_seed, progress=tell)
-    if json:
-        print_json({"player": player, "games": games, "seed": seed, "player_seed": player_seed, **report.to_dict()})
-        return
-    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": estimate_text(report.behind)}
-    print_scores(report.scores, make_console(), facts)
-
-
-def _show_strength(data: dict[str, Any], console: Console) -> None:
+def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Console) -> None:
     from rich.text import Text
 
     from aleazero.cli.show import elo_text, facts_table, mean_text, quiet_table
@@ -203,17 +178,14 @@ def _show_strength(data: dict[str, Any], console: Console) -> None:
     console.print(table)
     if data["regret"] is not None:
         regret = data["regret"]
-        level = (
-            " (points, where both cards are the same)"
-            if data["game"] == "yatzy" and data["params"].get("players") == 2
-            else ""
-        )
         facts = facts_table()
         facts.add_row(
             "regret",
-            f"{mean_text(regret, '.4f')} a decision, {regret['optimal']:.1%} optimal of {regret['count']:,}{level}",
+            f"{mean_text(regret, '.4f')} a decision, {regret['optimal']:.1%} optimal of {regret['count']:,}",
         )
         console.print(facts)
+    for term, note in notes.items():
+        console.print(Text(f"{term}: {note}", style="dim"))
 
 
 def _show(report: RegretReport, console: Console, heading: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,8 @@ from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game
-    from aleazero.games.contract import CheckReport
+    from aleazero.games.check import CheckReport
+    from aleazero.games.kit import Example
     from aleazero.native.cache import CacheInfo
     from aleazero.search.result import SearchResult
 
@@ -135,7 +136,7 @@ def check(
     """
     from aleazero.cli.progress import progress_bar, timed_search
     from aleazero.cli.show import print_json
-    from aleazero.games.contract import check_game
+    from aleazero.games.check import check_game
     from aleazero.games.kernel import KernelGame
     from aleazero.search.config import SearchConfig
 
@@ -226,29 +227,11 @@ def _show_cache(cache: CacheInfo, verb: str, json: bool) -> None:
     typer.echo(printable(f"{cache.folder} {verb} {cache.files} file{plural}, {cache.bytes / 1e6:.1f} MB"))
 
 
-TARGET: Final = {"target": 30}
-"""Pig to 30: one compiled search serves the positions and the watched game, which is short."""
-
-POSITIONS: Final[tuple[tuple[str, dict[str, Any], str, str], ...]] = (
-    ("dice_game", {}, "16", "16 points of at most 25: stop, or roll once more?"),
-    ("pig", TARGET, "14-22 turn 12 player 0", "Twelve points at stake, eight behind: hold, or roll again?"),
-    ("pig", TARGET, "14-22 turn 12 player 0 rolling", "The same, with the die in the air: what each face is worth"),
-    ("tic_tac_toe", {}, "x.o/.x./..o", "x to move, and o threatens: a game without luck"),
-    ("2048", {}, "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800", "Where to slide, when new tiles are luck"),
-    (
-        "yatzy",
-        {"players": 1},
-        "open sixes four_kind house upper 45 / player 0 dice 33566 rerolls 1",
-        "One reroll left: one die for the house, or three for sixes and the bonus?",
-    ),
-)
-
-
 def demo(
     sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a position.", min=1)] = 5000,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the searches and of the dice.")] = 1,
 ) -> None:
-    """Show what there is: analyse a position of each game, then watch a short game of pig.
+    """Show what there is: analyse a position of each game, then watch a short game.
 
     The first time, each game's search is compiled (some seconds a game); after that it takes a moment.
     """
@@ -264,17 +247,31 @@ def demo(
 
     console = make_console()
     config = SearchConfig(num_simulations=sims, seed=seed)
-    for name, params, position, question in POSITIONS:
-        game = load_game(name, **params)
-        state = game.state_from_text(position)
+    examples = all_examples()
+    for name, example in examples:
+        if example.position is None:
+            continue
+        game = load_game(name, **example.params)
+        state = game.state_from_text(example.position)
         prepare(game, state)
         console.rule(Text(name, "bold"), align="left", style="dim")
-        print_position(state, console, question)
+        print_position(state, console, example.caption)
         print_result(state, *timed_search(game, state, "rollout", config), console, top=8)
         console.print()
-    console.rule(Text("a game of pig to 30, watched", "bold"), align="left", style="dim")
-    game = load_game("pig", **TARGET)
-    player = make_player(f"search:sims={sims}", game)
-    TerminalGame(Session(game.new_initial_state(), seed, {0: player, 1: player}), player, None, console).play()
-    console.print()
-    console.print("Now you: aleazero play pig, or aleazero analyse pig --position '12-30 turn 18'")
+    for name, example in examples:
+        if example.position is None:
+            console.rule(Text(example.caption, "bold"), align="left", style="dim")
+            game = load_game(name, **example.params)
+            player = make_player(f"search:sims={sims}", game)
+            seats = dict.fromkeys(range(game.num_players), player)
+            TerminalGame(Session(game.new_initial_state(), seed, seats), player, None, console).play()
+            console.print()
+            console.print(f"Now you: aleazero play {name}, or aleazero analyse {name}", markup=False)
+
+
+def all_examples() -> list[tuple[str, Example]]:
+    """The examples of the kits of all games, with the game's name."""
+    from aleazero.games.kit import kit_of
+    from aleazero.games.registry import game_names, load_game
+
+    return [(name, example) for name in game_names() for example in kit_of(load_game(name)).examples]

@@ -104,6 +104,7 @@ def play(
     """
     from aleazero.cli.progress import prepare
     from aleazero.cli.show import make_console, print_json
+    from aleazero.games.kit import kit_of
     from aleazero.native.random import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
@@ -124,7 +125,7 @@ def play(
     if opponent is None:
         budget = (sims, seconds, evaluations) != (None,) * 3
         opponent = champion.engine if champion is not None else "search" if budget else SEARCH
-    spec = with_options(parse_spec(opponent, "--opponent"), options)
+    spec = with_options(parse_spec(opponent, "--opponent", kit_of(the_game).players), options)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
     with blame_rules(game):

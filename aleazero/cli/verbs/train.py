@@ -125,7 +125,7 @@ def config_of_options(game: str, params: list[str], options: Mapping[str, Any], 
         changes: settings as ``key.inner=value``.
     """
     from aleazero.cli.options import OPENSPIEL, read_params
-    from aleazero.evaluation.learnt import can_judge
+    from aleazero.evaluation.strength import can_measure
     from aleazero.runs.config import apply_change, check_config, file_near, make_config
 
     if game.startswith(OPENSPIEL):
@@ -151,7 +151,7 @@ def config_of_options(game: str, params: list[str], options: Mapping[str, Any], 
             data["minutes"] = MINUTES
         evaluate = data.setdefault("evaluate", {})
         if isinstance(evaluate, dict) and "against" not in evaluate:
-            measured = can_judge(make_config({**data, "evaluate": {}}).load_game())
+            measured = can_measure(make_config({**data, "evaluate": {}}).load_game())
             evaluate["against"] = [] if measured else ["random"]
     config = make_config(data)
     check_config(config)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+ALONE = ("--game", "yatzy", "-p", "players=1")
+
 
 @pytest.fixture(autouse=True)
 def built(oracle):
@@ -11,10 +13,10 @@ def built(oracle):
 
 
 def test_regret_in_tables(run):
-    result = run("evaluate", "regret", "--player", "random")
+    result = run("evaluate", "regret", "--player", "random", *ALONE)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "random, set small of yatzy"
+    assert lines[0] == "random, set small of yatzy(players=1)"
     for name in ("all", "reroll 1", "reroll 2", "mark", "opening", "middle", "end"):
         assert any(line.startswith(f" {name} ") for line in lines), name
     assert sum("best " in line for line in lines) == 10
@@ -22,7 +24,7 @@ def test_regret_in_tables(run):
 
 
 def test_regret_as_json_repeats(run_json):
-    words = ("evaluate", "regret", "--game", "yatzy", "--set", "small", "--player", "search:sims=10", "--seed", "3")
+    words = ("evaluate", "regret", *ALONE, "--set", "small", "--player", "search:sims=10", "--seed", "3")
     data = run_json(*words)
     assert data["overall"]["count"] == 153
     assert (data["set"], data["player"], data["seed"]) == ("small", "search:sims=10", 3)
@@ -31,7 +33,7 @@ def test_regret_as_json_repeats(run_json):
 
 
 def test_regret_of_best_play_is_none(run):
-    text = run("evaluate", "regret", "--player", "oracle").stdout
+    text = run("evaluate", "regret", "--player", "oracle", *ALONE).stdout
     assert "0.000 to 0.000   100.0%" in text
     assert "the worst" not in text
 
@@ -40,18 +42,21 @@ def test_a_set_of_your_own(run_json, tmp_path):
     file = tmp_path / "mine.json"
     row = {"avail_mask": 0x7FFF, "upper_total_cap": 0, "dice_sorted": [1, 2, 3, 4, 6], "rerolls_left": 2}
     file.write_text(json.dumps([row]))
-    assert run_json("evaluate", "regret", "--set", str(file), "--player", "greedy")["overall"]["count"] == 1
+    assert run_json("evaluate", "regret", "--set", str(file), "--player", "greedy", *ALONE)["overall"]["count"] == 1
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("regret", "--player", "serch"), "--player is 'serch', did you mean search?"),
-        (("regret", "--player", "search:sims=0"), "sims is 0"),
-        (("regret", "--player", "net:none"), "no network at 'none'"),
-        (("regret", "--player", "random", "--set", "smal"), "no set 'smal', did you mean small"),
-        (("regret", "--player", "random", "--set", "none.json"), "cannot read 'none.json'"),
-        (("regret", "--player", "random", "--game", "pig"), "--game is 'pig'"),
+        (("regret", "--player", "serch", *ALONE), "--player is 'serch', did you mean search?"),
+        (("regret", "--player", "search:sims=0", *ALONE), "sims is 0"),
+        (("regret", "--player", "net:none", *ALONE), "no network at 'none'"),
+        (
+            ("regret", "--player", "random", "--set", "smal", *ALONE),
+            "no set 'smal' of yatzy(players=1), did you",
+        ),
+        (("regret", "--player", "random", "--set", "none.json", *ALONE), "cannot read 'none.json'"),
+        (("regret", "--player", "random", "--game", "2048"), "2048() has no oracle"),
         (("solitaire", "--player", "plan:plies=x"), "plies is 'x', expected a whole number"),
     ],
 )
@@ -63,7 +68,8 @@ def test_a_set_with_a_finished_board_is_refused(refused, tmp_path):
     file = tmp_path / "mine.json"
     row = {"avail_mask": 0, "upper_total_cap": 40, "dice_sorted": [1, 2, 3, 4, 6], "rerolls_left": 2}
     file.write_text(json.dumps([row]))
-    assert "position 0: got a finished board" in refused("evaluate", "regret", "--set", str(file), "--player", "random")
+    words = ("evaluate", "regret", "--set", str(file), "--player", "random", *ALONE)
+    assert "position 0: got a finished board" in refused(*words)
 
 
 def test_solitaire(run, run_json):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import aleazero
 from aleazero.cli.main import app
-from aleazero.cli.verbs.games import POSITIONS
+from aleazero.cli.verbs.games import all_examples
 
 
 def test_the_table_names_every_game_and_parameter(run):
@@ -147,7 +147,7 @@ def test_rules_that_raise_are_one_line(refused, coin_file):
 
 
 def test_a_game_that_may_never_end_is_pointed_out(run, coin_file, monkeypatch):
-    import aleazero.games.contract as contract
+    import aleazero.games.check as contract
 
     original = contract.check_game
     monkeypatch.setattr(contract, "check_game", lambda *words, **named: original(*words, **named, max_length=1))
@@ -198,8 +198,9 @@ def test_a_folder_that_is_not_there_is_empty(run_json, tmp_path, monkeypatch):
 
 
 def test_every_game_that_ships_has_a_position_and_one_is_chance():
-    assert {name for name, *_ in POSITIONS} == {"2048", "dice_game", "pig", "tic_tac_toe", "yatzy"}
-    states = [aleazero.load_game(name, **params).state_from_text(text) for name, params, text, _ in POSITIONS]
+    examples = [(name, one) for name, one in all_examples() if one.position is not None]
+    assert {name for name, _ in examples} == {"2048", "dice_game", "pig", "tic_tac_toe", "yatzy"}
+    states = [aleazero.load_game(name, **one.params).state_from_text(one.position) for name, one in examples]
     assert not any(state.is_terminal() for state in states)
     assert any(state.is_chance_node() for state in states)
     assert all(len(state.legal_actions()) > 1 for state in states)
@@ -208,8 +209,8 @@ def test_every_game_that_ships_has_a_position_and_one_is_chance():
 def test_the_demo_runs(process):
     done = process("demo", "--sims", "20", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
-    for name, _, _, question in POSITIONS:
+    for name, example in all_examples():
         assert name in done.stdout
-        assert question in done.stdout
+        assert example.caption in done.stdout
     assert "the game is over, player" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80

@@ -1,0 +1,130 @@
+"""Fixed sets of decisions of one-player Yatzy: reading and writing them, and what a position in one is.
+
+A set is a JSON list of ``{"avail_mask", "upper_total_cap", "dice_sorted", "rerolls_left"}``. The sets that ship are
+made by ``benchmarks/yatzy/sampling.py`` and are only reached, unfinished positions with a choice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from aleazero.errors import ConfigError, PositionError, nearest
+from aleazero.evaluation.regret import read_positions
+from aleazero.files import write_whole
+from aleazero.games.base import Game, State
+from aleazero.games.dice import DICE, FACES
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.registry import load_game
+from aleazero.games.yatzy.card import AVAIL, BOARDS, NUM_CATEGORIES, REROLLS, Board, vector_of
+
+FOLDER: Final = Path(__file__).parent / "sets"
+PREFIX: Final = "yatzy-"
+KINDS: Final = ("mark", "reroll 2", "reroll 1")
+"""By rerolls left."""
+STAGES: Final = ("opening", "middle", "end")
+"""By categories filled: 0 to 4, 5 to 9, 10 to 14."""
+
+
+class Position(NamedTuple):
+    """A decision of one-player Yatzy; what is on the card does not matter to it, but for the upper total."""
+
+    avail_mask: int
+    upper_total_cap: int
+    dice_sorted: tuple[int, ...]
+    rerolls_left: int
+
+    @property
+    def kind(self) -> str:
+        """``reroll 1``, ``reroll 2`` or ``mark``."""
+        return KINDS[self.rerolls_left]
+
+    @property
+    def stage(self) -> str:
+        """``opening``, ``middle`` or ``end``."""
+        return STAGES[(NUM_CATEGORIES - self.avail_mask.bit_count()) // 5]
+
+    def state(self, game: Game | None = None) -> KernelState:
+        """The position with the lowest total that is possible; with several players all have the same card."""
+        played = _solitaire() if game is None else game
+        assert isinstance(played, KernelGame)
+        boards = [Board(self.avail_mask, self.upper_total_cap)] * played.num_players
+        return played.state_from_vector(vector_of(boards, self.dice_sorted, self.rerolls_left, 0, False))
+
+
+@cache
+def _solitaire() -> KernelGame:
+    game = load_game("yatzy", players=1)
+    assert isinstance(game, KernelGame)
+    return game
+
+
+def solitaire() -> Game:
+    """One-player Yatzy, the game of the sets."""
+    return _solitaire()
+
+
+def classify(state: State) -> tuple[str, str]:
+    """Kind and stage of a decision of one-player Yatzy, as regret groups them."""
+    assert isinstance(state, KernelState)
+    filled = NUM_CATEGORIES - int(state.vector[BOARDS + AVAIL]).bit_count()
+    return KINDS[int(state.vector[REROLLS])], STAGES[filled // 5]
+
+
+def set_names() -> list[str]:
+    """The sets that ship."""
+    return sorted(file.stem.removeprefix(PREFIX) for file in FOLDER.glob(f"{PREFIX}*.json"))
+
+
+def load_set(name: str) -> list[Position]:
+    """A set that ships, by name, or one from a file ending in ``.json``."""
+    if name.endswith(".json"):
+        return read_set(Path(name))
+    if name not in set_names():
+        raise ConfigError(f"no set {name!r}, {nearest(name, set_names())} (or a file ending in .json)")
+    return read_set(FOLDER / f"{PREFIX}{name}.json")
+
+
+def read_set(file: Path) -> list[Position]:
+    """The positions of a file, each checked."""
+    return read_positions(file, read_row)
+
+
+def write_set(file: Path, positions: Sequence[Position]) -> None:
+    """Write a set, a position a line; the file is there whole or not at all."""
+    write_whole(file, [set_bytes(positions)])
+
+
+def set_bytes(positions: Sequence[Position]) -> bytes:
+    """A set as its file has it."""
+    return ("[\n" + ",\n".join(json.dumps(position._asdict()) for position in positions) + "\n]\n").encode()
+
+
+def read_row(row: Any) -> Position:
+    """One position of a file, checked."""
+    if not isinstance(row, dict) or sorted(row) != sorted(Position._fields):
+        raise PositionError(f"got {_short(row)}, expected {', '.join(Position._fields)}")
+    dice = row["dice_sorted"]
+    numbers = [
+        row["avail_mask"],
+        row["upper_total_cap"],
+        row["rerolls_left"],
+        *(dice if isinstance(dice, list) else ()),
+    ]
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+        raise PositionError(f"got {_short(row)}, expected whole numbers")
+    if not isinstance(dice, list) or len(dice) != DICE or dice != sorted(dice) or not 1 <= dice[0] <= dice[-1] <= FACES:
+        raise PositionError(f"got the dice {_short(dice)}, expected {DICE} from 1 to {FACES}, ascending")
+    if row["avail_mask"] == 0:
+        raise PositionError("got a finished board, expected one with an open category")
+    position = Position(row["avail_mask"], row["upper_total_cap"], tuple(dice), row["rerolls_left"])
+    position.state()
+    return position
+
+
+def _short(what: Any) -> str:
+    text = json.dumps(what)
+    return text if len(text) <= 100 else f"{text[:97]}..."

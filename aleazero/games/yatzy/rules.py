@@ -1,0 +1,398 @@
+"""Yatzy: three rolls a turn, keep what you like, then mark one of fifteen categories; the highest total wins.
+
+The Scandinavian rules, for one to four players; alone, the return is the score. Every roll is a chance node of its own,
+the first of a turn included. Keeping is decided twice a turn, also where all dice are kept: such a roll draws nothing
+and has one outcome. Scores and positions are in ``card``, names and texts in ``text``, solved turns in ``turn``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import GameError
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, GameInfo
+from aleazero.games.dice import (
+    ADD,
+    CANONICAL,
+    CHANCES,
+    DICE,
+    FACES,
+    FIRST,
+    HAND_AFTER,
+    HANDS,
+    HISTOGRAMS,
+    KEEPS,
+    KEPT,
+    NUM_KEEPS,
+    NUMBERS,
+    ROLLS_FROM,
+    SIZES,
+    draw_roll,
+)
+from aleazero.games.yatzy.card import (
+    ABOVE_PAR,
+    AIM,
+    ALL_OPEN,
+    AVAIL,
+    BOARD,
+    BOARDS,
+    BONUS,
+    BONUS_FROM,
+    HIGHEST_TOTAL,
+    IN_HAND,
+    KIND,
+    MARKS,
+    NUM_CATEGORIES,
+    PLAYER,
+    REROLLS,
+    SCORES,
+    TOTAL,
+    UPPER,
+    UPPER_CATEGORIES,
+    Board,
+    vector_of,
+)
+from aleazero.games.yatzy.card import check as check
+from aleazero.games.yatzy.card import multiset as multiset
+from aleazero.games.yatzy.text import action_text as action_text
+from aleazero.games.yatzy.text import outcome_text as outcome_text
+from aleazero.games.yatzy.text import parse as parse_line
+from aleazero.games.yatzy.text import render as render
+from aleazero.games.yatzy.text import text as text
+from aleazero.native.random import GOLDEN, MASK, mix
+
+if TYPE_CHECKING:
+    from aleazero.games.kernel import KernelGame, KernelState
+
+Vector = NDArray[np.int64]
+
+PLAYERS = 2
+
+NUM_ACTIONS = MARKS + NUM_CATEGORIES
+MOST_REROLLS = 2
+
+SEAT_SIZE = 2 * NUM_CATEGORIES + 8
+"""Numbers of an observation that tell of one player; those of the dice follow behind all players."""
+DICE_SIZE = FACES + 1 + MOST_REROLLS + 1 + 1
+UPPER_STEP = 3
+CARD_SIZE = NUM_CATEGORIES + 1 + BONUS_FROM // UPPER_STEP
+"""Features that tell of one player's card; the leads over the others follow behind all players."""
+LEAD_SIZE, LEAD_UNIT = 4, 100.0
+
+
+def describe(players: int = 2) -> GameInfo:
+    """Yatzy for 1 to 4 players; 2 in the usual duel."""
+    if isinstance(players, bool) or not isinstance(players, int) or not 1 <= players <= 4:
+        raise GameError(f"yatzy: players is {players!r}, expected a whole number from 1 to 4")
+    return GameInfo(
+        name="yatzy",
+        num_players=players,
+        num_actions=NUM_ACTIONS,
+        max_outcomes=FIRST[DICE + 1] - FIRST[DICE],
+        utility=(0.0, float(HIGHEST_TOTAL)) if players == 1 else (-1.0 / (players - 1), 1.0),
+        state_size=BOARDS + BOARD * players,
+        state_dtype="int16",
+        observation_size=SEAT_SIZE * players + DICE_SIZE,
+        observation_schema=f"yatzy-{players}p-1",
+        decision_classes=("reroll", "mark"),
+        features=Features(
+            schema=f"yatzy-{players}p-cards-1",
+            block=CARD_SIZE,
+            common=LEAD_SIZE * (players - 1),
+            lead=0 if players == 2 else None,
+            lead_unit=LEAD_UNIT,
+            point_unit=float(HIGHEST_TOTAL),
+        ),
+        constants={"PLAYERS": players},
+    )
+
+
+def init(state: Vector) -> None:
+    """All categories open; player 0's first roll is in the air."""
+    for player in range(PLAYERS):
+        state[BOARDS + BOARD * player + AVAIL] = ALL_OPEN
+    state[REROLLS] = MOST_REROLLS
+    state[KIND] = CHANCE
+
+
+def kind(state: Vector) -> int:
+    """Dice are in the air, somebody keeps or marks, or all boards are full."""
+    return state[KIND]
+
+
+def to_play(state: Vector) -> int:
+    """Whose turn it is, also while the dice roll; player 0 at the end."""
+    return state[PLAYER]
+
+
+def viewer(state: Vector) -> int:
+    """Who acted last: whose turn it is, but behind a mark the player before."""
+    player = state[PLAYER]
+    between_turns = state[KIND] == TERMINAL or (state[KIND] == CHANCE and state[REROLLS] == MOST_REROLLS)
+    if between_turns and state[BOARDS + AVAIL] != ALL_OPEN:
+        return (player + PLAYERS - 1) % PLAYERS
+    return player
+
+
+def decision_class(state: Vector) -> int:
+    """0 where dice are kept, 1 where a category is marked."""
+    return 1 if state[REROLLS] == 0 else 0
+
+
+def turn(state: Vector) -> int:
+    """A number of its own for every turn: the mover's open categories, and the mover."""
+    player = state[PLAYER]
+    return state[BOARDS + BOARD * player + AVAIL] * PLAYERS + player
+
+
+def legal(state: Vector, out: Vector) -> int:
+    """While rerolls are left: the canonical keep masks. Then: marks of the open categories."""
+    if state[REROLLS] > 0:
+        hand = state[IN_HAND] - HANDS
+        for i in range(NUM_KEEPS[hand]):
+            out[i] = KEEPS[hand, i]
+        return NUM_KEEPS[hand]
+    avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
+    count = 0
+    for category in range(NUM_CATEGORIES):
+        if is_open(avail, category):
+            out[count] = MARKS + category
+            count += 1
+    return count
+
+
+def canonical(state: Vector, action: int) -> int:
+    """The smallest mask that keeps the same dice; a mark stands for itself."""
+    if state[REROLLS] > 0:
+        return CANONICAL[state[IN_HAND] - HANDS, action] if action < MARKS else -1
+    if action >= MARKS and is_open(state[BOARDS + BOARD * state[PLAYER] + AVAIL], action - MARKS):
+        return action
+    return -1
+
+
+def is_open(avail: int, category: int) -> bool:
+    """Whether an availability mask has a category open."""
+    return (avail >> (NUM_CATEGORIES - 1 - category)) & 1 == 1
+
+
+def gain(category: int, score: int, upper: int) -> int:
+    """What marking brings: the score, and the bonus where the upper total reaches it with this mark."""
+    if category < UPPER_CATEGORIES and upper < BONUS_FROM and upper + score >= BONUS_FROM:
+        return score + BONUS
+    return score
+
+
+def apply(state: Vector, action: int) -> None:
+    """Keep: the other dice are in the air. Mark: score the dice and pass the turn, or end the game."""
+    hand = state[IN_HAND] - HANDS
+    if action < MARKS:
+        state[IN_HAND] = KEPT[hand, action]
+        state[REROLLS] -= 1
+        state[KIND] = CHANCE
+        return
+    category = action - MARKS
+    score = SCORES[hand, category]
+    board = BOARDS + BOARD * state[PLAYER]
+    state[board + TOTAL] += gain(category, score, state[board + UPPER])
+    if category < UPPER_CATEGORIES:
+        state[board + UPPER] = min(BONUS_FROM, state[board + UPPER] + score)
+    state[board + AVAIL] -= 1 << (NUM_CATEGORIES - 1 - category)
+    state[IN_HAND] = 0
+    state[REROLLS] = MOST_REROLLS
+    state[PLAYER] = (state[PLAYER] + 1) % PLAYERS
+    # The last player is the last to be done.
+    state[KIND] = TERMINAL if state[BOARDS + BOARD * (PLAYERS - 1) + AVAIL] == 0 else CHANCE
+
+
+def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    """All rolls of the missing dice; with none missing, the empty roll."""
+    missing = DICE - SIZES[state[IN_HAND]]
+    first = FIRST[missing]
+    count = FIRST[missing + 1] - first
+    ids[:count] = NUMBERS[first : first + count]
+    probabilities[:count] = CHANCES[first : first + count]
+    return count
+
+
+def sample(state: Vector, u: float) -> int:
+    """The roll that u stands for."""
+    return draw_roll(DICE - SIZES[state[IN_HAND]], u)
+
+
+def apply_outcome(state: Vector, outcome: int) -> None:
+    """Put the rolled dice to those that were kept."""
+    kept = state[IN_HAND]
+    state[IN_HAND] = HAND_AFTER[ROLLS_FROM[kept] + outcome - FIRST[DICE - SIZES[kept]]]
+    state[KIND] = DECISION
+
+
+def returns(state: Vector, out: NDArray[np.float64]) -> None:
+    """Alone: the score so far. Else 0 until the end: the winner gets 1, the others share −1; ties average."""
+    if PLAYERS == 1:
+        out[0] = state[BOARDS + TOTAL]
+        return
+    best = 0
+    winners = 0
+    for player in range(PLAYERS):
+        out[player] = 0.0
+        total = state[BOARDS + BOARD * player + TOTAL]
+        if total > best:
+            best = total
+            winners = 0
+        if total == best:
+            winners += 1
+    if state[KIND] != TERMINAL:
+        return
+    lost = -1.0 / (PLAYERS - 1)
+    won = (1.0 + (winners - 1) * lost) / winners
+    for player in range(PLAYERS):
+        out[player] = won if state[BOARDS + BOARD * player + TOTAL] == best else lost
+
+
+def points(state: Vector, out: NDArray[np.float64]) -> None:
+    """The totals, as a share of the highest there is; alone they are the return already."""
+    for player in range(PLAYERS):
+        out[player] = state[BOARDS + BOARD * player + TOTAL] / HIGHEST_TOTAL if PLAYERS > 1 else 0.0
+
+
+def playout(state: Vector, actions: Vector, count: int, u: float) -> int:
+    """Aim at the open category that brings most above its par: keep for it, and in the end mark it."""
+    rerolls, hand = state[REROLLS], state[IN_HAND] - HANDS
+    avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
+    aim = -1
+    for category in range(NUM_CATEGORIES):
+        if is_open(avail, category) and (aim < 0 or ABOVE_PAR[rerolls, hand, category] > ABOVE_PAR[rerolls, hand, aim]):
+            aim = category
+    return MARKS + aim if rerolls == 0 else AIM[rerolls - 1, hand, aim]
+
+
+def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """What a strong player looks at: seat by seat from the player on, then the dice (docs/games/yatzy.md)."""
+    in_hand = state[IN_HAND]
+    own_total = state[BOARDS + BOARD * player + TOTAL]
+    at = 0
+    for seat in range(PLAYERS):
+        who = (player + seat) % PLAYERS
+        board = BOARDS + BOARD * who
+        avail, upper, total = state[board + AVAIL], state[board + UPPER], state[board + TOTAL]
+        open_count = 0
+        open_faces = 0
+        for category in range(NUM_CATEGORIES):
+            free = is_open(avail, category)
+            out[at + category] = 1.0 if free else 0.0
+            out[at + NUM_CATEGORIES + category] = 0.0
+            if free:
+                open_count += 1
+                if category < UPPER_CATEGORIES:
+                    open_faces += category + 1
+                if in_hand >= HANDS:
+                    score = SCORES[in_hand - HANDS, category]
+                    out[at + NUM_CATEGORIES + category] = gain(category, score, upper) / 50.0
+        at += 2 * NUM_CATEGORIES
+        out[at] = upper / BONUS_FROM
+        out[at + 1] = (BONUS_FROM - upper) / BONUS_FROM
+        out[at + 2] = (upper + 3 * open_faces - BONUS_FROM) / BONUS_FROM
+        out[at + 3] = 1.0 if upper + DICE * open_faces >= BONUS_FROM else 0.0
+        out[at + 4] = total / HIGHEST_TOTAL
+        out[at + 5] = (own_total - total) / 100.0
+        out[at + 6] = open_count / NUM_CATEGORIES
+        out[at + 7] = 1.0 if who == state[PLAYER] else 0.0
+        at += 8
+    for face in range(FACES):
+        out[at + face] = HISTOGRAMS[in_hand, face] / DICE
+    out[at + FACES] = (DICE - SIZES[in_hand]) / DICE
+    for rerolls in range(MOST_REROLLS + 1):
+        out[at + FACES + 1 + rerolls] = 1.0 if state[REROLLS] == rerolls else 0.0
+    out[at + DICE_SIZE - 1] = 1.0 if state[KIND] == CHANCE else 0.0
+
+
+def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """What counts between turns: open categories and the way to the bonus, seat by seat, and the leads in points."""
+    own_total = state[BOARDS + BOARD * player + TOTAL]
+    leads = CARD_SIZE * PLAYERS
+    for seat in range(PLAYERS):
+        board = BOARDS + BOARD * ((player + seat) % PLAYERS)
+        avail, upper = state[board + AVAIL], state[board + UPPER]
+        at = CARD_SIZE * seat
+        for category in range(NUM_CATEGORIES):
+            out[at + category] = 1.0 if is_open(avail, category) else 0.0
+        out[at + NUM_CATEGORIES] = upper / BONUS_FROM
+        for step in range(BONUS_FROM // UPPER_STEP):
+            out[at + NUM_CATEGORIES + 1 + step] = 1.0 if upper >= UPPER_STEP * (step + 1) else 0.0
+        if seat > 0:
+            lead = float(own_total - state[board + TOTAL])
+            at = leads + LEAD_SIZE * (seat - 1)
+            out[at] = lead / LEAD_UNIT
+            out[at + 1] = math.tanh(lead / 10.0)
+            out[at + 2] = math.tanh(lead / 30.0)
+            out[at + 3] = math.tanh(lead / 80.0)
+
+
+def event_dice(seed: int, player: int, filled: int, roll: int, dice: int = DICE) -> list[int]:
+    """The first of the five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
+
+    A key of the event is mixed once into the start of a SplitMix64 stream, whose first draws modulo 6 are the dice.
+    Rerolling k dice takes the first k, so that neither which of two equal dice is rolled nor what was played matters.
+    """
+    key = (seed ^ player * 0xD6E8FEB86659FD93 ^ filled * 0xA5A35625E4F7C1AD ^ roll * 0x9E3779B97F4A7C15) & MASK
+    start = mix((key + GOLDEN) & MASK)
+    return [mix((start + draw * GOLDEN) & MASK) % FACES + 1 for draw in range(1, dice + 1)]
+
+
+def played_outcome(state: Vector, seed: int, count: int) -> int:
+    """The roll of a played game, keyed by player, turn and roll, so that ``count`` does not matter."""
+    numbers = state.tolist()  # numpy's own are slow one by one
+    player = numbers[PLAYER]
+    filled = NUM_CATEGORIES - numbers[BOARDS + BOARD * player + AVAIL].bit_count()
+    missing = DICE - _SIZES[numbers[IN_HAND]]
+    rolled = 0
+    for face in event_dice(seed, player, filled, MOST_REROLLS - numbers[REROLLS], missing):
+        rolled = _ADD[rolled][face - 1]
+    return rolled
+
+
+_SIZES, _ADD = SIZES.tolist(), ADD.tolist()
+
+
+def parse(line: str) -> Vector:
+    """Read what ``text`` writes."""
+    return parse_line(line, PLAYERS)
+
+
+def from_position(
+    boards: Sequence[Board | tuple[int, ...]],
+    *,
+    dice: Sequence[int] | None = None,
+    rerolls_left: int = MOST_REROLLS,
+    player: int = 0,
+    rolling: bool = False,
+) -> KernelState:
+    """Any position that play can reach, of as many players as there are boards: (avail_mask, upper_total, total) each.
+
+    Without ``dice`` the turn's first roll is in the air, or all boards are full and the game is over. With ``rolling``
+    the dice are those kept (0 to 5), the others are in the air, and ``rerolls_left`` counts what is left behind this
+    roll. A total left out is the lowest possible.
+    """
+    from aleazero.games.registry import load_game
+
+    vector = vector_of(boards, dice, rerolls_left, player, rolling)
+    return cast("KernelGame", load_game("yatzy", players=len(boards))).state_from_vector(vector)
+
+
+def turn_solver(game: KernelGame) -> Any:
+    """Yatzy's own solver of turns, for the planner."""
+    from aleazero.games.yatzy.turn import YatzyTurns
+
+    return YatzyTurns(game)
+
+
+def turn_lanes(game: KernelGame) -> Any:
+    """Yatzy's own turns of many games at once, for learning."""
+    from aleazero.games.yatzy.lanes import YatzyLanes
+
+    return YatzyLanes(game)

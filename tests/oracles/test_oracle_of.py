@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero.oracles.oracle import best_of, oracle_of, require_oracle
+
+
+def test_yatzys_oracle_tells_final_scores(oracle):
+    game = aleazero.load_game("yatzy", players=1)
+    state = game.state_from_text("open sixes house yatzy upper 40 total 60 / player 0 dice 22266 rerolls 1")
+    values = oracle.action_values(state)
+    assert list(values) == state.legal_actions()
+    assert max(values.values()) == pytest.approx(oracle.value(state), abs=1e-9)
+
+
+def test_a_solved_games_oracle_takes_the_movers_view():
+    game = aleazero.load_game("tic_tac_toe")
+    oracle = require_oracle(game)
+    state = game.state_from_text("xx./oo./x..")  # o to move, and wins
+    assert state.current_player() == 1
+    assert best_of(oracle.action_values(state)) == [5]
+    assert max(oracle.action_values(state).values()) == 1.0
+
+
+def test_ties_are_all_best():
+    assert best_of({3: 1.0, 1: 1.0 + 5e-10, 2: 0.9}) == [1, 3]
+
+
+def test_a_game_too_large_has_none():
+    game = aleazero.load_game("pig", target=30)
+    assert oracle_of(game, max_states=1000) is None
+    with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
+        require_oracle(game, max_states=1000)
+    found = require_oracle(game)
+    assert found.evaluator.num_states > 1000
+    assert oracle_of(game) is found
+    assert oracle_of(game, max_states=1000) is None  # whatever was solved before
+    with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
+        require_oracle(game, max_states=1000)
+
+
+def test_games_that_cannot_be_solved_say_why():
+    assert oracle_of(aleazero.load_game("2048")) is None
+    with pytest.raises(aleazero.ConfigError, match="only games with listed outcomes and bounded returns are solved"):
+        require_oracle(aleazero.load_game("2048"))
+    with pytest.raises(aleazero.ConfigError, match="the player 'solo' is its reference"):
+        require_oracle(aleazero.load_game("yatzy"))
+
+
+def test_a_kits_oracle_is_made_once(oracle):
+    game = aleazero.load_game("yatzy", players=1)
+    found = oracle_of(game)
+    assert found.expected() == oracle.expected()
+    assert oracle_of(game, max_states=1) is found

@@ -1,0 +1,62 @@
+"""Players that a game's kit has."""
+
+from __future__ import annotations
+
+import pytest
+
+import aleazero
+from aleazero import ConfigError, GameKit
+from aleazero.games import pig
+from aleazero.games.kit import give_kit
+from aleazero.players.spec import PlayerSpec, parse_spec
+
+
+@pytest.fixture
+def game():
+    def last(game, settings):
+        if settings.get("fail"):
+            raise ValueError("no")
+        return lambda state, seed: state.legal_actions()[int(settings.get("place", "-1"))]
+
+    give_kit(
+        pig,
+        GameKit(players={"last": last, "ready": lambda *_: aleazero.make_player("random", game), "no": lambda *_: 3}),
+    )
+    game = aleazero.load_game("pig")
+    yield game
+    give_kit(pig, None)
+
+
+def test_a_function_of_state_and_seed_is_a_player(game):
+    state = game.state_from_text("12-30 turn 18")
+    assert aleazero.make_player("last", game).select(state, 1) == state.legal_actions()[-1]
+    assert aleazero.make_player("last:place=0", game).select(state, 1) == state.legal_actions()[0]
+    assert aleazero.make_player("ready", game).select(state, 1) in state.legal_actions()
+
+
+def test_settings_are_text_and_are_written_back():
+    spec = parse_spec("last:place=0,a=b", kinds=["last"])
+    assert spec == PlayerSpec("last", {"place": "0", "a": "b"})
+    assert str(spec) == "last:place=0,a=b"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("last:fail=yes", "player 'last:fail=yes': player last of pig raised ValueError: no"),
+        ("last:place", "got 'place', expected place=VALUE"),
+        ("lst", "player is 'lst', did you mean last?"),
+        ("no", "expected a player, or a function"),
+    ],
+)
+def test_what_is_wrong_is_one_line(game, text, said):
+    with pytest.raises(ConfigError) as caught:
+        aleazero.make_player(text, game)
+    assert said in str(caught.value)
+
+
+def test_other_games_do_not_have_it():
+    with pytest.raises(ConfigError, match="player is 'last', known: "):
+        aleazero.make_player("last", aleazero.load_game("dice_game"))
+    with pytest.raises(ConfigError, match="no player 'last', known: "):
+        aleazero.make_player(PlayerSpec("last"), aleazero.load_game("dice_game"))

@@ -1,0 +1,65 @@
+"""General code names no game: what is known of one game is asked of its kit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aleazero.games import registry
+
+PACKAGE = Path(__file__).resolve().parents[1] / "aleazero"
+WORDS = re.compile(r"yatzy|backgammon|azul|2048|twenty48|tic_?tac_?toe|dice_game|\bpig\b", re.IGNORECASE)
+ALLOWED = {
+    "games/registry.py",  # the table of the bundled games
+    "cli/main.py",  # adds each game's own commands
+}
+LEAVING = ("bench", "measure", "chance_", "rivals", "plot_", "yatzy_cases")
+"""Modules of ``cli`` that move to ``benchmarks``."""
+SHOWN = {"help", "epilog", "description", "metavar"}
+"""Arguments whose texts are shown to the user."""
+
+
+def general_files() -> list[str]:
+    names = [file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("*.py")]
+    benchmarks = [name for name in names if name.startswith("cli/") and Path(name).name.startswith(LEAVING)]
+    return sorted(name for name in {*names} - {*benchmarks} if not WORDS.search(name))
+
+
+def named(tree: ast.AST, shown: bool = False) -> Iterator[tuple[int, str]]:
+    """Names and texts of a module that are neither docstrings nor shown as help."""
+    body = getattr(tree, "body", None)
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant) and isinstance(body, list):
+            continue  # a docstring of a module, a class, a function or a field
+        inner = shown or (isinstance(child, ast.keyword) and child.arg in SHOWN)
+        line = getattr(child, "lineno", 0)
+        if isinstance(child, ast.Constant) and isinstance(child.value, str) and not inner:
+            yield line, str(child.value)
+        for part in ("id", "attr", "name", "asname", "module", "arg"):
+            if isinstance(getattr(child, part, None), str):
+                yield line, getattr(child, part)
+        yield from named(child, inner)
+
+
+def places(source: str) -> list[str]:
+    return [f"{line}: {text}" for line, text in named(ast.parse(source)) if WORDS.search(text)]
+
+
+@pytest.mark.parametrize("name", general_files())
+def test_no_general_module_names_a_bundled_game(name: str) -> None:
+    assert name in ALLOWED or places((PACKAGE / name).read_text(encoding="utf-8")) == []
+
+
+def test_the_words_cover_the_bundled_games_and_the_reader_finds_them() -> None:
+    assert all(WORDS.search(name) for name in registry._SHIPPED)
+    assert places('"""Yatzy."""\nx = 1\n"""Pig."""\n') == []
+    assert places('option(help="e.g. pig")\n') == []
+    for source in ('game.name == "yatzy"', "import aleazero.games.pig", "from a import yatzy", "x.yatzy()", "f(pig=3)"):
+        assert len(places(source)) == 1, source
+    assert len(general_files()) > 100
+    assert "evaluation/strength.py" in general_files()
+    assert "evaluation/yatzy/__init__.py" not in general_files()
