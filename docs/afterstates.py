@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 import aleazero
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.regret import measure_regret
+from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.tuple_scores import judge_tuples
 from aleazero.evaluation.yatzy_sets import classify, load_set, solitaire
 from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
@@ -91,7 +91,7 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
         ends = learner.values.look(leaves[chosen])
         running[np.flatnonzero(running)[ends.over]] = False
         states = leaves[chosen][~ends.over]
-    return {"regret_a_game": Estimate.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
+    return {"regret_a_game": Mean.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
 
 
 @lru_cache
@@ -157,7 +157,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
                 marks = marks[1:]
                 player = aleazero.make_player(f"net:{net},sims=64,c=0.12", game)
                 scores = [played.returns[0] for played in play_match(game, [player], game_seeds(9, 300))]
-                score = Estimate.of(scores)
+                score = Mean.of(scores)
                 rows.append({"case": "yatzy1", "label": "alphazero", "seed": seed, "minutes": spent, "rounds": number,
                              "last": not marks, "score": score.to_dict(),
                              "regret": {**score.to_dict(), "mean": BEST_ALONE - score.mean}})  # fmt: skip

@@ -11,11 +11,11 @@ from aleazero.evaluation.scores import BIN
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.estimate import Estimate
     from aleazero.evaluation.scores import Scores
+    from aleazero.evaluation.statistics import Mean
 
 
-def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+def estimate_text(estimate: Mean, digits: int = 2) -> str:
     """A mean, and its interval of 95 %."""
     return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 

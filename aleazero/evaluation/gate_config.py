@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.intervals import SCORES
 from aleazero.evaluation.sprt import Hypotheses
+from aleazero.evaluation.statistics import SCORES
 from aleazero.games.base import Game
 from aleazero.nets.config import counts_wins
 from aleazero.search.config import Settings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aleazero.errors import PositionError
-from aleazero.evaluation.estimate import Estimate
+from aleazero.evaluation.statistics import Mean
 from aleazero.games.base import State
 from aleazero.oracles.judge import Judge, best_of
 from aleazero.players.player import Player
@@ -46,7 +46,7 @@ class Judged:
 class Group:
     """Some decisions together."""
 
-    regret: Estimate
+    regret: Mean
     optimal: float
     """The share of decisions without regret."""
     tied: int
@@ -57,7 +57,7 @@ class Group:
         """What some decisions come to."""
         regrets = [decision.regret for decision in decisions]
         return cls(
-            Estimate.of(regrets),
+            Mean.of(regrets),
             sum(regret == 0.0 for regret in regrets) / len(regrets),
             sum(len(decision.best) > 1 for decision in decisions),
         )

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.evaluation.estimate import Estimate
+from aleazero.evaluation.statistics import Mean
 
 PERCENTILES: Final = (1, 5, 25, 50, 75, 95, 99)
 BIN: Final = 20
@@ -23,9 +23,9 @@ class Scores:
     bonuses: NDArray[np.bool_]
 
     @property
-    def mean(self) -> Estimate:
+    def mean(self) -> Mean:
         """The mean score."""
-        return Estimate.of(self.totals)
+        return Mean.of(self.totals)
 
     @property
     def bonus_rate(self) -> float:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import Progress, game_seeds, play_match
 from aleazero.evaluation.scores import Scores
+from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.yatzy_sets import solitaire
 from aleazero.games.kernel import KernelState
 from aleazero.games.yatzy_card import BOARDS, BONUS_FROM, TOTAL, UPPER
@@ -31,9 +31,9 @@ class SolitaireReport:
     best: Scores
 
     @property
-    def behind(self) -> Estimate:
+    def behind(self) -> Mean:
         """How far the player is behind best play, game by game."""
-        return Estimate.of(self.best.totals - self.scores.totals)
+        return Mean.of(self.best.totals - self.scores.totals)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON."""

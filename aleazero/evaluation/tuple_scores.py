@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds
+from aleazero.evaluation.statistics import Mean
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.rows import states_of
@@ -26,9 +26,9 @@ class TupleScores:
     """The highest cell at the end, by game (2048: the exponent of the largest tile)."""
 
     @property
-    def mean(self) -> Estimate:
+    def mean(self) -> Mean:
         """The mean score."""
-        return Estimate.of(self.scores)
+        return Mean.of(self.scores)
 
     def share(self, top: int) -> float:
         """The share of games that reached such a cell."""

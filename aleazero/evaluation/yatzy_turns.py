@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.estimate import Estimate
+from aleazero.evaluation.statistics import Mean
 from aleazero.games.luck import stream_key
 from aleazero.games.rows import rows_of
 from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTAL, UPPER
@@ -36,18 +36,18 @@ SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 class SolitaireTurns:
     """Games alone: regret and score of each."""
 
-    regret: Estimate
-    score: Estimate
+    regret: Mean
+    score: Mean
 
 
 @dataclass(frozen=True)
 class OracleDuels:
     """Duels against the player who is best alone; a pair of games with the same dice is one observation."""
 
-    won: Estimate
+    won: Mean
     """Share of games, a tie counting half."""
-    score: Estimate
-    oracle_score: Estimate
+    score: Mean
+    oracle_score: Mean
     table: Mapping[str, int]
     """How many pairs came to each share."""
 
@@ -71,7 +71,7 @@ def judge_alone(
         return np.stack((regret, states[:, BOARDS + TOTAL]), axis=1)
 
     found = _in_chunks(play, games, threads)
-    return SolitaireTurns(Estimate.of(found[:, 0]), Estimate.of(found[:, 1]))
+    return SolitaireTurns(Mean.of(found[:, 0]), Mean.of(found[:, 1]))
 
 
 def judge_duels(
@@ -101,7 +101,7 @@ def judge_duels(
 
     found = _in_chunks(play, pairs, threads)
     table = {f"{share:g}": int((found[:, 0] == share).sum()) for share in SHARES}
-    won, score, oracle_score = (Estimate.of(found[:, column]) for column in range(3))
+    won, score, oracle_score = (Mean.of(found[:, column]) for column in range(3))
     return OracleDuels(won, score, oracle_score, table)
 
 
