@@ -3,11 +3,11 @@
 ``Mean`` has a normal interval, for many independent numbers. ``PairMean`` has an interval whose coverage holds with few
 pairs, with scores near their bounds, and (``any_time``) after a sequential test that chose when to stop.
 
-Scores of pairs are bounded. Their interval is Wilson's, with Student's t and an effective number of trials computed from
-the variance of the pairs. A normal interval covers 57 % where it claims 95 % (20 pairs, a true score of 0.98); this one
-was chosen by simulation (docs/gates.md). Differences of returns have bounds too wide to be useful. Their interval
-reaches as far as Student's or as Wilson's over the observed range, whichever is further. If all pairs are equal, only the bounds are known. Results
-that are large and rarer than one in the number of pairs are not covered.
+Scores of pairs are bounded. Their interval is Wilson's, with Student's t and an effective number of trials computed
+from the variance of the pairs. A normal interval covers 57 % where it claims 95 % (20 pairs, a true score of 0.98);
+this one was chosen by simulation (docs/gates.md). Differences of returns have bounds too wide to be useful. Their
+interval reaches as far as Student's or as Wilson's over the observed range, whichever is further. If all pairs are
+equal, only the bounds are known. Results that are large and rarer than one in the number of pairs are not covered.
 """
 
 from __future__ import annotations
