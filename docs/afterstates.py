@@ -34,13 +34,13 @@ from aleazero.evaluation.yatzy_turns import judge_alone, judge_duels
 from aleazero.oracles.judge import judge_of
 from aleazero.oracles.solve import solve
 from aleazero.oracles.yatzy import load_or_build
+from aleazero.processes import Pool
 from aleazero.replay.window import Window
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.alphazero import fit, play_games
 from aleazero.training.learn import MEASURED, UNKNOWN, Learner
 from aleazero.training.recipe import make_config, make_learner
 from aleazero.training.tuple_learning import TupleLearner
-from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("afterstates.json")
 IMAGES = Path(__file__).with_name("images")
@@ -141,7 +141,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
 
     game = aleazero.load_game("yatzy", players=1)
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, Workers(2) as workers:
+    with tempfile.TemporaryDirectory() as folder, Pool(2) as workers:
         net, start, spent, number = "dummy", None, 0.0, 0
         marks = [mark for mark in MARKS if 1.0 <= mark < minutes] + [minutes]
         while marks:

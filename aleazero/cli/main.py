@@ -91,11 +91,7 @@ def run() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    try:
-        sys.exit(_flushed(_run()))
-    finally:
-        if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
-            sys.modules["aleazero.interrupts"].end_children()
+    sys.exit(_flushed(_run()))
 
 
 def _flushed(code: int) -> int:

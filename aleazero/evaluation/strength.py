@@ -16,6 +16,7 @@ from aleazero.evaluation.yatzy_level import measure_level
 from aleazero.evaluation.yatzy_sets import classify, load_set
 from aleazero.games.base import Game
 from aleazero.players.make import make_player
+from aleazero.processes import Pool, open_pool
 
 Progress = Callable[[str, int, int], None]
 """Called with the opponent's name, and pairs done and of all."""
@@ -55,7 +56,7 @@ def evaluate_player(
     regret: bool = True,
     seed: int = 0,
     player_seed: int = 0,
-    workers: int = 1,
+    workers: int | Pool = 1,
     threads: int = 1,
     source: str | None = None,
     name: str | None = None,
@@ -73,17 +74,18 @@ def evaluate_player(
             raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
     judged = _judge(player, game, player_seed, threads) if regret else None
     met = {}
-    for word in chosen:
+    with open_pool(workers) as pool:
+        for word in chosen:
 
-        def tell(done: int, of: int, word: str = word) -> None:
-            if progress is not None:
-                progress(word, done, of)
+            def tell(done: int, of: int, word: str = word) -> None:
+                if progress is not None:
+                    progress(word, done, of)
 
-        tell(0, pairs)
-        met[word] = known[word], play_pairs(
-            game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=workers,
-            threads=threads, source=source, progress=tell,
-        )  # fmt: skip
+            tell(0, pairs)
+            met[word] = known[word], play_pairs(
+                game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=pool,
+                threads=threads, source=source, progress=tell,
+            )  # fmt: skip
     return StrengthReport(name or player, game, seed, met, judged)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
 from aleazero.games.base import Game
+from aleazero.processes import Pool
 from aleazero.runs.directory import Iteration, RunDirectory, hash_of
 from aleazero.runs.events import interrupted, read_events
 from aleazero.runs.measure import measure, measure_champion, require_opponents
@@ -50,7 +51,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
     during: dict[str, Any] = {}
     began = time.monotonic()
     try:
-        with closing(make_recipe(run, game, workers)) as recipe:
+        with Pool(workers) as pool, closing(make_recipe(run, game, pool)) as recipe:
             for number in range(1, run.config.iterations + 1):
                 iteration = run.iteration(number)
                 todo = [one for one in (*recipe.phases, *_judging(run, number)) if one not in iteration.done]
@@ -58,11 +59,11 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     listener.phase(number, run.config.iterations, phase)
                     during, began = {"iteration": number, "phase": phase}, time.monotonic()
                     if phase == GATE:
-                        results = _gate(run, game, iteration, workers, listener)
+                        results = _gate(run, game, iteration, pool, listener)
                     elif phase == EVALUATE:
-                        results = _evaluate(run, game, iteration, workers, listener)
+                        results = _evaluate(run, game, iteration, pool, listener)
                     elif phase == FINAL:
-                        results = _final(run, game, workers, listener)
+                        results = _final(run, game, pool, listener)
                     else:
                         results = recipe.do(phase, number, listener.progress)
                         if phase == recipe.phases[-1]:
@@ -114,7 +115,7 @@ def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str
     run.write_manifest()
 
 
-def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+def _gate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
     """The iteration's network against the champion; the first of all is champion without one."""
     number, champion = iteration.number, run.manifest.champion
     if champion is None:
@@ -123,7 +124,7 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
     run.require_same_seeds()
     report = run_gate(
         game, player_of(run, number), player_of(run, champion), run.config.gate, seed=run.config.seed,
-        iteration=number, workers=workers, source=run.config.game, replays=REPLAYS,
+        iteration=number, workers=pool, source=run.config.game, replays=REPLAYS,
         names=(f"network {number}", f"network {champion}"), progress=lambda done, of: listener.progress(done, of, ""),
     )  # fmt: skip
     folder = run.path / "gates"
@@ -140,15 +141,15 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
             "error_rates": report.error_rates}  # fmt: skip
 
 
-def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
     """What is measured of the iteration's network, beside the gate."""
     number = iteration.number
     if number % run.config.evaluate.every and number != run.config.iterations:
         return {}
-    return measure(run, game, number, player_of(run, number), workers, listener.progress)
+    return measure(run, game, number, player_of(run, number), pool, listener.progress)
 
 
-def _final(run: RunDirectory, game: Game, workers: int, listener: Listener) -> dict[str, Any]:
+def _final(run: RunDirectory, game: Game, pool: Pool, listener: Listener) -> dict[str, Any]:
     """What is measured of the champion, when all is over."""
     assert run.manifest.champion is not None
-    return measure_champion(run, game, player_of(run, run.manifest.champion), workers, listener.progress)
+    return measure_champion(run, game, player_of(run, run.manifest.champion), pool, listener.progress)

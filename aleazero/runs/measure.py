@@ -16,6 +16,7 @@ from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.nets.between import Between
 from aleazero.nets.tuples import has_board
+from aleazero.processes import Pool
 from aleazero.runs.directory import RunDirectory, write_text
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
@@ -38,16 +39,16 @@ def require_opponents(run: RunDirectory, game: Game) -> None:
             raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, known)} in {game!r}")
 
 
-def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
-    strength = _meet(run, game, iteration, player, config.pairs, iteration, workers, tell, regret=config.regret)
+    strength = _meet(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
     results = _opponents(strength)
     regret = strength.regret
     tell(0, None, "games against the oracle and against itself")
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    results |= _native(run, game, iteration, config.oracle_games, iteration, workers)
+    results |= _native(run, game, iteration, config.oracle_games, iteration, pool)
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
         values = Between.load(run.network(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
@@ -58,18 +59,18 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers:
     return results
 
 
-def measure_champion(run: RunDirectory, game: Game, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
     """Measure the champion once more when the run is over: in more games, on luck that nothing was measured on."""
     config, champion = run.config.evaluate, run.manifest.champion
     assert champion is not None
     results: dict[str, Any] = {"network": champion}
     if config.final_pairs:
-        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, workers, tell))
+        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, pool, tell))
     tell(0, None, "games against the oracle")
-    return results | _native(run, game, champion, config.final_games, LAST, workers)
+    return results | _native(run, game, champion, config.final_games, LAST, pool)
 
 
-def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, workers: int, tell: Tell, *,
+def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool, tell: Tell, *,
           regret: bool = False) -> StrengthReport:  # fmt: skip
     """Pairs of games against the fixed opponents."""
     config = run.config.evaluate
@@ -77,7 +78,7 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
                if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
     return evaluate_player(
         player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(LUCK, run.config.seed, luck),
-        player_seed=run.config.seed, workers=workers, source=run.config.game, name=f"network {network}",
+        player_seed=run.config.seed, workers=pool, source=run.config.game, name=f"network {network}",
         progress=lambda name, done, of: tell(done, of, f"against {name}"),
     )  # fmt: skip
 
@@ -96,12 +97,12 @@ def _opponents(strength: StrengthReport) -> dict[str, Any]:
     return results
 
 
-def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, workers: int) -> dict[str, Any]:
+def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, pool: Pool) -> dict[str, Any]:
     """What can be measured in native code: thousands of games a second."""
     if run.config.recipe != "afterstate" or not games:
         return {}
     seed = stream_key(LUCK, run.config.seed, luck)
-    found = judge_learnt(run.network(network), game, games=games, seed=seed, threads=workers)
+    found = judge_learnt(run.network(network), game, games=games, seed=seed, threads=pool.count)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}
 
