@@ -25,6 +25,7 @@ from aleazero.cli.options import (
     SimsOption,
 )
 from aleazero.errors import ConfigError
+from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
     from aleazero.games.base import State
@@ -194,7 +195,5 @@ def _check_tree_file(file: Path | None) -> None:
 
 def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
     cut = result.tree(depth=depth)
-    try:
+    with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
         file.write_text(getattr(cut, WRITERS[file.suffix])() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from aleazero.errors import AleaZeroError, GameError, shortened
+from aleazero.files import reason
 from aleazero.untrusted import printable
 
 USER_ERROR = 2
@@ -44,7 +45,7 @@ def what_to_say(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return f"not enough memory: {one_line(error)}"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        return one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        return one_line(": ".join(str(part) for part in (error.filename, reason(error)) if part))
     if isinstance(error, UnicodeError):
         return f"text is not valid UTF-8: {one_line(error)}"
     if isinstance(error, RecursionError):

@@ -18,6 +18,7 @@ from aleazero.cli.options import (
     shares_luck,
 )
 from aleazero.errors import ConfigError
+from aleazero.files import os_errors_as
 
 SPEC_HELP = "A player by text: `net:PATH`, `plan:horizon=turn,net=PATH`, `search:sims=200`, …"
 
@@ -121,13 +122,10 @@ def gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,
             threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=tell,
         )  # fmt: skip
-    try:
-        if out is not None:
-            report.write(out)
-        if replays is not None:
-            report.games.write(replays)
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(error.filename)!r}: {error.strerror or error}") from error
+    for file, write in ((out, report.write), (replays, report.games.write)):
+        if file is not None:
+            with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
+                write(file)
     if json:
         print_json(report.data)
         return

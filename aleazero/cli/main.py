@@ -37,6 +37,7 @@ from aleazero.cli import (
     watch,
 )
 from aleazero.cli.failure import USER_ERROR, OneLineErrors, one_line, what_to_say
+from aleazero.files import reason
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -103,7 +104,7 @@ def _flushed(code: int) -> int:
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if not code:
-                typer.echo(f"error: cannot write the output: {error.strerror or error}", err=True)
+                typer.echo(f"error: cannot write the output: {reason(error)}", err=True)
             code = code or USER_ERROR
     return code
 

@@ -37,7 +37,7 @@ def draw_scores(scores: Scores, expected: float, file: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from aleazero.files import write_whole
+    from aleazero.files import write_file
 
     edges = range(int(scores.totals.min()) // STEP * STEP, int(scores.totals.max()) + STEP + 1, STEP)
     with plt.rc_context({
@@ -57,7 +57,4 @@ def draw_scores(scores: Scores, expected: float, file: Path) -> None:
         picture = io.BytesIO()
         figure.savefig(picture, format="png")
         plt.close(figure)
-    try:
-        write_whole(file, [picture.getvalue()])
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error
+    write_file(file, picture.getvalue(), ConfigError)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aleazero.errors import ConfigError, PositionError, nearest
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_whole
 from aleazero.games.base import Game, State
 from aleazero.games.dice import DICE, FACES
 from aleazero.games.kernel import KernelGame, KernelState
@@ -88,9 +88,8 @@ def load_set(name: str) -> list[Position]:
 def read_set(file: Path) -> list[Position]:
     """The positions of a file, each checked."""
     try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+        with os_errors_as(ConfigError, f"cannot read {str(file)!r}"):
+            rows = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PositionError(f"{file.name}: got what is no JSON ({error}), expected a list of positions") from None
     if not isinstance(rows, list) or not rows:

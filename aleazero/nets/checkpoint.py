@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aleazero.errors import CheckpointError, ConfigError, ContractError
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_file
 from aleazero.games.base import Game
 from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.columns import Column, FeatureShape
@@ -174,10 +174,7 @@ def write_checkpoint(
         if not np.isfinite(array).all():
             raise CheckpointError(f"{name} has numbers that are not finite, expected weights: {path} is not written")
     data = save(tensors, metadata={KEY: about.model_dump_json()})
-    try:
-        write_whole(path, [data])
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
+    write_file(path, data, CheckpointError)
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], Metadata]:
@@ -215,10 +212,8 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata |
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    try:
+    with os_errors_as(CheckpointError, f"{path} cannot be read", "a checkpoint"):
         data = read_regular(path)
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}, expected a checkpoint") from None
     try:
         weights = load(data)
         header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from aleazero.errors import ReplayError
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_whole
 from aleazero.replay.meta import FORMAT, Origin, ShardMeta, checksum_of, parse_meta
 from aleazero.replay.tensors import Tensors, map_tensors
 from aleazero.selfplay.record import EpisodeRecord
@@ -122,10 +122,8 @@ def write_shard(path: Path, records: Sequence[EpisodeRecord], origin: Origin, it
         checksum="",
     )
     meta = meta.model_copy(update={"checksum": checksum_of(meta, columns)})
-    try:
+    with os_errors_as(ReplayError, f"cannot write {path}"):
         write_whole(path, [save(columns, {KEY: meta.to_text()})])
-    except OSError as error:
-        raise ReplayError(f"cannot write {path}: {error.strerror or error}") from error
     return meta
 
 

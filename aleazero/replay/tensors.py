@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
+from aleazero.files import os_errors_as
 from aleazero.untrusted import parse_json
 
 Tensors = dict[str, NDArray[Any]]
@@ -39,13 +40,11 @@ MOST_DIMENSIONS: Final = 8
 
 def map_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     """The tensors of a file as views of the mapped file, and its texts; a ReplayError says what is wrong with it."""
-    try:
+    with os_errors_as(ReplayError, "cannot be read"):
         size = path.stat().st_size
         if size <= LENGTH_SIZE:
             raise ReplayError(f"the file has {size} bytes, expected a header")
         mapped = np.asarray(np.memmap(path, np.uint8, "r"))
-    except OSError as error:
-        raise ReplayError(f"cannot be read: {error.strerror or error}") from None
     length = int.from_bytes(mapped[:LENGTH_SIZE].tobytes(), "little")
     if not 2 <= length <= min(len(mapped) - LENGTH_SIZE, LONGEST_HEADER):
         raise ReplayError(

@@ -12,11 +12,12 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from aleazero.errors import RunError
-from aleazero.files import open_in_place
+from aleazero.files import open_in_place, os_errors_as, without_nan
 from aleazero.untrusted import parse_json, read_regular
 
 PLACE: Final = ("event", "iteration", "phase", "round")
@@ -41,32 +42,31 @@ class Events:
         A clock outside the years 1970 to 9999 is taken for the nearest moment inside.
         """
         now = min(max(0.0, round(time.time(), 3)), LATEST - 1.0)
-        line = {"event": event, "time": now, **plain(told)}
+        line = {"event": event, "time": now, **without_nan(told)}
         data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
-        try:
-            with open_in_place(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
-                before = file.seek(0, os.SEEK_END)
-                try:
-                    if file.write(data) != len(data):
-                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                    os.fsync(file.fileno())
-                except OSError:
-                    file.truncate(before)  # half a line would spoil the next one
-                    raise
-        except OSError as error:
-            raise RunError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        with (
+            os_errors_as(RunError, f"{self.path} cannot be written"),
+            open_in_place(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file,
+        ):
+            before = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(before)  # half a line would spoil the next one
+                raise
         return line
 
 
 def read_events(path: Path) -> list[dict[str, Any]]:
     """All events in the order in which they were first told, each as it was told last."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    try:
-        lines = read_regular(path).split(b"\n")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    with os_errors_as(RunError, f"{path} cannot be read"):
+        try:
+            lines = read_regular(path).split(b"\n")
+        except FileNotFoundError:
+            return []
     for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
         try:
             event = _event(parse_json(line))
@@ -82,17 +82,6 @@ def interrupted(events: Iterable[Mapping[str, Any]], iteration: int, phase: str)
     """Seconds that a phase took each time until it was stopped; nobody knows those until a kill."""
     stops = [event["during"] for event in events if "during" in event]
     return sum(float(one["seconds"]) for one in stops if (one.get("iteration"), one.get("phase")) == (iteration, phase))
-
-
-def plain(value: Any) -> Any:
-    """As JSON has it: it knows no NaN."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, Path):
-        return str(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _event(told: Any) -> dict[str, Any]:
@@ -122,13 +111,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _cut_half_line(path: Path) -> None:
-    try:
-        with open_in_place(path, os.O_RDWR) as file:
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                file.truncate(whole)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    with (
+        os_errors_as(RunError, f"{path} cannot be read"),
+        suppress(FileNotFoundError),
+        open_in_place(path, os.O_RDWR) as file,
+    ):
+        data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            file.truncate(whole)

@@ -14,9 +14,10 @@ from typing import Any, Final, Protocol
 
 from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
+from aleazero.files import file_hash, os_errors_as
 from aleazero.games.base import Game
 from aleazero.processes import Pool
-from aleazero.runs.directory import Iteration, RunDirectory, hash_of
+from aleazero.runs.directory import Iteration, RunDirectory
 from aleazero.runs.events import interrupted, read_events
 from aleazero.runs.measure import measure, measure_champion, require_opponents
 from aleazero.runs.prune import prune
@@ -67,7 +68,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     else:
                         results = recipe.do(phase, number, listener.progress)
                         if phase == recipe.phases[-1]:
-                            iteration.model = hash_of(run.model(number))
+                            iteration.model = file_hash(run.model(number), RunError)
                     _done(run, iteration, phase, results, time.monotonic() - began)
                     during = {}
                     listener.ended(number, phase, results)
@@ -128,11 +129,9 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, liste
         names=(f"network {number}", f"network {champion}"), progress=lambda done, of: listener.progress(done, of, ""),
     )  # fmt: skip
     folder = run.path / "gates"
-    try:
+    with os_errors_as(RunError, f"{folder} cannot be written"):
         report.write(folder / f"{number:04}.json")
         report.games.write(folder / f"{number:04}_games.json")
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from None
     iteration.champion = number if report.promoted else champion
     results = report.data["results"]
     gain = {"gain": results["return_difference"]} if run.config.gate.unit_of(game) == "returns" else {}

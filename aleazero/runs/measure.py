@@ -12,12 +12,13 @@ from aleazero.evaluation.opponents import NAMES, fixed_opponents
 from aleazero.evaluation.ratings import PairResult, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import StrengthReport, evaluate_player
+from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.games.luck import stream_key
 from aleazero.nets.between import Between
 from aleazero.nets.tuples import has_board
 from aleazero.processes import Pool
-from aleazero.runs.directory import RunDirectory, write_text
+from aleazero.runs.directory import RunDirectory
 from aleazero.runs.recipes import Tell
 from aleazero.training.calibration import calibrate
 from aleazero.untrusted import parse_json, read_regular
@@ -54,7 +55,7 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Po
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
-    write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
+    run.write(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
     results["ratings"] = ratings(run, iteration)
     return results
 
@@ -117,12 +118,12 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     for number in range(1, last + 1):
         for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
             file = run.path / folder / f"{number:04}.json"
-            try:
-                results += pairs_in(parse_json(read_regular(file)), f"network {number}")
-            except FileNotFoundError:
+            if not file.exists():
                 continue
-            except OSError as error:
-                raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+            with os_errors_as(RunError, f"{file} cannot be read"):
+                content = read_regular(file)
+            try:
+                results += pairs_in(parse_json(content), f"network {number}")
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise RunError(f"{file} is damaged: {str(error)[:100]}; without it ratings do without it") from None
     anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)

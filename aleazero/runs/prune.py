@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aleazero.errors import RunError
+from aleazero.files import os_errors_as
 from aleazero.replay.folder import shard_paths
 from aleazero.replay.window import Window
 from aleazero.runs.directory import RunDirectory
@@ -35,10 +36,8 @@ def prune(run: RunDirectory, newest: int) -> None:
 
 def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
-        try:
+        with os_errors_as(RunError, f"{path} cannot be removed"):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise RunError(f"{path} cannot be removed: {error.strerror or error}") from None
 
 
 def disk_use(path: Path) -> dict[str, int]:

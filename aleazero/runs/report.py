@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from aleazero.errors import ConfigError, RunError
-from aleazero.files import write_whole
-from aleazero.runs.directory import require_no_links, write_text
+from aleazero.files import write_file
+from aleazero.runs.directory import require_no_links
 from aleazero.runs.report_content import charts_of
 from aleazero.runs.report_figures import MISSING, can_draw, draw
 from aleazero.runs.report_page import make_page
@@ -35,19 +35,12 @@ def write_report(path: Path, out: Path | None = None) -> Path:
     drawings = {}
     for chart in charts:
         drawings[chart.key], picture = draw(chart)
-        _write(path / IMAGES / f"{chart.key}.png", picture)
+        write_file(path / IMAGES / f"{chart.key}.png", picture, RunError)
     file = path / FILE if out is None else out
-    write_text(file, printable(make_page(run, charts, drawings)))
+    write_file(file, printable(make_page(run, charts, drawings)), RunError)
     return file
 
 
 def images_of(path: Path) -> list[Path]:
     """The pictures of a run's report."""
     return sorted((path / IMAGES).glob("*.png"))
-
-
-def _write(file: Path, data: bytes) -> None:
-    try:
-        write_whole(file, [data])
-    except OSError as error:
-        raise RunError(f"{file} cannot be written: {error.strerror or error}") from None

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aleazero.errors import RunError
-from aleazero.runs.directory import EVENTS, require_no_links, write_text
+from aleazero.files import os_errors_as, write_file
+from aleazero.runs.directory import EVENTS, require_no_links
 from aleazero.runs.events import read_events
 
 FILE: Final = "scalars.csv"
@@ -47,7 +48,7 @@ def write_scalars(path: Path) -> None:
     rows.writerow(Scalar._fields)
     found = scalars_of(read_events(path / EVENTS))
     rows.writerows(found)
-    write_text(path / FILE, out.getvalue())
+    write_file(path / FILE, out.getvalue(), RunError)
 
 
 def write_board(path: Path) -> Path | None:
@@ -58,7 +59,7 @@ def write_board(path: Path) -> Path | None:
         return None
     require_no_links(path)
     folder, found = path / BOARD, scalars_of(read_events(path / EVENTS))
-    try:
+    with os_errors_as(RunError, f"{folder} cannot be written", "a folder"):
         for old in folder.glob("events.out.*"):
             old.unlink()
         writer = Writer(str(folder))
@@ -66,8 +67,6 @@ def write_board(path: Path) -> Path | None:
             step = one.iteration if one.round is None else one.round
             writer.add_scalar(one.name, one.value, step, wall_time=one.time)
         writer.close()
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
     return folder
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.evaluation.seed_sets import NAMED
+from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.runs.config import RUN_LEVEL, RunConfig
 from aleazero.search.config import Settings
@@ -110,11 +111,8 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
             f"{path.with_suffix('.yaml')}, or train without a config: `aleazero learn --game {path} --out "
             f"{Path('runs') / path.stem}`"
         )
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
+    with os_errors_as(ConfigError, f"{path} cannot be read", "a file of settings"), path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
     data = parse(content, str(path))
     for change in changes:
         apply_change(data, change)

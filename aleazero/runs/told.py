@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from aleazero.errors import ConfigError, RunError
+from aleazero.files import os_errors_as
 from aleazero.runs.directory import CONFIG, EVENTS, read_manifest
 from aleazero.runs.events import PLACE, read_events
 from aleazero.runs.settings_file import parse
@@ -91,14 +92,13 @@ class RunFiles:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = Told(asdict(read_manifest(path)), "manifest:")
-        try:
+        with os_errors_as(RunError, f"{path / CONFIG} cannot be read"):
             content = read_regular(path / CONFIG)
+        try:
             self.config = Told(parse(content, str(path / CONFIG)), "config:")
             self.config_text = content.decode()
         except ConfigError as error:
             raise RunError(str(error)) from None
-        except OSError as error:
-            raise RunError(f"{path / CONFIG} cannot be read: {error.strerror or error}") from None
         self._events = [_placed(told) for told in read_events(path / EVENTS)]
 
     def events(self, *names: str) -> list[Told]:

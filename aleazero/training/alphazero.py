@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aleazero.errors import AleaZeroError, GameError, ReplayError
+from aleazero.errors import AleaZeroError, CheckpointError, GameError, ReplayError
+from aleazero.files import file_hash
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game_once
 from aleazero.players.net import DUMMY, read_net
@@ -63,7 +64,7 @@ OnGame = Callable[[FinishedGame, int, int], None]
 
 def model_id(net: str) -> str:
     """Sixteen letters that stand for a checkpoint's bytes, or the word itself."""
-    return DUMMY if net == DUMMY else hashlib.blake2b(Path(net).expanduser().read_bytes(), digest_size=8).hexdigest()
+    return DUMMY if net == DUMMY else file_hash(Path(net).expanduser(), CheckpointError)
 
 
 def settings_id(config: SelfplayConfig, seed: int, inference: str) -> str:
