@@ -48,7 +48,7 @@ def unit(bits: int) -> float:
 def check_seed(seed: Any, name: str = "seed") -> None:
     """Refuse what is no seed; errors call it by name."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MASK:
-        raise ConfigError(f"{name} is {seed!r}, expected 0 to 2^64 - 1")
+        raise ConfigError(f"is {seed!r}, expected 0 to 2^64 - 1", field=name)
 
 
 def played_outcome(state: State, seed: int, count: int) -> int:

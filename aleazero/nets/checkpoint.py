@@ -20,7 +20,7 @@ from aleazero.nets.columns import Column, FeatureShape
 from aleazero.nets.config import NetConfig, NetShape, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.value_config import ValueNetConfig
 from aleazero.nets.value_net import value_weight_shapes
-from aleazero.search.config import Settings
+from aleazero.settings import Settings, config_error
 from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
 
@@ -229,7 +229,9 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], Metadata |
         named = found["net"].get("kind")  # networks of policy and value name none
         kind = Metadata if named is None else TableMetadata if named == "tuples" else ValueMetadata
         about = kind.model_validate(found)
-    except (ConfigError, ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
+    except ValidationError as error:
+        raise CheckpointError(f"{path} has metadata that make no sense: {config_error(kind, error)}") from None
+    except (ConfigError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
     if not isinstance(about, TableMetadata):  # tables look at their entries themselves
         _require_weights(path, weights, about)

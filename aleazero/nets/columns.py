@@ -7,9 +7,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from aleazero.search.config import Settings
+from aleazero.settings import Settings, clash
 
 MOST_FEATURES: Final = 2**24
 """Most features of a row: a file that names more is damaged."""
@@ -58,9 +57,7 @@ class FeatureShape(Settings):
     def _adds_up(self) -> FeatureShape:
         if (self.block or self.seats) and self.block * self.seats + self.common != self.features:
             parts = f"{self.seats} blocks of {self.block} and {self.common} in common"
-            raise PydanticCustomError("together", "{what}", {"what": f"{parts}, expected {self.features} in all"})
+            raise clash(f"{parts}, expected {self.features} in all")
         if self.lead is not None and self.lead >= self.common:
-            raise PydanticCustomError(
-                "together", "{what}", {"what": f"lead is {self.lead}, expected one of {self.common} common features"}
-            )
+            raise clash(f"is {self.lead}, expected one of {self.common} common features", "lead")
         return self

@@ -70,7 +70,7 @@ class PlannedNet:
 
     def __init__(self, between: Between | Boards, prior_temperature: float = TEMPERATURE) -> None:
         if not (math.isfinite(prior_temperature) and prior_temperature > 0):
-            raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
+            raise ConfigError(f"is {prior_temperature}, expected a number above 0", field="prior_temperature")
         self.between = between
         self.game = between.game
         self._temperature = prior_temperature

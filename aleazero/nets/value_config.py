@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 
 class ValueNetConfig(Settings):

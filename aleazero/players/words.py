@@ -35,7 +35,7 @@ def read_chance(word: str, what: str = "chance") -> ChanceConfig:
     from aleazero.search.config import ChanceConfig
 
     if word not in CHANCE_WORDS:
-        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_WORDS)}")
+        raise ConfigError(f"is {word!r}, {nearest(word, CHANCE_WORDS)}", field=what)
     return ChanceConfig.preset(CHANCE_WORDS[word])
 
 
@@ -51,13 +51,14 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
     name, colon, number = word.partition(":")
     if name == "net":
         if not number:
-            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
+            raise ConfigError(f"is {word!r}, expected net:PATH, a network's file", field=what)
         return
     if name not in EVALUATOR_WORDS:
-        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATOR_WORDS)}")
+        raise ConfigError(f"is {word!r}, {nearest(name, EVALUATOR_WORDS)}", field=what)
     if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
         raise ConfigError(
-            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
+            f"is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",
+            field=what,
         )
 
 
@@ -68,7 +69,8 @@ def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_tempera
     check_evaluator(word, what)
     name, _, number = word.partition(":")
     if prior_temperature is not None and name != "net":
-        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
+        text = f"is {prior_temperature}, expected none: it is of a value network's priors"
+        raise ConfigError(text, field="prior_temperature")
     if name == "oracle":
         from aleazero.oracles.judge import judge_of
 

@@ -18,7 +18,7 @@ from aleazero.errors import ConfigError, GameError, IllegalActionError, Position
 from aleazero.games.base import TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import PlayedLuck, check_seed
 from aleazero.players.agent import AgentInput
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 
 class EnvConfig(Settings):

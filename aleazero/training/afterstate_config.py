@@ -10,7 +10,7 @@ from aleazero.games.base import Game
 from aleazero.nets.config import counts_wins
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.value_config import ValueNetConfig
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 
 class AfterstateConfig(Settings):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from aleazero.nets.config import NetConfig
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 
 class TrainConfig(Settings):

@@ -21,7 +21,7 @@ from aleazero.games.tuple_shape import TupleShape
 from aleazero.nets.checkpoint import TableMetadata, write_checkpoint
 from aleazero.nets.tuples import Tuples, require_board, shape_of
 from aleazero.search.compile import compile_loop
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 from aleazero.training.learn import Round
 from aleazero.training.tuple_loop import LEARNING, TupleLanes, make_lanes, make_learn, make_move, make_room
 
