@@ -24,7 +24,7 @@ from aleazero.cli.options import (
     SelectionOption,
     SimsOption,
 )
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def analyse(
     from aleazero.cli.searching import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
     from aleazero.cli.specs import (
+        OPTIONS,
         before_last_roll,
-        named_as_options,
         read_game,
         read_plan,
         read_state,
@@ -135,14 +135,14 @@ def analyse(
         state.require_running()
         told = None
         if plan is None:
-            with named_as_options([*options, "max_seconds", "max_nodes", "seed"]):
+            with fields_named(OPTIONS):
                 leaf_evaluator, config = make_search(spec, the_game, seed=seed, max_seconds=seconds, max_nodes=nodes)
             prepare(the_game, state)
             if not json:
                 print_position(state, console)
             result, took = timed_search(the_game, state, leaf_evaluator, config)
         else:
-            with named_as_options([*options, "max_nodes", "seed"]):
+            with fields_named(OPTIONS):
                 leaf_evaluator, planned = make_plan(spec, the_game)
                 # An outlook walks the states on the way, which a game's own solver of turns makes anew each time; and
                 # such a solver has no limit of nodes.

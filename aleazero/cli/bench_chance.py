@@ -9,7 +9,7 @@ import typer
 
 from aleazero.cli.json_file import deliver, pick, read_file
 from aleazero.cli.options import ExplorationOption
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,14 +57,13 @@ def chance(
     from aleazero.cli.measure import machine
     from aleazero.cli.measure_chance import measure_all
     from aleazero.cli.show import make_console
-    from aleazero.cli.specs import named_as_options
     from aleazero.players.make import search_config
 
     names = pick("--games", games, known_cases())
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
-    with named_as_options(["c"]):
+    with fields_named({"c": "--c"}):
         search_config({} if c is None else {"c": c}, 1)  # refuses a wrong weight before anything is measured
     read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)

@@ -17,9 +17,12 @@ from aleazero.cli.options import (
     cores,
     shares_luck,
 )
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 from aleazero.files import os_errors_as
 
+SETTINGS = ("rule", "pairs", "unit", "score0", "score1", "gain0", "gain1", "alpha", "beta")
+OPTIONS = {**{name: f"--{name}" for name in SETTINGS}, "deterministic_chance": "--luck", "seed_set": "--seed-set"}
+"""The option of each setting of a gate."""
 SPEC_HELP = "A player by text: `net:PATH`, `plan:horizon=turn,net=PATH`, `search:sims=200`, …"
 
 
@@ -100,7 +103,7 @@ def gate(
     loaded = read_game(game, param)
     settings: dict[str, Any] = {"rule": rule, "unit": unit}
     shared = shares_luck(luck)
-    try:
+    with fields_named(OPTIONS):
         config = GateConfig(
             **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
             deterministic_chance=shared, seed_set=seeds,
@@ -115,8 +118,6 @@ def gate(
             "replay_pairs": "--replays is not given" if replays is None else None,
         })  # fmt: skip
         config.hypotheses(loaded)
-    except ConfigError as error:  # settings have the options' names
-        raise ConfigError(str(error).replace("GateConfig: ", "--")) from None
     with rules_of(game), progress_bar("playing", "pairs") as tell:
         report = run_gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,

@@ -23,7 +23,7 @@ from aleazero.cli.options import (
     SelectionOption,
     SimsOption,
 )
-from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.errors import AleaZeroError, ConfigError, fields_named
 from aleazero.players.words import TYPED
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def play(
     """
     from aleazero.cli.searching import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.cli.specs import named_as_options, read_game, read_state, with_options
+    from aleazero.cli.specs import OPTIONS, read_game, read_state, with_options
     from aleazero.games.luck import check_seed
     from aleazero.players.champions import champion_of
     from aleazero.players.make import EVALUATOR, make_player
@@ -128,8 +128,8 @@ def play(
             raise ConfigError(f"--player is {player}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
-        given = [key for key, value in {**options, "max_seconds": seconds}.items() if value is not None]
-        with named_as_options(given):
+        given = {key: OPTIONS[key] for key, value in {**options, "max_seconds": seconds}.items() if value is not None}
+        with fields_named(given):
             engine_player = make_player(spec, the_game, max_seconds=seconds)
         config = engine_player.config if isinstance(engine_player, SearchPlayer) else None
         if config is not None:

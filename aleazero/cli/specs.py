@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -110,18 +108,6 @@ def with_options(spec: PlayerSpec, options: Mapping[str, Any]) -> PlayerSpec:
             raise ConfigError(f"{option} is {value!r}, which has no effect: the player {str(spec)!r} sets {key}")
         settings[key] = value
     return PlayerSpec(spec.kind, settings)
-
-
-@contextmanager
-def named_as_options(keys: Iterable[str]) -> Iterator[None]:
-    """Let errors name settings that came from the command line as its options: ``--sims is 0, expected …``."""
-    try:
-        yield
-    except ConfigError as error:
-        message = str(error)
-        for key in keys:
-            message = re.sub(rf"^(player '.*?': )?(SearchConfig: )?{key} (is|has) ", rf"{OPTIONS[key]} \3 ", message)
-        raise ConfigError(message) from None
 
 
 def refuse_ignored(context: typer.Context, reasons: Mapping[str, str | None]) -> None:
