@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError, fields_below, fields_named, nearest
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.learnt import can_judge
@@ -15,8 +15,9 @@ from aleazero.evaluation.opponents import NAMES
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
-from aleazero.search.config import SearchConfig, Settings
+from aleazero.search.config import SearchConfig
 from aleazero.selfplay.config import SelfplayConfig
+from aleazero.settings import Settings
 from aleazero.training.afterstate_config import AfterstateConfig
 from aleazero.training.config import TrainConfig
 from aleazero.training.learn import UNKNOWN
@@ -115,13 +116,15 @@ class RunConfig(Settings):
         for name in RUN_LEVEL:
             if name in given:
                 raise ConfigError(f"afterstate.{name} is {given[name]!r}, expected {name} at the top of the file")
-        return make_config(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
+        with fields_below("afterstate"):
+            return make_config(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
 
     def check(self) -> Game:
         """Refuse what does not go together; the game."""
         game = self.load_game()
         self._check_play()
-        self.gate.hypotheses(game)
+        with fields_below("gate"):
+            self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
             try:
                 gate_seeds(self.gate, self.seed, 1)
@@ -143,7 +146,8 @@ class RunConfig(Settings):
                 raise ConfigError(
                     f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top of the file"
                 )
-            self.alphazero.selfplay.full_simulations(game)
+            with fields_below("alphazero.selfplay"):
+                self.alphazero.selfplay.full_simulations(game)
             if self.evaluate.final_games:
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0 with recipe alphazero")
@@ -176,7 +180,8 @@ class RunConfig(Settings):
             if name in given and not searches:
                 raise ConfigError(f"play has {name}, which is of a search, expected sims=N beside it")
         if searches:
-            SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
+            with fields_named({"num_simulations": "play: sims", "c": "play: c"}):
+                SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
 
 
 def schema() -> dict[str, Any]:

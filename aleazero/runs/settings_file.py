@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import yaml
 
@@ -14,7 +14,6 @@ from aleazero.evaluation.seed_sets import NAMED
 from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.runs.config import RUN_LEVEL, RunConfig
-from aleazero.search.config import Settings
 from aleazero.untrusted import is_there
 
 TAG: Final = "tag:yaml.org,2002:"
@@ -134,38 +133,20 @@ def make_config(data: dict[str, Any], where: str) -> RunConfig:
     """The settings, if each is possible; errors begin with where they stand."""
     try:
         return RunConfig(**data)
+    except ConfigError as error:
+        raise error.at(where) from None
     except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}") from None
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def check_config(config: RunConfig, where: str) -> Game:
     """The game, if settings go together and with it."""
     try:
         return config.check()
+    except ConfigError as error:
+        raise error.at(where) from None
     except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}") from None
-
-
-def by_path(message: str) -> str:
-    """An error of some settings in words of the file: the key's path in place of the settings' class."""
-    name, colon, rest = message.partition(": ")
-    path = {**_paths(RunConfig), **dict.fromkeys(("AfterstateConfig", "TupleConfig"), "afterstate"),
-            "ValueNetConfig": "afterstate.net"}.get(name)  # fmt: skip
-    if not colon or path is None:
-        return message
-    if rest.startswith("no setting"):
-        return f"{path}: {rest}" if path else rest
-    return f"{path}.{rest}".lstrip(".")
-
-
-def _paths(config: type[Settings], path: str = "") -> dict[str, str]:
-    """By name of a class of settings, where it stands in the file."""
-    found = {config.__name__: path}
-    for name, field in config.model_fields.items():
-        for kind in (field.annotation, *get_args(field.annotation)):
-            if isinstance(kind, type) and issubclass(kind, Settings):
-                found.update(_paths(kind, f"{path}.{name}".lstrip(".")))
-    return found
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def parse(text: str | bytes, where: str) -> dict[str, Any]:
