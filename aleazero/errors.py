@@ -85,7 +85,7 @@ def fields_named(names: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        if error.field not in names:
+        if error.field is None or error.field not in names:
             raise
         raise error.named(names[error.field]) from None
 

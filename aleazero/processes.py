@@ -217,12 +217,10 @@ def _send_to(worker: _Worker, message: Any) -> None:
 def _rebuilt(name: str, arguments: tuple[Any, ...], trace: str | None) -> Exception:
     """Return the exception that a task raised: an error of AleaZero or of Python by its class, else a RuntimeError."""
     kind = getattr(aleazero.errors, name, None) or getattr(builtins, name, None)
-    try:
-        error = kind(*arguments)  # type: ignore[misc]
-    except TypeError:
-        error = None
-    if not isinstance(error, Exception):
-        error = RuntimeError(f"{name}: {', '.join(map(str, arguments))}")
+    error: Exception = RuntimeError(f"{name}: {', '.join(map(str, arguments))}")
+    with contextlib.suppress(TypeError):  # arguments that do not suit the class
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            error = kind(*arguments)
     if trace is not None:
         error.add_note(f"In a worker process:\n{trace}")
     return error
