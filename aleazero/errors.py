@@ -16,7 +16,10 @@ Each message is one line: what, what was got, what was expected. Of a message wi
 which quotes a long input, the middle is left out.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Final
 
@@ -42,7 +45,58 @@ def shortened(text: str, most: int = LONGEST, tail: int = TAIL) -> str:
 
 
 class ConfigError(AleaZeroError):
-    """A setting is impossible, or two settings do not go together."""
+    """A setting is impossible, or two settings do not go together.
+
+    An error about one setting carries its name and its problem apart. A caller whose users know the setting by another
+    name, e.g. as an option, raises the same problem under that name.
+
+    Attributes:
+        problem: what is wrong, e.g. ``is 0, expected at least 1``; without a field, the whole message.
+        field: the setting, or its path inside nested settings, e.g. ``gate.pairs``; None if it is not about one.
+        where: the place of the setting, e.g. the class of the settings, or a file.
+        inside: whether the problem is a sentence about settings inside ``field``.
+    """
+
+    def __init__(
+        self, problem: object = "", *, field: str | None = None, where: str | None = None, inside: bool = False
+    ) -> None:
+        self.problem, self.field, self.where, self.inside = str(problem), field, where, inside
+        text = self.problem if field is None else f"{field}{':' if inside else ''} {self.problem}"
+        super().__init__(text if where is None else f"{where}: {text}")
+
+    def named(self, field: str) -> ConfigError:
+        """Return the same problem of a setting that is called otherwise."""
+        return ConfigError(self.problem, field=field, inside=self.inside)
+
+    def below(self, path: str) -> ConfigError:
+        """Return the same problem of settings that are nested at a path."""
+        if self.field is None:
+            return ConfigError(self.problem, field=path, inside=True)
+        return self.named(f"{path}.{self.field}")
+
+    def at(self, where: str | None) -> ConfigError:
+        """Return the same problem with another place."""
+        return ConfigError(self.problem, field=self.field, where=where, inside=self.inside)
+
+
+@contextmanager
+def fields_named(names: Mapping[str, str]) -> Iterator[None]:
+    """Let a ConfigError of this block call its field as the user does: ``names`` has the user's names by field."""
+    try:
+        yield
+    except ConfigError as error:
+        if error.field is None or error.field not in names:
+            raise
+        raise error.named(names[error.field]) from None
+
+
+@contextmanager
+def fields_below(path: str) -> Iterator[None]:
+    """Let a ConfigError of this block name the whole path of its field: these settings are nested at ``path``."""
+    try:
+        yield
+    except ConfigError as error:
+        raise error.below(path) from None
 
 
 class GameError(AleaZeroError):

@@ -1,28 +1,92 @@
-"""Files that are whole or not there, and the folder of what can be made anew."""
+"""Files: atomic writes, a lock on a folder, hashes, JSON without NaN, OSErrors as errors of ours, the cache folder."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import hashlib
+import math
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final
 
-import platformdirs
+from aleazero.errors import AleaZeroError
+from aleazero.untrusted import read_regular
+
+LOCK: Final = ".lock"
 
 
 def cache_root() -> Path:
-    """Where things are kept that can be made anew: ``$ALEAZERO_CACHE_DIR``, or the user's cache folder."""
+    """Return the folder of files that can be made again: ``$ALEAZERO_CACHE_DIR``, or the user's cache folder."""
+    import platformdirs
+
     named = os.environ.get("ALEAZERO_CACHE_DIR")
     return Path(named) if named else Path(platformdirs.user_cache_dir("aleazero"))
 
 
+def reason(error: OSError) -> str:
+    """Return why the operating system refused, without its error number and the path."""
+    return str(error.strerror or error)
+
+
+@contextmanager
+def os_errors_as(kind: type[AleaZeroError], problem: str, expected: str = "") -> Iterator[None]:
+    """Raise an OSError of this block as an error of AleaZero.
+
+    The message is ``problem: reason``, e.g. ``a.json cannot be read: Permission denied``, and what was expected.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{problem}: {reason(error)}{expected and f', expected {expected}'}") from None
+
+
+def write_file(path: Path, data: str | bytes, kind: type[AleaZeroError]) -> None:
+    """Write a file as ``write_whole`` does; an OSError is raised as this kind of error."""
+    with os_errors_as(kind, f"{path} cannot be written"):
+        write_whole(path, [data.encode() if isinstance(data, str) else data])
+
+
+@contextmanager
+def locked(folder: Path, kind: type[AleaZeroError]) -> Iterator[None]:
+    """Hold a folder, which is created if there is none; no other process can hold it meanwhile."""
+    with os_errors_as(kind, f"{folder} cannot be written", "a directory"):
+        folder.mkdir(parents=True, exist_ok=True)
+    with os_errors_as(kind, f"{folder / LOCK} cannot be written", "a file, or none"):
+        lock = open_in_place(folder / LOCK, os.O_RDWR | os.O_CREAT)
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise kind(f"{folder} is in use by another process, expected a directory of its own") from None
+        yield
+
+
+def file_hash(path: Path, kind: type[AleaZeroError]) -> str:
+    """Return sixteen hexadecimal digits that stand for a file's bytes."""
+    with os_errors_as(kind, f"{path} cannot be read"):
+        return hashlib.blake2b(read_regular(path), digest_size=8).hexdigest()
+
+
+def without_nan(value: Any) -> Any:
+    """Return a copy for JSON, which has no NaN and no infinity: they become None; names and paths become text."""
+    if isinstance(value, Mapping):
+        return {str(name): without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(one) for one in value]
+    if isinstance(value, Path):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file from its parts so that it is either there whole or not at all; raises OSError where it cannot be."""
+    """Write a file atomically: it has all of its parts, or is as it was before. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null, a pipe: not to be put a file in its place
+    if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null or a pipe, which a file must not replace
         with path.open("wb") as file:
             file.writelines(parts)
         return

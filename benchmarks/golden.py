@@ -117,7 +117,7 @@ def evaluators(game: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def searches(
-    simulations: int, names: tuple[str, ...], flights: tuple[int, ...], backend: str = "auto"
+    simulations: int, names: tuple[str, ...], flights: tuple[int, ...], backend: Any = "auto"
 ) -> Iterator[Any]:
     """Yield (name, hash) of searches: result, statistics and the exported tree."""
     for game_name in GAMES:
@@ -126,6 +126,7 @@ def searches(
             for evaluator_name, evaluator in evaluators(game, names):
                 for in_flight in flights:
                     config = SearchConfig(num_simulations=simulations, chance=chance, in_flight=in_flight)
+                    found: Any
                     try:
                         search = Search(game, evaluator, config, backend=backend)
                         results = [search.run(s, seed=seed) for s in positions(game) for seed in (1, 2)]

@@ -41,7 +41,7 @@ def read_file(json: str | None) -> Path | None:
 def deliver(data: dict[str, Any], said: str | None, show: Callable[[dict[str, Any], Console], None]) -> None:
     """Print what was measured as JSON, or show it, and write the file that ``--json`` names."""
     from aleazero.cli.show import make_console, print_json
-    from aleazero.files import write_whole
+    from aleazero.files import write_file
 
     if said == STDOUT:
         print_json(data)
@@ -52,10 +52,7 @@ def deliver(data: dict[str, Any], said: str | None, show: Callable[[dict[str, An
     if file is None:
         return
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        write_whole(file, [text.encode()])
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error
+    write_file(file, text, ConfigError)
     console.print(f"written to {file}", markup=False, soft_wrap=True)
 
 

@@ -25,15 +25,16 @@ from typing import Any
 import numpy as np
 
 import aleazero
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.regret import measure_regret
+from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.strength import measure_tables
 from aleazero.evaluation.yatzy.measure import measure_duel, measure_solo
 from aleazero.evaluation.yatzy.positions import classify, load_set, solitaire
 from aleazero.oracles.oracle import require_oracle
 from aleazero.oracles.solve import solve
 from aleazero.oracles.yatzy import load_or_build
+from aleazero.processes import Pool
 from aleazero.replay.window import Window
 from aleazero.runs.config import MEASURED, UNKNOWN
 from aleazero.runs.recipes import make_learner
@@ -42,7 +43,6 @@ from aleazero.training.alphazero import fit, play_games
 from aleazero.training.config import config_for
 from aleazero.training.learner import Learner
 from aleazero.training.table_learner import TupleLearner
-from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("afterstates.json")
 IMAGES = Path(__file__).with_name("images")
@@ -93,7 +93,7 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
         ends = learner.values.see(leaves[chosen])
         running[np.flatnonzero(running)[ends.over]] = False
         states = leaves[chosen][~ends.over]
-    return {"regret_a_game": Estimate.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
+    return {"regret_a_game": Mean.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
 
 
 @lru_cache
@@ -143,7 +143,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
 
     game = aleazero.load_game("yatzy", players=1)
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, Workers(2) as workers:
+    with tempfile.TemporaryDirectory() as folder, Pool(2) as workers:
         net, start, spent, number = "dummy", None, 0.0, 0
         marks = [mark for mark in MARKS if 1.0 <= mark < minutes] + [minutes]
         while marks:
@@ -159,7 +159,7 @@ def learn_alphazero(seed: int, minutes: float) -> list[dict[str, Any]]:
                 marks = marks[1:]
                 player = aleazero.make_player(f"net:{net},sims=64,c=0.12", game)
                 scores = [played.returns[0] for played in play_match(game, [player], game_seeds(9, 300))]
-                score = Estimate.of(scores)
+                score = Mean.of(scores)
                 rows.append({"case": "yatzy1", "label": "alphazero", "seed": seed, "minutes": spent, "rounds": number,
                              "last": not marks, "score": score.to_dict(),
                              "regret": {**score.to_dict(), "mean": BEST_ALONE - score.mean}})  # fmt: skip

@@ -6,11 +6,12 @@ import json
 import sys
 from pathlib import Path
 
-from aleazero.files import write_whole
+from aleazero.errors import RunError
+from aleazero.files import file_hash, write_whole
 from aleazero.nets.planned import PlannedEvaluator
 from aleazero.players.champions import FOLDER, champions
 from aleazero.players.search import read_any_net
-from aleazero.runs.directory import hash_of, read_manifest, read_own_config
+from aleazero.runs.directory import read_manifest, read_own_config
 from aleazero.runs.summary import summary_of
 
 BEGIN, END = "<!-- table champions -->", "<!-- end -->"
@@ -32,7 +33,7 @@ def ship(run: Path) -> Path:
     figures = {
         "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
         "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
-        "network": manifest.champion, "hash": hash_of(model), "horizon": "turn" if plans else None,
+        "network": manifest.champion, "hash": file_hash(model, RunError), "horizon": "turn" if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
         "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},

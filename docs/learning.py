@@ -28,13 +28,13 @@ from aleazero.games.luck import PlayedLuck
 from aleazero.games.pig import TURN
 from aleazero.nets.config import NetConfig
 from aleazero.oracles.solve import solve
+from aleazero.processes import Pool
 from aleazero.replay.window import Window
 from aleazero.search.config import ChanceConfig
 from aleazero.selfplay.config import SelfplayConfig, Temperature
 from aleazero.selfplay.record import final_scores
 from aleazero.training.alphazero import fit, play_games
 from aleazero.training.config import TrainConfig
-from aleazero.training.workers import Workers
 
 OUT = Path(__file__).with_name("learning.json")
 HIGHEST_TOTAL = 374
@@ -58,7 +58,7 @@ def learn(name: str, seed: int, minutes: float, folder: Path, selfplay: Any, tra
     """Rounds of self-play and fit until the time is over; the last checkpoint and what it took."""
     game = aleazero.load_game(name)
     net, start, played, spent, round_ = "dummy", None, 0, 0.0, 0
-    with Workers(2) as workers:
+    with Pool(2) as workers:
         while spent < minutes * 60:
             began = processor_seconds(workers)
             games = 2 * GAMES if round_ == 0 else GAMES
@@ -71,7 +71,7 @@ def learn(name: str, seed: int, minutes: float, folder: Path, selfplay: Any, tra
     return {"game": name, "seed": seed, "minutes": spent / 60, "rounds": round_, "games": played, "net": net}
 
 
-def processor_seconds(workers: Workers) -> float:
+def processor_seconds(workers: Pool) -> float:
     """Time of two cores that this process and its workers have used so far."""
     ticks = 0
     for number in (os.getpid(), *workers.process_ids):

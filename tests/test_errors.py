@@ -1,5 +1,7 @@
 """The tree of errors, and the nearest words."""
 
+import pickle
+
 import pytest
 
 from aleazero import errors
@@ -27,3 +29,33 @@ def test_nearest_names_close_words_or_lists_all():
     assert errors.nearest("pgi", ["pig", "2048"]) == "did you mean pig?"
     assert errors.nearest("chess", ["pig", "2048"]) == "known: 2048, pig"
     assert errors.nearest("x", []) == "known: none"
+
+
+def test_a_config_error_carries_its_field():
+    error = errors.ConfigError("is 0, expected 1", field="pairs", where="GateConfig")
+    assert str(error) == "GateConfig: pairs is 0, expected 1"
+    assert (error.field, error.problem) == ("pairs", "is 0, expected 1")
+    assert str(error.named("--pairs")) == "--pairs is 0, expected 1"
+    assert str(error.below("gate").at("run.yaml")) == "run.yaml: gate.pairs is 0, expected 1"
+    plain = errors.ConfigError("no setting 'x'", where="GateConfig")
+    assert str(plain.below("gate").at("run.yaml")) == "run.yaml: gate: no setting 'x'"
+    assert str(pickle.loads(pickle.dumps(error)).named("n")) == "n is 0, expected 1"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (errors.ConfigError("is 0", field="sims", where="player 'search:sims=0'"), "--sims is 0"),
+        (errors.ConfigError("is 'x'", field="horizon", where="player 'plan'"), "player 'plan': horizon is 'x'"),
+        (errors.ConfigError("sims is 0"), "sims is 0"),
+    ],
+)
+def test_errors_name_a_field_as_the_user_does(error, expected):
+    with pytest.raises(errors.ConfigError) as caught, errors.fields_named({"sims": "--sims"}):
+        raise error
+    assert str(caught.value) == expected
+
+
+def test_nested_settings_have_their_path():
+    with pytest.raises(errors.ConfigError, match=r"^gate\.pairs is 0$"), errors.fields_below("gate"):
+        raise errors.ConfigError("is 0", field="pairs", where="GateConfig")

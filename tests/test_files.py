@@ -1,10 +1,13 @@
-"""Files appear whole or not at all."""
+"""Files: atomic writes, locks, hashes, JSON without NaN, and OSErrors as errors of ours."""
 
+import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
-from aleazero.files import cache_root, write_whole
+from aleazero.errors import CheckpointError, RunError
+from aleazero.files import cache_root, file_hash, locked, os_errors_as, without_nan, write_file, write_whole
 
 
 def test_a_file_is_its_parts(tmp_path):
@@ -43,3 +46,56 @@ def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
     assert cache_root() == tmp_path
     monkeypatch.delenv("ALEAZERO_CACHE_DIR")
     assert cache_root().name == "aleazero"
+
+
+def test_an_os_error_becomes_an_error_of_the_caller(tmp_path):
+    with pytest.raises(RunError) as caught, os_errors_as(RunError, "x cannot be read", "a file"):
+        raise OSError(2, "No such file", "x")
+    assert str(caught.value) == "x cannot be read: No such file, expected a file"
+    with (
+        pytest.raises(CheckpointError, match=r"^x cannot be read: no space$"),
+        os_errors_as(CheckpointError, "x cannot be read"),
+    ):
+        raise OSError("no space")
+    with pytest.raises(ValueError, match="other"), os_errors_as(RunError, "x"):
+        raise ValueError("other")
+    write_file(tmp_path / "a", "ä", RunError)
+    assert (tmp_path / "a").read_bytes() == "ä".encode()
+    with pytest.raises(RunError, match=r"b cannot be written: (Not a directory|File exists)"):
+        write_file(tmp_path / "a" / "b", b"", RunError)
+
+
+def test_a_hash_stands_for_the_bytes_of_a_file(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert file_hash(tmp_path / "a", RunError) == hashlib.blake2b(b"abc", digest_size=8).hexdigest()
+    with pytest.raises(CheckpointError, match=r"b cannot be read: No such file"):
+        file_hash(tmp_path / "b", CheckpointError)
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path):
+    with (
+        locked(tmp_path / "new", RunError),
+        pytest.raises(RunError, match="new is in use by another process"),
+        locked(tmp_path / "new", RunError),
+    ):
+        pass
+    with locked(tmp_path / "new", RunError):
+        pass
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(CheckpointError, match="file cannot be written: File exists, expected a directory"),
+        locked(tmp_path / "file", CheckpointError),
+    ):
+        pass
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / ".lock").symlink_to(tmp_path / "elsewhere")
+    with (
+        pytest.raises(RunError, match=r"\.lock cannot be written: it is a symbolic link, expected a file, or none"),
+        locked(tmp_path / "link", RunError),
+    ):
+        pass
+
+
+def test_json_has_no_nan():
+    held = {"a": [float("nan"), 1.5, (float("inf"), True)], 3: Path("x/y"), "b": {"c": None}}
+    assert without_nan(held) == {"a": [None, 1.5, [None, True]], "3": "x/y", "b": {"c": None}}

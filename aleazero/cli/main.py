@@ -15,6 +15,7 @@ import typer
 import aleazero
 from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
 from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, runs, selfplay, train, yatzy
+from aleazero.files import reason
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -70,11 +71,7 @@ def run(command: typer.Typer = app, name: str = "aleazero") -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    try:
-        sys.exit(_flushed(_run(command, name)))
-    finally:
-        if "aleazero.interrupts" in sys.modules:  # whoever starts processes has it
-            sys.modules["aleazero.interrupts"].end_children()
+    sys.exit(_flushed(_run(command, name)))
 
 
 def _flushed(code: int) -> int:
@@ -86,7 +83,7 @@ def _flushed(code: int) -> int:
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if not code:
-                typer.echo(f"error: cannot write the output: {error.strerror or error}", err=True)
+                typer.echo(f"error: cannot write the output: {reason(error)}", err=True)
             code = code or USER_ERROR
     return code
 

@@ -5,8 +5,7 @@ An error that the user, the input or the disk caused is one line on stderr and e
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from aleazero.errors import AleaZeroError, ConfigError, GameError, nearest, shortened
+from aleazero.files import reason
 from aleazero.players.spec import SETTINGS, PlayerSpec, check_evaluator, read_chance
 from aleazero.untrusted import parse_json, printable, whole_number
 
@@ -268,18 +268,6 @@ def with_options(spec: PlayerSpec, options: Mapping[str, Any]) -> PlayerSpec:
     return PlayerSpec(spec.kind, settings)
 
 
-@contextmanager
-def named_as_options(keys: Iterable[str]) -> Iterator[None]:
-    """Let errors name settings that came from the command line as its options: ``--sims is 0, expected …``."""
-    try:
-        yield
-    except ConfigError as error:
-        message = str(error)
-        for key in keys:
-            message = re.sub(rf"^(player '.*?': )?(SearchConfig: )?{key} (is|has) ", rf"{OPTIONS[key]} \3 ", message)
-        raise ConfigError(message) from None
-
-
 def refuse_ignored(context: typer.Context, reasons: Mapping[str, str | None]) -> None:
     """Raise for the first option that was given on the command line and would have no effect.
 
@@ -329,7 +317,7 @@ def error_line(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return f"not enough memory: {one_line(error)}"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        return one_line(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        return one_line(": ".join(str(part) for part in (error.filename, reason(error)) if part))
     if isinstance(error, UnicodeError):
         return f"text is not valid UTF-8: {one_line(error)}"
     if isinstance(error, RecursionError):

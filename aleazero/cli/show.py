@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aleazero.evaluation.estimate import Estimate
+    from aleazero.evaluation.statistics import Mean
     from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
@@ -391,7 +391,7 @@ def elo_text(elo: dict[str, float | None]) -> str:
     return f"({low} to {high})" if elo["mean"] is None else f"{elo['mean']:+.0f} ({low} to {high})"
 
 
-def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+def estimate_text(estimate: Mean, digits: int = 2) -> str:
     """A mean, and its interval of 95 %."""
     return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, ReplayError
 from aleazero.evaluation.pairs import PlayedPair
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_whole
 from aleazero.games.base import Game, State
 from aleazero.untrusted import parse_json, read_regular
 
@@ -88,9 +88,8 @@ class GameFile:
     def read(cls, path: Path) -> GameFile:
         """Read a file of games, and check its form; whether steps are allowed is found when they are played."""
         try:
-            data = parse_json(read_regular(path))
-        except OSError as error:
-            raise ConfigError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+            with os_errors_as(ConfigError, f"cannot read {str(path)!r}"):
+                data = parse_json(read_regular(path))
         except ValueError as error:
             raise ReplayError(f"{path.name}: got what is no JSON ({error}), expected a file of games") from None
         if not isinstance(data, dict) or data.get("kind") != KIND:

@@ -21,6 +21,7 @@ from aleazero.evaluation.rules import Verdict, judge_pairs
 from aleazero.evaluation.seed_sets import fresh_seeds, load_seed_set
 from aleazero.games.base import Game
 from aleazero.native.random import check_seed
+from aleazero.processes import Pool
 
 
 def run_gate(
@@ -31,7 +32,7 @@ def run_gate(
     *,
     seed: int = 0,
     iteration: int = 0,
-    workers: int = 1,
+    workers: int | Pool = 1,
     threads: int = 1,
     source: str | None = None,
     names: tuple[str, str] | None = None,
@@ -40,7 +41,8 @@ def run_gate(
 ) -> GateReport:
     """Let a candidate challenge a champion, both given by text.
 
-    ``seed`` and ``iteration`` choose fresh luck and the players' own; ``workers`` and ``threads`` change nothing.
+    ``seed`` and ``iteration`` choose fresh luck and the players' own; ``workers`` (a number of processes, or a
+    pool) and ``threads`` change nothing.
     ``source`` is what ``load_game`` takes, by default the game's name; ``names`` is what the report calls the players,
     where their texts hold paths. The games of the first ``replays`` pairs are kept in ``report.games``.
     """

@@ -6,14 +6,13 @@ from math import sqrt
 from typing import Final, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.intervals import SCORES
 from aleazero.evaluation.sprt import Hypotheses
+from aleazero.evaluation.statistics import SCORES
 from aleazero.games.base import Game
 from aleazero.nets.config import counts_wins
-from aleazero.search.config import Settings
+from aleazero.settings import Settings, clash
 
 SPREAD: Final = 0.25
 """Standard deviation of the scores of pairs of two games, assumed before any pair was seen."""
@@ -55,9 +54,9 @@ class GateConfig(Settings):
     @model_validator(mode="after")
     def _goes_together(self) -> GateConfig:
         if self.score0 >= self.score1:
-            raise PydanticCustomError("together", f"score0 is {self.score0}, expected less than score1, {self.score1}")
+            raise clash(f"is {self.score0}, expected less than score1, {self.score1}", "score0")
         if self.gain1 is not None and self.gain0 >= self.gain1:
-            raise PydanticCustomError("together", f"gain0 is {self.gain0}, expected less than gain1, {self.gain1}")
+            raise clash(f"is {self.gain0}, expected less than gain1, {self.gain1}", "gain0")
         return self
 
     def unit_of(self, game: Game) -> Literal["wins", "returns"]:
@@ -75,16 +74,17 @@ class GateConfig(Settings):
         utility = game.info.utility
         if utility is None:
             if self.gain1 is None:
-                raise ConfigError(
-                    f"GateConfig: gain1 is None, expected the points worth finding: {game!r} has no highest return"
-                    + (" (or unit wins)" if game.num_players > 1 else "")
+                raise _refused(
+                    "gain1",
+                    f"is None, expected the points worth finding: {game!r} has no highest return"
+                    + (" (or unit wins)" if game.num_players > 1 else ""),
                 )
             # Unknown, so it is taken for wide: stakes are small until pairs were seen.
             return Hypotheses(self.gain0, self.gain1, self.alpha, self.beta, None, 10 * (self.gain1 - self.gain0))
         widest = utility[1] - utility[0]
         gain1 = self.gain0 + GAIN * widest if self.gain1 is None else self.gain1
         if not -widest < self.gain0 < gain1 < widest:
-            raise ConfigError(f"GateConfig: gain1 is {gain1:g}, expected less than {widest:g}, the range of returns")
+            raise _refused("gain1", f"is {gain1:g}, expected less than {widest:g}, the range of returns")
         return Hypotheses(self.gain0, gain1, self.alpha, self.beta, (-widest, widest), 2 * RETURN_SPREAD * widest)
 
     def _refuse_ignored(self, game: Game) -> None:
@@ -98,7 +98,9 @@ class GateConfig(Settings):
         for name in ignored:
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
-                raise ConfigError(
-                    f"GateConfig: {name} is {value:g}, which has no effect: this gate of {game!r} counts {unit}, "
-                    f"expected {expected}"
-                )
+                why = f"which has no effect: this gate of {game!r} counts {unit}, expected {expected}"
+                raise _refused(name, f"is {value:g}, {why}")
+
+
+def _refused(field: str, problem: str) -> ConfigError:
+    return ConfigError(problem, field=field, where=GateConfig.__name__)

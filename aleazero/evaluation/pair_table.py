@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.intervals import PairMean
+from aleazero.evaluation.statistics import PairMean
 
 if TYPE_CHECKING:
     from aleazero.evaluation.pairs import PlayedPair, SeatedGame

@@ -7,7 +7,8 @@ The dice come from the seed; the players' own luck from ``player_seed``, the pai
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,13 +16,17 @@ from aleazero.errors import ConfigError
 from aleazero.evaluation.match import PlayedGame, Progress, play_side_by_side
 from aleazero.evaluation.pair_table import PairTable
 from aleazero.games.base import Game, State
+from aleazero.games.registry import load_game_once
 from aleazero.native.random import SEAT_ROTATION, UNSHARED_DICE, stream_key
 from aleazero.players.basic import points_of
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
+from aleazero.processes import Pool, open_pool
 
 CHUNK: Final = 16
 """Pairs that are played side by side; who stands beside a game does not change it."""
+Chunk = tuple[int, tuple[int, ...]]
+"""The number of the first pair, and the seeds."""
 Seating = tuple[bool, ...]
 """By seat, whether the first player sits there."""
 
@@ -80,7 +85,7 @@ def play_pairs(
     *,
     player_seed: int = 0,
     deterministic_chance: bool = True,
-    workers: int = 1,
+    workers: int | Pool = 1,
     threads: int = 1,
     source: str | None = None,
     progress: Progress | None = None,
@@ -91,10 +96,11 @@ def play_pairs(
         game, first, second, seeds, player_seed=player_seed, deterministic_chance=deterministic_chance,
         workers=workers, threads=threads, source=source,
     )  # fmt: skip
-    for pair in pairs:
-        played.append(pair)
-        if progress is not None:
-            progress(len(played), len(seeds))
+    with closing(pairs):
+        for pair in pairs:
+            played.append(pair)
+            if progress is not None:
+                progress(len(played), len(seeds))
     return PairTable.of(played, game)
 
 
@@ -106,30 +112,51 @@ def open_pairs(
     *,
     player_seed: int = 0,
     deterministic_chance: bool = True,
-    workers: int = 1,
+    workers: int | Pool = 1,
     threads: int = 1,
     source: str | None = None,
 ) -> Generator[PlayedPair]:
     """Pairs in the order of the seeds, as they end; whoever has seen enough closes it.
 
-    Players are texts, or players themselves, who cannot go to other processes. ``workers`` are processes: 1 plays in
-    this one, and no number changes a bit. They load the game by ``source``, what ``load_game`` takes: by default its
-    name.
+    Players are texts, or players themselves, who cannot go to other processes. ``workers`` is a number of processes, or
+    a pool that stays for the next call. One worker means this process; results are bit-identical for every number.
+    Processes load the game by ``source``, what ``load_game`` takes: by default its name.
     """
     if not seeds:
         raise ConfigError("got no seeds, expected at least one")
-    chunks = [(start, list(seeds[start : start + CHUNK])) for start in range(0, len(seeds), CHUNK)]
-    if workers > 1:
-        from aleazero.evaluation.pair_workers import play_chunks
-
+    chunks = [(start, tuple(seeds[start : start + CHUNK])) for start in range(0, len(seeds), CHUNK)]
+    count = workers.count if isinstance(workers, Pool) else workers
+    if count > 1:
         if not (isinstance(first, str) and isinstance(second, str)):
-            raise ConfigError(f"workers is {workers}, expected 1: players that are no texts stay in their process")
+            raise ConfigError(f"workers is {count}, expected 1: players that are no texts stay in their process")
         contest = Contest(source or game.name, game.params, first, second, player_seed, deterministic_chance, threads)
-        yield from play_chunks(contest, chunks, workers)
+        with open_pool(workers) as pool, closing(pool.run(play_contest, contest, chunks)) as played:
+            yield from _in_order(played)
         return
     players = [make_player(one, game, threads=threads) if isinstance(one, str) else one for one in (first, second)]
     for start, some in chunks:
         yield from play_chunk(game, players, start, some, player_seed, deterministic_chance)
+
+
+def play_contest(contest: Contest, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, list[PlayedPair]]]:
+    """Play chunks of pairs: the task of a worker process."""
+    game = load_game_once(contest.game, contest.params)
+    players = [make_player(spec, game, threads=contest.threads) for spec in (contest.first, contest.second)]
+    for start, seeds in chunks:
+        pairs = play_chunk(game, players, start, seeds, contest.player_seed, contest.deterministic_chance)
+        yield (start, seeds), pairs
+
+
+def _in_order(played: Iterator[tuple[Chunk, list[PlayedPair]]]) -> Iterator[PlayedPair]:
+    """Pairs by number; a chunk that arrives before an earlier one waits for it."""
+    waiting: dict[int, list[PlayedPair]] = {}
+    following = 0
+    for (start, _), pairs in played:
+        waiting[start] = pairs
+        while following in waiting:
+            some = waiting.pop(following)
+            following += len(some)
+            yield from some
 
 
 def play_chunk(

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, nearest
-from aleazero.evaluation.intervals import LEVEL
-from aleazero.evaluation.student import t_quantile
+from aleazero.evaluation.statistics import LEVEL, t_quantile
 
 ELO: Final = 400.0 / log(10.0)
 """Points of rating a unit of log odds."""

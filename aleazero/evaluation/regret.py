@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from aleazero.errors import ConfigError, PositionError
-from aleazero.evaluation.estimate import Estimate
+from aleazero.evaluation.statistics import Mean
+from aleazero.files import os_errors_as
 from aleazero.games.base import State
 from aleazero.oracles.oracle import Oracle, best_of
 from aleazero.players.player import Player
@@ -49,7 +50,7 @@ class Judged:
 class Group:
     """Some decisions together."""
 
-    regret: Estimate
+    regret: Mean
     optimal: float
     """The share of decisions without regret."""
     tied: int
@@ -60,7 +61,7 @@ class Group:
         """What some decisions come to."""
         regrets = [decision.regret for decision in decisions]
         return cls(
-            Estimate.of(regrets),
+            Mean.of(regrets),
             sum(regret == 0.0 for regret in regrets) / len(regrets),
             sum(len(decision.best) > 1 for decision in decisions),
         )
@@ -160,9 +161,8 @@ def read_positions(file: Path, read: Callable[[Any], T]) -> list[T]:
         PositionError: it is not a list, or an entry is not a position.
     """
     try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+        with os_errors_as(ConfigError, f"cannot read {str(file)!r}"):
+            rows = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise PositionError(f"{file.name}: got what is no JSON ({error}), expected a list of positions") from None
     if not isinstance(rows, list) or not rows:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide
-from aleazero.evaluation.student import t_quantile
+from aleazero.evaluation.statistics import t_quantile
 from aleazero.games.base import Game
 from aleazero.native.random import GATE_RATES
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.match import game_seeds
+from aleazero.files import os_errors_as
 from aleazero.native.random import GATE_SEEDS, MASK, NAMED_SETS, stream_key
 from aleazero.untrusted import is_there
 
@@ -36,9 +37,8 @@ def load_seed_set(name: str) -> list[int]:
 def read_seeds(file: Path) -> list[int]:
     """The seeds of a file, none twice: a seed played twice would count for two."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+        with os_errors_as(ConfigError, f"cannot read {str(file)!r}"):
+            text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{file.name}: got what is no text, expected one number a line") from None
     seeds: dict[int, int] = {}

@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError, nearest
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.pair_table import PairTable
 from aleazero.evaluation.pairs import play_pairs
 from aleazero.evaluation.regret import RegretReport, measure_regret, read_positions
+from aleazero.evaluation.statistics import Mean
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.kit import kit_of
-from aleazero.games.luck import stream_key
 from aleazero.games.states import rows_of, states_of
-from aleazero.native.random import CALIBRATION, WALKS
+from aleazero.native.random import CALIBRATION, WALKS, stream_key
 from aleazero.nets.checkpoint import load_tables
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.table_play import TuplePlay
@@ -34,6 +33,7 @@ from aleazero.nets.tables import TupleTables, has_board
 from aleazero.nets.values import NetValues
 from aleazero.oracles.oracle import Oracle, oracle_of
 from aleazero.players.make import make_player
+from aleazero.processes import Pool, open_pool
 from aleazero.training.targets import Tenths, tenths
 from aleazero.training.turns_compiled import lanes_of
 
@@ -82,7 +82,7 @@ def evaluate_player(
     regret: bool = True,
     seed: int = 0,
     player_seed: int = 0,
-    workers: int = 1,
+    workers: int | Pool = 1,
     threads: int = 1,
     source: str | None = None,
     name: str | None = None,
@@ -100,17 +100,18 @@ def evaluate_player(
             raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
     judged = _regret(player, game, player_seed, threads) if regret else None
     met = {}
-    for word in chosen:
+    with open_pool(workers) as pool:
+        for word in chosen:
 
-        def tell(done: int, of: int, word: str = word) -> None:
-            if progress is not None:
-                progress(word, done, of)
+            def tell(done: int, of: int, word: str = word) -> None:
+                if progress is not None:
+                    progress(word, done, of)
 
-        tell(0, pairs)
-        met[word] = known[word], play_pairs(
-            game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=workers,
-            threads=threads, source=source, progress=tell,
-        )  # fmt: skip
+            tell(0, pairs)
+            met[word] = known[word], play_pairs(
+                game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=pool,
+                threads=threads, source=source, progress=tell,
+            )  # fmt: skip
     return StrengthReport(name or player, game, seed, met, judged)
 
 
@@ -205,9 +206,9 @@ class TupleScores:
     """The highest cell at the end, by game."""
 
     @property
-    def mean(self) -> Estimate:
+    def mean(self) -> Mean:
         """The mean score."""
-        return Estimate.of(self.scores)
+        return Mean.of(self.scores)
 
     def share(self, top: int) -> float:
         """The share of games that reached such a cell."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,18 @@ def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     if name in _SHIPPED:
         return _make(importlib.import_module(_SHIPPED[name][0]), params)
     raise UnknownGameError(f"no game {name!r}, {nearest(name, game_names())}")
+
+
+_loaded: dict[str, Game] = {}
+
+
+def load_game_once(name: str, params: Mapping[str, Any]) -> Game:
+    """Load a game, or return the one that the last call loaded: a worker process has the same game in every job."""
+    key = repr((name, sorted(params.items())))
+    if key not in _loaded:
+        _loaded.clear()
+        _loaded[key] = load_game(name, **params)
+    return _loaded[key]
 
 
 def title_of(name: str) -> str:

@@ -163,7 +163,7 @@ def _borrow_compiled(typing_context: Any, value: Any) -> Any:
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Generate code that clears the owners of all arrays in a value of this numba type."""
-    if isinstance(kind, numba_types.BaseTuple):
+    if isinstance(kind, numba_types.BaseTuple):  # type: ignore[attr-defined]
         items = [
             _without_owner(context, builder, item, builder.extract_value(value, place))
             for place, item in enumerate(kind)

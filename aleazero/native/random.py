@@ -129,7 +129,7 @@ def draw_at(key: int, place: int) -> float:
 def check_seed(seed: Any, name: str = "seed") -> None:
     """Raise ConfigError if a value is not a seed; ``name`` is its name in the message."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MASK:
-        raise ConfigError(f"{name} is {seed!r}, expected 0 to 2^64 - 1")
+        raise ConfigError(f"is {seed!r}, expected 0 to 2^64 - 1", field=name)
 
 
 # -- kernels ---------------------------------------------------------------------------------------------------------

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aleazero.errors import CheckpointError, ConfigError, ContractError
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_file
 from aleazero.games.base import Game
 from aleazero.games.kit import TupleShape
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.tables import TupleTables
 from aleazero.nets.value_net import FlatNet, Floats, make_value_net, value_weight_shapes
-from aleazero.search.config import Settings
+from aleazero.settings import Settings, config_error
 from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
 
@@ -149,10 +149,7 @@ def write_checkpoint(
         if not np.isfinite(array).all():
             raise CheckpointError(f"{name} has numbers that are not finite, expected weights: {path} is not written")
     data = save(tensors, metadata={KEY: about.model_dump_json()})
-    try:
-        write_whole(path, [data])
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
+    write_file(path, data, CheckpointError)
 
 
 def load_value_net(
@@ -213,10 +210,8 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValu
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    try:
+    with os_errors_as(CheckpointError, f"{path} cannot be read", "a checkpoint"):
         data = read_regular(path)
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}, expected a checkpoint") from None
     try:
         weights = load(data)
         header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
@@ -232,7 +227,9 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValu
         named = found["net"].get("kind")  # networks of policy and value name none
         kind = PolicyValueInfo if named is None else TableInfo if named == "tuples" else ValueInfo
         about = kind.model_validate(found)
-    except (ConfigError, ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
+    except ValidationError as error:
+        raise CheckpointError(f"{path} has metadata that make no sense: {config_error(kind, error)}") from None
+    except (ConfigError, ValueError, AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
     if not isinstance(about, TableInfo):  # tables look at their entries themselves
         _require_weights(path, weights, about)

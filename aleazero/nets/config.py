@@ -8,7 +8,7 @@ from pydantic import Field
 
 from aleazero.games.base import Game
 from aleazero.games.base import counts_wins as counts_wins
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 EPSILON = 1e-5
 """Of the layer norm, as in torch."""

@@ -15,12 +15,11 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError, ContractError
 from aleazero.games.base import Game
 from aleazero.nets.config import counts_wins
-from aleazero.search.config import Settings
+from aleazero.settings import Settings, clash
 
 Columns = NDArray[np.float64]
 MARGIN: Final = 0.001
@@ -151,11 +150,9 @@ class FeatureShape(Settings):
     def _adds_up(self) -> FeatureShape:
         if (self.block or self.seats) and self.block * self.seats + self.common != self.features:
             parts = f"{self.seats} blocks of {self.block} and {self.common} in common"
-            raise PydanticCustomError("together", "{what}", {"what": f"{parts}, expected {self.features} in all"})
+            raise clash(f"{parts}, expected {self.features} in all")
         if self.lead is not None and self.lead >= self.common:
-            raise PydanticCustomError(
-                "together", "{what}", {"what": f"lead is {self.lead}, expected one of {self.common} common features"}
-            )
+            raise clash(f"is {self.lead}, expected one of {self.common} common features", "lead")
         return self
 
 

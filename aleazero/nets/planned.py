@@ -69,7 +69,7 @@ class PlannedEvaluator:
 
     def __init__(self, values: NetValues | TableValues, prior_temperature: float = TEMPERATURE) -> None:
         if not (math.isfinite(prior_temperature) and prior_temperature > 0):
-            raise ConfigError(f"prior_temperature is {prior_temperature}, expected a number above 0")
+            raise ConfigError(f"is {prior_temperature}, expected a number above 0", field="prior_temperature")
         self.values = values
         self.game = values.game
         self._temperature = prior_temperature

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from aleazero.games.dice import ADD, DROP, HANDS, KEEPS, KEPT, NUM_KEEPS, SIZES
 from aleazero.games.yatzy.card import ALL_OPEN, BONUS, BONUS_FROM, NUM_CATEGORIES, UPPER_CATEGORIES
 from aleazero.native.random import GOLDEN_BITS, mix_bits
-from aleazero.oracles.yatzy import TIE, YatzyOracle
+from aleazero.oracles.oracle import TIE
+from aleazero.oracles.yatzy import YatzyOracle
 
 CHUNK = 250
 """Games that a thread plays at a time."""

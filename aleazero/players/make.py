@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError, fields_named, nearest
 from aleazero.games.base import Game
 from aleazero.games.kit import kit_of
 from aleazero.players.player import Player
@@ -47,7 +47,7 @@ def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1, max_sec
             return _of_kit(game, parsed)
         return _timed(game, parsed, threads, max_seconds)
     except ConfigError as error:
-        raise ConfigError(f"player {str(parsed)!r}: {error}") from None
+        raise error.at(f"player {str(parsed)!r}") from None
 
 
 def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, SearchConfig]:
@@ -60,14 +60,15 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
     settings = dict(spec.settings)
     word, prior_temperature = settings.pop("evaluator", EVALUATOR), settings.pop("prior_temperature", None)
     if prior_temperature is not None and settings.get("selection") == "uct":
-        raise ConfigError("prior_temperature has no effect with selection=uct, which ignores priors")
+        raise ConfigError("has no effect with selection=uct, which ignores priors", field="prior_temperature")
     evaluator = read_evaluator(word, game, prior_temperature=prior_temperature)
     config = search_config(settings, SIMULATIONS, **limits)
     least = 1 + largest_visit(chance_of(config, game, evaluator), game)
     if config.max_evaluations is not None and config.max_evaluations < least:
         raise ConfigError(
-            f"evaluations is {config.max_evaluations}, expected at least {least}: one for the root, and those of a "
-            "simulation; with fewer there may be no simulation"
+            f"is {config.max_evaluations}, expected at least {least}: one for the root, and those of a simulation; "
+            "with fewer there may be no simulation",
+            field="evaluations",
         )
     return evaluator, config
 
@@ -79,7 +80,8 @@ def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_tempera
     check_evaluator(word, what)
     name, _, number = word.partition(":")
     if prior_temperature is not None and name != "net":
-        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: it is of a value network's priors")
+        text = f"is {prior_temperature}, expected none: it is of a value network's priors"
+        raise ConfigError(text, field="prior_temperature")
     if name == "oracle":
         from aleazero.oracles.oracle import evaluator_of, require_oracle
 
@@ -95,13 +97,15 @@ def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
     """Evaluator and settings of the ``Planner`` that a ``plan`` text describes."""
     settings = dict(spec.settings)
     if "horizon" in settings and "plies" in settings:
-        raise ConfigError(f"plies is {settings['plies']} and horizon is {settings['horizon']!r}, expected one of them")
+        text = f"is {settings['plies']} and horizon is {settings['horizon']!r}, expected one of them"
+        raise ConfigError(text, field="plies")
     word = settings.pop("evaluator", None)
     evaluator = read_evaluator(word or EVALUATOR, game)
     evaluates = settings.get("horizon") != "game" or {"keep", "margin"} & settings.keys() or hasattr(evaluator, "ended")
     if word is not None and not evaluates:
         raise ConfigError(
-            f"evaluator is {word!r}, which has no effect with horizon=game: all values come from the ends of the game"
+            f"is {word!r}, which has no effect with horizon=game: all values come from the ends of the game",
+            field="evaluator",
         )
     return evaluator, settings
 
@@ -123,10 +127,8 @@ def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) 
             simulations = ENDLESS
         given["num_simulations"] = simulations
     chance = settings.get("chance")
-    try:
+    with fields_named({field: key for key, field in FIELDS.items()}):
         return SearchConfig(chance=None if chance is None else read_chance(chance), **given)
-    except ConfigError as error:
-        raise ConfigError(_in_words_of_the_spec(str(error))) from None
 
 
 def _random(game: Game, settings: dict[str, Any], threads: int) -> Player:
@@ -200,7 +202,8 @@ def _net(game: Game, settings: dict[str, Any], threads: int, max_seconds: float 
                  "max_seconds": max_seconds}  # fmt: skip
         for name, value in given.items():
             if value is not None:
-                raise ConfigError(f"{name} is of a search, expected none: with sims=0 the network decides alone")
+                text = "is of a search, expected none: with sims=0 the network decides alone"
+                raise ConfigError(text, field=name)
         return PlanPlayer(game, net, net.horizon()) if plans else NetPlayer(net, game)
     config = search_config(settings, NET_SIMULATIONS, max_seconds=max_seconds)
     return SearchPlayer(game, net, config, threads, timed=max_seconds is not None)
@@ -212,7 +215,7 @@ def _timed(game: Game, spec: PlayerSpec, threads: int, max_seconds: float) -> Pl
     if spec.kind == "net":
         return _net(game, dict(spec.settings), threads, max_seconds)
     if spec.kind != "search":
-        raise ConfigError(f"max_seconds is {max_seconds}, which has no effect: {spec.kind} does not search")
+        raise ConfigError(f"is {max_seconds}, which has no effect: {spec.kind} does not search", field="max_seconds")
     return SearchPlayer(game, *make_search(spec, game, max_seconds=max_seconds), threads, timed=True)
 
 
@@ -227,10 +230,3 @@ _MAKERS: Final = {
     "plan": _plan,
     "net": _net,
 }
-
-
-def _in_words_of_the_spec(message: str) -> str:
-    """Call a setting what the text calls it."""
-    for key, field in FIELDS.items():
-        message = message.replace(f"SearchConfig: {field} is", f"{key} is")
-    return message

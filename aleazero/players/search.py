@@ -174,11 +174,14 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
             from aleazero.nets.planned import PlannedEvaluator
 
             if inference is not None:
-                raise ConfigError(f"inference is {inference!r}, expected none: a value network computes itself")
+                raise ConfigError(
+                    f"is {inference!r}, expected none: a value network computes itself", field="inference"
+                )
             return PlannedEvaluator.load(file, game, prior_temperature, tables=kind is TableInfo)
     net = read_net(path, game, inference)
     if prior_temperature is not None:
-        raise ConfigError(f"prior_temperature is {prior_temperature}, expected none: {path} has priors of its own")
+        text = f"is {prior_temperature}, expected none: {path} has priors of its own"
+        raise ConfigError(text, field="prior_temperature")
     return net
 
 
@@ -186,7 +189,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
     """The network of policy and value at a path, or ``dummy``; ``inference`` says what computes it."""
     if path == DUMMY:
         if inference is not None:
-            raise ConfigError(f"inference is {inference!r}, expected none: {DUMMY} computes nothing")
+            raise ConfigError(f"is {inference!r}, expected none: {DUMMY} computes nothing", field="inference")
         return DummyNet(game)
     if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")

@@ -139,7 +139,7 @@ def read_chance(word: str, what: str = "chance") -> ChanceConfig:
     from aleazero.search.config import ChanceConfig
 
     if word not in CHANCE_MODES:
-        raise ConfigError(f"{what} is {word!r}, {nearest(word, CHANCE_MODES)}")
+        raise ConfigError(f"is {word!r}, {nearest(word, CHANCE_MODES)}", field=what)
     return ChanceConfig.preset(word)
 
 
@@ -155,11 +155,12 @@ def check_evaluator(word: str, what: str = "evaluator") -> None:
     name, colon, number = word.partition(":")
     if name == "net":
         if not number:
-            raise ConfigError(f"{what} is {word!r}, expected net:PATH, a network's file")
+            raise ConfigError(f"is {word!r}, expected net:PATH, a network's file", field=what)
         return
     if name not in EVALUATORS:
-        raise ConfigError(f"{what} is {word!r}, {nearest(name, EVALUATORS)}")
+        raise ConfigError(f"is {word!r}, {nearest(name, EVALUATORS)}", field=what)
     if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
         raise ConfigError(
-            f"{what} is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle"
+            f"is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",
+            field=what,
         )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aleazero.errors import ReplayError
+from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.games.registry import game_names
 from aleazero.untrusted import parse_json
@@ -140,13 +141,11 @@ def checksum_of(meta: ShardMeta, columns: Mapping[str, NDArray[Any]]) -> str:
 
 def map_tensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     """The tensors of a file as views of the mapped file, and its texts; a ReplayError says what is wrong with it."""
-    try:
+    with os_errors_as(ReplayError, "cannot be read"):
         size = path.stat().st_size
         if size <= LENGTH_SIZE:
             raise ReplayError(f"the file has {size} bytes, expected a header")
         mapped = np.asarray(np.memmap(path, np.uint8, "r"))
-    except OSError as error:
-        raise ReplayError(f"cannot be read: {error.strerror or error}") from None
     length = int.from_bytes(mapped[:LENGTH_SIZE].tobytes(), "little")
     if not 2 <= length <= min(len(mapped) - LENGTH_SIZE, LONGEST_HEADER):
         raise ReplayError(

@@ -46,11 +46,12 @@ def write_report(path: Path, out: Path | None = None) -> Path:
     why = why_no_report()
     if why is not None:
         raise ConfigError(why)
+    from aleazero.files import write_file
     from aleazero.report.charts import charts_of
     from aleazero.report.figures import draw
     from aleazero.report.page import make_page
     from aleazero.report.source import RunSource
-    from aleazero.runs.directory import require_no_links, write_text
+    from aleazero.runs.directory import require_no_links
     from aleazero.untrusted import printable
 
     run = RunSource(path)
@@ -59,21 +60,12 @@ def write_report(path: Path, out: Path | None = None) -> Path:
     drawings = {}
     for chart in charts:
         drawings[chart.key], image = draw(chart)
-        _write(path / IMAGES / f"{chart.key}.png", image)
+        write_file(path / IMAGES / f"{chart.key}.png", image, RunError)
     file = path / FILE if out is None else out
-    write_text(file, printable(make_page(run, charts, drawings)))
+    write_file(file, printable(make_page(run, charts, drawings)), RunError)
     return file
 
 
 def images_of(path: Path) -> list[Path]:
     """Return the figures of a run's report."""
     return sorted((path / IMAGES).glob("*.png"))
-
-
-def _write(file: Path, data: bytes) -> None:
-    from aleazero.files import write_whole
-
-    try:
-        write_whole(file, [data])
-    except OSError as error:
-        raise RunError(f"{file} cannot be written: {error.strerror or error}") from None

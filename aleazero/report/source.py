@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from aleazero.errors import ConfigError, RunError
+from aleazero.files import os_errors_as
 from aleazero.runs.config import parse
 from aleazero.runs.directory import CONFIG, read_manifest
 from aleazero.runs.events import EVENTS, PLACE, read_events
@@ -92,14 +93,13 @@ class RunSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = Sourced(asdict(read_manifest(path)), "manifest:")
-        try:
+        with os_errors_as(RunError, f"{path / CONFIG} cannot be read"):
             content = read_regular(path / CONFIG)
+        try:
             self.config = Sourced(parse(content, str(path / CONFIG)), "config:")
             self.config_text = content.decode()
         except ConfigError as error:
             raise RunError(str(error)) from None
-        except OSError as error:
-            raise RunError(f"{path / CONFIG} cannot be read: {error.strerror or error}") from None
         self._events = [_placed(event) for event in read_events(path / EVENTS)]
 
     def events(self, *names: str) -> list[Sourced]:

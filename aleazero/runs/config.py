@@ -8,21 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import yaml
 from pydantic import Field, field_serializer, field_validator
 
-from aleazero.errors import AleaZeroError, ConfigError, nearest
+from aleazero.errors import AleaZeroError, ConfigError, fields_below, fields_named, nearest
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_config import GateConfig
 from aleazero.evaluation.seed_sets import NAMED
 from aleazero.evaluation.strength import NAMES, can_measure
+from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.players.spec import parse_spec
-from aleazero.search.config import SearchConfig, Settings
+from aleazero.search.config import SearchConfig
 from aleazero.selfplay.config import SelfplayConfig
+from aleazero.settings import Settings
 from aleazero.training.config import TUPLES, AfterstateConfig, TrainConfig, TupleConfig, config_for
 from aleazero.untrusted import is_there
 
@@ -160,14 +162,16 @@ class RunConfig(Settings):
         """Return the settings of the recipe ``afterstate``, with the game's defaults for those that are not given."""
         given = self._as_given(self.afterstate)
         net = given.pop("net", {})
-        return config_for(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
+        with fields_below("afterstate"):
+            return config_for(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
 
     def check(self) -> Game:
         """Refuse what does not go together; the game."""
         game = self.load_game()
         self._check_play()
         if self.iterations > 1:  # the first network is champion without a gate
-            self.gate.hypotheses(game)
+            with fields_below("gate"):
+                self.gate.hypotheses(game)
         if self.gate.seed_set is not None:
             try:
                 gate_seeds(self.gate, self.seed, 1)
@@ -190,7 +194,8 @@ class RunConfig(Settings):
                 raise ConfigError(
                     f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top of the file"
                 )
-            self.alphazero.selfplay.full_simulations(game)
+            with fields_below("alphazero.selfplay"):
+                self.alphazero.selfplay.full_simulations(game)
             if self.evaluate.final_games:
                 games = self.evaluate.final_games
                 raise ConfigError(f"evaluate.final_games is {games}, expected 0 with recipe alphazero")
@@ -228,7 +233,8 @@ class RunConfig(Settings):
             if name in given and not searches:
                 raise ConfigError(f"play has {name}, which is of a search, expected sims=N beside it")
         if searches:
-            SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
+            with fields_named({"num_simulations": "play: sims", "c": "play: c"}):
+                SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
 
 
 def schema() -> dict[str, Any]:
@@ -249,11 +255,8 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
             f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train --game {path} --run "
             f"{Path('runs') / path.stem}`"
         )
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}, expected a file of settings") from None
+    with os_errors_as(ConfigError, f"{path} cannot be read", "a file of settings"), path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
     data = parse(content, str(path))
     for change in changes:
         apply_change(data, change)
@@ -275,38 +278,18 @@ def make_config(data: dict[str, Any], where: str | None = None) -> RunConfig:
     """The settings, if each is possible; errors begin with where they stand, e.g. the name of a file."""
     try:
         return RunConfig(**data)
-    except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
+    except ConfigError as error:
+        raise error.at(where) from None
 
 
 def check_config(config: RunConfig, where: str | None = None) -> Game:
     """The game, if settings go together and with it."""
     try:
         return config.check()
+    except ConfigError as error:
+        raise error.at(where) from None
     except AleaZeroError as error:
-        raise ConfigError(f"{where}: {by_path(str(error))}" if where else by_path(str(error))) from None
-
-
-def by_path(message: str) -> str:
-    """An error of some settings in words of the file: the key's path in place of the settings' class."""
-    name, colon, rest = message.partition(": ")
-    path = {**_paths(RunConfig), **dict.fromkeys(("AfterstateConfig", "TupleConfig"), "afterstate"),
-            "ValueNetConfig": "afterstate.net"}.get(name)  # fmt: skip
-    if not colon or path is None:
-        return message
-    if rest.startswith("no setting"):
-        return f"{path}: {rest}" if path else rest
-    return f"{path}.{rest}".lstrip(".")
-
-
-def _paths(config: type[Settings], path: str = "") -> dict[str, str]:
-    """By name of a class of settings, where it stands in the file."""
-    found = {config.__name__: path}
-    for name, field in config.model_fields.items():
-        for kind in (field.annotation, *get_args(field.annotation)):
-            if isinstance(kind, type) and issubclass(kind, Settings):
-                found.update(_paths(kind, f"{path}.{name}".lstrip(".")))
-    return found
+        raise ConfigError(str(error), where=where) from None
 
 
 def parse(text: str | bytes, where: str) -> dict[str, Any]:

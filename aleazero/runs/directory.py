@@ -17,10 +17,8 @@ planned anew when it is opened.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -33,10 +31,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, Val
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.evaluation.seed_sets import NAMED
-from aleazero.files import odd_entry, open_in_place, write_whole
+from aleazero.files import LOCK, file_hash, locked, odd_entry, os_errors_as, without_nan, write_file
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig, as_yaml, check_config, make_config, parse
-from aleazero.runs.events import EVENTS, Events, plain, read_events
+from aleazero.runs.events import EVENTS, Events, read_events
 from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
 
@@ -44,7 +42,7 @@ FORMAT: Final = 2
 """Version of the directory's files."""
 READABLE: Final = (1, FORMAT)
 """Formats that can be looked at; a run goes on in its own only."""
-CONFIG, MANIFEST, LOCK = "config.yaml", "manifest.json", ".lock"
+CONFIG, MANIFEST = "config.yaml", "manifest.json"
 NOTES: Final = Path("evaluations") / "notes.json"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
 LOOSE: Final = ConfigDict(strict=True, extra="ignore")
@@ -218,7 +216,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """As text, the same for equal runs."""
-        return json.dumps(plain(asdict(self)), indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(without_nan(asdict(self)), indent=1, ensure_ascii=False) + "\n"
 
     @property
     def champion(self) -> int | None:
@@ -254,7 +252,7 @@ class RunDirectory:
     def network(self, iteration: int) -> Path:
         """The network of an iteration that wrote one, if its file is still the same."""
         path, wrote = self.model(iteration), self.manifest.iterations[iteration - 1].model
-        found = hash_of(path)
+        found = file_hash(path, RunError)
         if wrote is not None and found != wrote:
             raise RunError(f"{path} is another file than the run wrote: its hash is {found}, expected {wrote}")
         return path
@@ -279,7 +277,7 @@ class RunDirectory:
 
     def write(self, path: Path, text: str) -> None:
         """Write a file whole."""
-        write_text(path, text)
+        write_file(path, text, RunError)
 
 
 @contextmanager
@@ -297,7 +295,7 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
         if not (path / MANIFEST).exists():
             _require_empty(path, config)
         require_no_links(path)
-    with _locked(path):
+    with locked(path, RunError):
         for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
             if left.is_file():
                 left.unlink()
@@ -323,12 +321,13 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
 def read_manifest(path: Path) -> Manifest:
     """What was done in a run; anybody may read it."""
     file = path / MANIFEST
+    with os_errors_as(RunError, f"{file} cannot be read"):
+        try:
+            content = read_regular(file)
+        except FileNotFoundError:
+            raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
     try:
-        return Manifest.from_json(read_regular(file).decode())
-    except FileNotFoundError:
-        raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
-    except OSError as error:
-        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+        return Manifest.from_json(content.decode())
     except RunError as error:
         raise RunError(f"{file}: {error}") from None
     except ValidationError as error:
@@ -344,12 +343,11 @@ def read_notes(path: Path) -> dict[str, str]:
     They are read from the run's own file: a report must not load a game, whose code may be somebody else's.
     """
     file = path / NOTES
-    try:
-        notes = parse_json(read_regular(file))
-    except FileNotFoundError:
+    if not is_there(file):
         return {}
-    except OSError as error:
-        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+    try:
+        with os_errors_as(RunError, f"{file} cannot be read"):
+            notes = parse_json(read_regular(file))
     except ValueError as error:
         raise RunError(f"{file} is damaged: {str(error)[:100]}") from None
     if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
@@ -361,11 +359,10 @@ def read_own_config(path: Path) -> RunConfig:
     """The settings of a run; whether its game can be played is another question."""
     file = path / CONFIG
     try:
-        text = read_regular(file).decode()
+        with os_errors_as(RunError, f"{file} cannot be read"):
+            text = read_regular(file).decode()
     except UnicodeDecodeError:
         raise RunError(f"{file} is no text, expected YAML") from None
-    except OSError as error:
-        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
     return make_config(parse(text, str(file)), str(file))
 
 
@@ -380,49 +377,13 @@ def rules_of(spec: str, game: Game) -> str:
     file = Path(spec.partition(":")[0])
     if file.suffix != ".py":
         return str(game.info.version)
-    return f"{game.info.version}-{hash_of(file)}"
+    return f"{game.info.version}-{file_hash(file, RunError)}"
 
 
 def seeds_of(config: RunConfig) -> str | None:
     """A hash of the gate's file of seeds; none where they are fresh, or have a name."""
     seed_set = config.gate.seed_set
-    return None if seed_set is None or seed_set in NAMED else hash_of(Path(seed_set))
-
-
-def hash_of(file: Path) -> str:
-    """Sixteen letters that stand for a file's bytes."""
-    try:
-        return hashlib.blake2b(read_regular(file), digest_size=8).hexdigest()
-    except OSError as error:
-        raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole."""
-    try:
-        write_whole(path, [text.encode()])
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}, expected a directory") from None
-    try:
-        lock = open_in_place(path / LOCK, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise RunError(
-            f"{path / LOCK} cannot be written: {error.strerror or error}, expected a file, or none"
-        ) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError(f"{path} is in use by another process, expected a directory of its own") from None
-        yield
+    return None if seed_set is None or seed_set in NAMED else file_hash(Path(seed_set), RunError)
 
 
 def require_no_links(path: Path) -> None:

@@ -17,12 +17,14 @@ from aleazero.evaluation.strength import (
     fixed_opponents,
     measure_values,
 )
+from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.games.kit import kit_of
 from aleazero.native.random import EVALUATIONS, stream_key
 from aleazero.nets.tables import has_board
 from aleazero.nets.values import NetValues
-from aleazero.runs.directory import NOTES, RunDirectory, write_text
+from aleazero.processes import Pool
+from aleazero.runs.directory import NOTES, RunDirectory
 from aleazero.runs.recipes import Tell
 from aleazero.untrusted import parse_json, read_regular
 
@@ -42,40 +44,40 @@ def require_opponents(run: RunDirectory, game: Game) -> None:
             raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, known)} in {game!r}")
 
 
-def measure(run: RunDirectory, game: Game, iteration: int, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
-    strength = _meet(run, game, iteration, player, config.pairs, iteration, workers, tell, regret=config.regret)
+    strength = _meet(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
     results = _opponents(strength)
     regret = strength.regret
     tell(0, None, "games against the oracle and against itself")
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    results |= _native(run, game, iteration, config.oracle_games, iteration, workers)
+    results |= _native(run, game, iteration, config.oracle_games, iteration, pool)
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
         values = NetValues.load(run.network(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
-    write_text(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
+    run.write(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
     if notes := kit_of(game).notes:
-        write_text(run.path / NOTES, json.dumps(dict(notes), indent=1) + "\n")
+        run.write(run.path / NOTES, json.dumps(dict(notes), indent=1) + "\n")
     results["ratings"] = ratings(run, iteration)
     return results
 
 
-def measure_champion(run: RunDirectory, game: Game, player: str, workers: int, tell: Tell) -> dict[str, Any]:
+def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
     """Measure the champion once more when the run is over: in more games, on luck that nothing was measured on."""
     config, champion = run.config.evaluate, run.manifest.champion
     assert champion is not None
     results: dict[str, Any] = {"network": champion}
     if config.final_pairs:
-        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, workers, tell))
+        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, pool, tell))
     tell(0, None, "games against the oracle")
-    return results | _native(run, game, champion, config.final_games, LAST, workers)
+    return results | _native(run, game, champion, config.final_games, LAST, pool)
 
 
-def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, workers: int, tell: Tell, *,
+def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool, tell: Tell, *,
           regret: bool = False) -> StrengthReport:  # fmt: skip
     """Pairs of games against the fixed opponents."""
     config = run.config.evaluate
@@ -83,7 +85,7 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
                if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
     return evaluate_player(
         player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, luck),
-        player_seed=run.config.seed, workers=workers, source=run.config.game, name=f"network {network}",
+        player_seed=run.config.seed, workers=pool, source=run.config.game, name=f"network {network}",
         progress=lambda name, done, of: tell(done, of, f"against {name}"),
     )  # fmt: skip
 
@@ -103,12 +105,12 @@ def _opponents(strength: StrengthReport) -> dict[str, Any]:
     return results
 
 
-def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, workers: int) -> dict[str, Any]:
+def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, pool: Pool) -> dict[str, Any]:
     """What can be measured in native code: thousands of games a second."""
     if run.config.recipe != "afterstate" or not games:
         return {}
     seed = stream_key(EVALUATIONS, run.config.seed, luck)
-    found = measure_values(run.network(network), game, games=games, seed=seed, threads=workers)
+    found = measure_values(run.network(network), game, games=games, seed=seed, threads=pool.count)
     renamed = {"won": "oracle", "regret": "regret_a_game"}
     return {renamed.get(name, name): value for name, value in found.items()}
 
@@ -123,12 +125,12 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     for number in range(1, last + 1):
         for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
             file = run.path / folder / f"{number:04}.json"
-            try:
-                results += pairs_in(parse_json(read_regular(file)), f"network {number}")
-            except FileNotFoundError:
+            if not file.exists():
                 continue
-            except OSError as error:
-                raise RunError(f"{file} cannot be read: {error.strerror or error}") from None
+            with os_errors_as(RunError, f"{file} cannot be read"):
+                content = read_regular(file)
+            try:
+                results += pairs_in(parse_json(content), f"network {number}")
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise RunError(f"{file} is damaged: {str(error)[:100]}; without it ratings do without it") from None
     anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)

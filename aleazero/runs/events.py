@@ -14,11 +14,12 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aleazero.errors import RunError
-from aleazero.files import open_in_place, write_whole
+from aleazero.files import open_in_place, os_errors_as, without_nan, write_file
 from aleazero.untrusted import parse_json, read_regular
 
 EVENTS, SCALARS, BOARD = "events.ndjson", "scalars.csv", "tensorboard"
@@ -46,32 +47,31 @@ class Events:
         A clock outside the years 1970 to 9999 is taken for the nearest moment inside.
         """
         now = min(max(0.0, round(time.time(), 3)), LATEST - 1.0)
-        line = {"event": event, "time": now, **plain(told)}
+        line = {"event": event, "time": now, **without_nan(told)}
         data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
-        try:
-            with open_in_place(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
-                before = file.seek(0, os.SEEK_END)
-                try:
-                    if file.write(data) != len(data):
-                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                    os.fsync(file.fileno())
-                except OSError:
-                    file.truncate(before)  # half a line would spoil the next one
-                    raise
-        except OSError as error:
-            raise RunError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        with (
+            os_errors_as(RunError, f"{self.path} cannot be written"),
+            open_in_place(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file,
+        ):
+            before = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(before)  # half a line would spoil the next one
+                raise
         return line
 
 
 def read_events(path: Path) -> list[dict[str, Any]]:
     """All events in the order in which they were first told, each as it was told last."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    try:
-        lines = read_regular(path).split(b"\n")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    with os_errors_as(RunError, f"{path} cannot be read"):
+        try:
+            lines = read_regular(path).split(b"\n")
+        except FileNotFoundError:
+            return []
     for number, line in enumerate(lines[:-1], start=1):  # what stands behind the last line break is half a line
         try:
             event = _event(parse_json(line))
@@ -119,10 +119,7 @@ def write_scalars(path: Path) -> None:
     rows.writerow(Scalar._fields)
     found = scalars_of(read_events(path / EVENTS))
     rows.writerows(found)
-    try:
-        write_whole(path / SCALARS, [out.getvalue().encode()])
-    except OSError as error:
-        raise RunError(f"{path / SCALARS} cannot be written: {error.strerror or error}") from None
+    write_file(path / SCALARS, out.getvalue(), RunError)
 
 
 def write_board(path: Path) -> Path | None:
@@ -132,7 +129,7 @@ def write_board(path: Path) -> Path | None:
     except ImportError:
         return None
     folder, found = path / BOARD, scalars_of(read_events(path / EVENTS))
-    try:
+    with os_errors_as(RunError, f"{folder} cannot be written", "a folder"):
         for old in folder.glob("events.out.*"):
             old.unlink()
         writer = Writer(str(folder))
@@ -140,20 +137,7 @@ def write_board(path: Path) -> Path | None:
             step = one.iteration if one.round is None else one.round
             writer.add_scalar(one.name, one.value, step, wall_time=one.time)
         writer.close()
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}, expected a folder") from None
     return folder
-
-
-def plain(value: Any) -> Any:
-    """As JSON has it: it knows no NaN."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, Path):
-        return str(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _event(told: Any) -> dict[str, Any]:
@@ -183,16 +167,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _cut_half_line(path: Path) -> None:
-    try:
-        with open_in_place(path, os.O_RDWR) as file:
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                file.truncate(whole)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
+    with (
+        os_errors_as(RunError, f"{path} cannot be read"),
+        suppress(FileNotFoundError),
+        open_in_place(path, os.O_RDWR) as file,
+    ):
+        data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            file.truncate(whole)
 
 
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:

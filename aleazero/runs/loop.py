@@ -15,9 +15,11 @@ from typing import Any, Final, Protocol
 
 from aleazero.errors import RunError
 from aleazero.evaluation.gate import run_gate
+from aleazero.files import file_hash, os_errors_as
 from aleazero.games.base import Game
+from aleazero.processes import Pool
 from aleazero.replay.window import Window, shard_paths
-from aleazero.runs.directory import Iteration, RunDirectory, hash_of, require_no_links
+from aleazero.runs.directory import Iteration, RunDirectory, require_no_links
 from aleazero.runs.evaluate import measure, measure_champion, require_opponents
 from aleazero.runs.events import interrupted, read_events, write_board, write_scalars
 from aleazero.runs.recipes import make_recipe
@@ -50,7 +52,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
     during: dict[str, Any] = {}
     began = time.monotonic()
     try:
-        with closing(make_recipe(run, game, workers)) as recipe:
+        with Pool(workers) as pool, closing(make_recipe(run, game, pool)) as recipe:
             for number in range(1, run.config.iterations + 1):
                 iteration = run.iteration(number)
                 todo = [one for one in (*recipe.phases, *_judging(run, number)) if one not in iteration.done]
@@ -58,15 +60,15 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     listener.phase(number, run.config.iterations, phase)
                     during, began = {"iteration": number, "phase": phase}, time.monotonic()
                     if phase == GATE:
-                        results = _gate(run, game, iteration, workers, listener)
+                        results = _gate(run, game, iteration, pool, listener)
                     elif phase == EVALUATE:
-                        results = _evaluate(run, game, iteration, workers, listener)
+                        results = _evaluate(run, game, iteration, pool, listener)
                     elif phase == FINAL:
-                        results = _final(run, game, workers, listener)
+                        results = _final(run, game, pool, listener)
                     else:
                         results = recipe.do(phase, number, listener.progress)
                         if phase == recipe.phases[-1]:
-                            iteration.model = hash_of(run.model(number))
+                            iteration.model = file_hash(run.model(number), RunError)
                     _done(run, iteration, phase, results, time.monotonic() - began)
                     during = {}
                     listener.ended(number, phase, results)
@@ -136,7 +138,7 @@ def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str
     run.write_manifest()
 
 
-def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+def _gate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
     """The iteration's network against the champion; the first of all is champion without one."""
     number, champion = iteration.number, run.manifest.champion
     if champion is None:
@@ -145,15 +147,13 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
     run.require_same_seeds()
     report = run_gate(
         game, player_of(run, number), player_of(run, champion), run.config.gate, seed=run.config.seed,
-        iteration=number, workers=workers, source=run.config.game, replays=REPLAYS,
+        iteration=number, workers=pool, source=run.config.game, replays=REPLAYS,
         names=(f"network {number}", f"network {champion}"), progress=lambda done, of: listener.progress(done, of, ""),
     )  # fmt: skip
     folder = run.path / "gates"
-    try:
+    with os_errors_as(RunError, f"{folder} cannot be written"):
         report.write(folder / f"{number:04}.json")
         report.games.write(folder / f"{number:04}_games.json")
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from None
     iteration.champion = number if report.promoted else champion
     results = report.data["results"]
     gain = {"gain": results["return_difference"]} if run.config.gate.unit_of(game) == "returns" else {}
@@ -162,23 +162,21 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, lis
             "error_rates": report.error_rates}  # fmt: skip
 
 
-def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, workers: int, listener: Listener) -> dict[str, Any]:
+def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
     """What is measured of the iteration's network, beside the gate."""
     number = iteration.number
     if number % run.config.evaluate.every and number != run.config.iterations:
         return {}
-    return measure(run, game, number, player_of(run, number), workers, listener.progress)
+    return measure(run, game, number, player_of(run, number), pool, listener.progress)
 
 
-def _final(run: RunDirectory, game: Game, workers: int, listener: Listener) -> dict[str, Any]:
+def _final(run: RunDirectory, game: Game, pool: Pool, listener: Listener) -> dict[str, Any]:
     """What is measured of the champion, when all is over."""
     assert run.manifest.champion is not None
-    return measure_champion(run, game, player_of(run, run.manifest.champion), workers, listener.progress)
+    return measure_champion(run, game, player_of(run, run.manifest.champion), pool, listener.progress)
 
 
 def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
-        try:
+        with os_errors_as(RunError, f"{path} cannot be removed"):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise RunError(f"{path} cannot be removed: {error.strerror or error}") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any, Final, Protocol
 
@@ -16,17 +15,17 @@ from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunErro
 from aleazero.games.base import Game
 from aleazero.nets.checkpoint import read_checkpoint
 from aleazero.players.search import DUMMY
+from aleazero.processes import Pool
 from aleazero.replay.shard import require_origin, shard_key, shard_name
 from aleazero.replay.shard_format import Origin
 from aleazero.replay.window import Window
 from aleazero.runs.config import MEASURED, UNKNOWN
 from aleazero.runs.directory import RunDirectory
 from aleazero.training.afterstate import AfterstateLearner
-from aleazero.training.alphazero import fit, play_games, settings_id
+from aleazero.training.alphazero import FinishedGame, fit, play_games, settings_id
 from aleazero.training.config import AfterstateConfig, TupleConfig
 from aleazero.training.learner import Learner, Round, read_state, write_state
 from aleazero.training.table_learner import TupleLearner
-from aleazero.training.workers import Taken, Workers
 
 LEARN, SELFPLAY, FIT = "learn", "selfplay", "fit"
 SAVED_EVERY: Final = 30.0
@@ -49,12 +48,12 @@ class Recipe(Protocol):
         """Do a phase, and tell what it came to: only what is the same when it is done again."""
 
     def close(self) -> None:
-        """End its processes and threads."""
+        """End its threads."""
 
 
-def make_recipe(run: RunDirectory, game: Game, workers: int) -> Recipe:
+def make_recipe(run: RunDirectory, game: Game, pool: Pool) -> Recipe:
     """The recipe that the settings name."""
-    return Alphazero(run, game, workers) if run.config.recipe == "alphazero" else Afterstate(run, game, workers)
+    return Alphazero(run, game, pool) if run.config.recipe == "alphazero" else Afterstate(run, game, pool.count)
 
 
 class Afterstate:
@@ -163,11 +162,9 @@ class Alphazero:
 
     phases = (SELFPLAY, FIT)
 
-    def __init__(self, run: RunDirectory, game: Game, workers: int) -> None:
+    def __init__(self, run: RunDirectory, game: Game, pool: Pool) -> None:
         self.run, self._game, self._config = run, game, run.config.alphazero
-        self._count = workers
-        self._open = ExitStack()
-        self._workers: Workers | None = None
+        self._pool = pool
         self._require_files()
 
     def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
@@ -175,24 +172,21 @@ class Alphazero:
         return self._play(iteration, tell) if phase == SELFPLAY else self._fit(iteration, tell)
 
     def close(self) -> None:
-        """End the workers."""
-        self._open.close()
+        """Do nothing: the pool belongs to the run."""
 
     def _play(self, iteration: int, tell: Tell) -> dict[str, Any]:
-        if self._workers is None:
-            self._workers = self._open.enter_context(Workers(self._count))
         whose = self._whose(self._config.actor, iteration)
         games = self._games(iteration)
         began, evaluations, decisions, played = time.perf_counter(), 0, 0, 0
 
-        def on_game(taken: Taken, done: int, of: int) -> None:
+        def on_game(taken: FinishedGame, done: int, of: int) -> None:
             nonlocal evaluations, decisions, played
             evaluations, decisions, played = evaluations + taken.evaluations, decisions + taken.decisions, played + 1
             spent = max(1e-9, time.perf_counter() - began)
             tell(done, of, f"{played / spent:,.1f} games/s, {evaluations / spent:,.0f} evaluations/s")
 
         net = "dummy" if whose is None else str(self.run.network(whose))
-        play_games(self._workers, self._game, net, games, self.run.replay, self._config.selfplay,
+        play_games(self._pool, self._game, net, games, self.run.replay, self._config.selfplay,
                    spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
                    inference=self._config.inference, on_game=on_game)  # fmt: skip
         spent = time.perf_counter() - began

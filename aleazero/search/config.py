@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, field_validator, model_validator
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.games.base import Game
 from aleazero.search.evaluator import Rollout, Uniform
-
-
-class Settings(BaseModel):
-    """A frozen group of settings; what it cannot accept becomes a ConfigError that says what was expected."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
-
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            raise ConfigError(self._explain(error)) from None
-
-    @classmethod
-    def _explain(cls, error: ValidationError) -> str:
-        first = error.errors()[0]
-        if first["type"] == "together":
-            return f"{cls.__name__}: {first['msg']}"
-        name = ".".join(str(part) for part in first["loc"] if "[" not in str(part)) or cls.__name__
-        if first["type"] == "extra_forbidden":
-            return f"{cls.__name__}: no setting {name!r}, {nearest(name, cls.model_fields)}"
-        if first["type"] == "missing":
-            return f"{cls.__name__}: {name} is not there, expected it"
-        same = [other for other in error.errors() if other["loc"][:1] == first["loc"][:1]]
-        expected = " or ".join(other["msg"].replace("Input should be ", "") for other in same)
-        return f"{cls.__name__}: {name} is {first['input']!r}, expected {expected}"
+from aleazero.settings import Settings, clash, problem
 
 
 class Widening(Settings):
@@ -115,11 +89,7 @@ class ChanceConfig(Settings):
         }
         for first, second, instead in CLASHES:
             if used[first] and used[second]:
-                raise PydanticCustomError(
-                    "together",
-                    "{first} does not go with {second}, expected {instead}",
-                    {"first": first, "second": second, "instead": instead},
-                )
+                raise clash(f"{first} does not go with {second}, expected {instead}")
         return self
 
     @property
@@ -128,10 +98,10 @@ class ChanceConfig(Settings):
         return self.pick == "stratified" or self.backup == "expectation" or self.exact_up_to > 0
 
     @classmethod
-    def preset(cls, name: str, what: str = "chance") -> ChanceConfig:
-        """Settings by name: sampling, stratified, progressive, full or open; ``what`` is what errors call it."""
+    def preset(cls, name: str) -> ChanceConfig:
+        """Settings by name: sampling, stratified, progressive, full or open."""
         if name not in PRESETS:
-            raise ConfigError(f"{what} is {name!r}, {nearest(name, PRESETS)}")
+            raise ConfigError(f"is {name!r}, {nearest(name, PRESETS)}", field="chance")
         return cls(**PRESETS[name])
 
 
@@ -143,6 +113,13 @@ PRESETS: dict[str, dict[str, Any]] = {
     "open": {"loop": "open"},
 }
 """The ways to treat chance that have names."""
+
+
+def chance_by_name(value: Any) -> Any:
+    """Return the preset that a text names, and any other value as it is: for validators of settings."""
+    if isinstance(value, str) and value not in PRESETS:
+        raise problem(f"is {value!r}, {nearest(value, PRESETS)}")
+    return ChanceConfig.preset(value) if isinstance(value, str) else value
 
 
 class SearchConfig(Settings):
@@ -193,7 +170,7 @@ class SearchConfig(Settings):
     @field_validator("chance", mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        return ChanceConfig.preset(value, f"{cls.__name__}: chance") if isinstance(value, str) else value
+        return chance_by_name(value)
 
 
 def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:

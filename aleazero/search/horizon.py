@@ -48,13 +48,13 @@ class Horizon(NamedTuple):
 def check_horizon(horizon: Any, plies: Any) -> None:
     """Refuse what is no horizon."""
     if horizon not in HORIZONS:
-        raise ConfigError(f"horizon is {horizon!r}, expected {' or '.join(HORIZONS)} (or plies=N)")
+        raise ConfigError(f"is {horizon!r}, expected {' or '.join(HORIZONS)} (or plies=N)", field="horizon")
     if plies is None:
         return
     if isinstance(plies, bool) or not isinstance(plies, int) or not 1 <= plies < NO_LIMIT:
-        raise ConfigError(f"plies is {plies!r}, expected a whole number of at least 1")
+        raise ConfigError(f"is {plies!r}, expected a whole number of at least 1", field="plies")
     if horizon != "turn":
-        raise ConfigError(f"plies is {plies} and horizon is {horizon!r}, expected one of the two")
+        raise ConfigError(f"is {plies} and horizon is {horizon!r}, expected one of the two", field="plies")
 
 
 def horizon_at(root: State, horizon: str, plies: int | None) -> Horizon:

@@ -66,9 +66,9 @@ class Planner:
         if batch_size is not None:
             _check_whole("batch_size", batch_size, 1)
         if margin is not None and not (isinstance(margin, int | float) and math.isfinite(margin) and margin >= 0):
-            raise ConfigError(f"margin is {margin!r}, expected a number of at least 0")
+            raise ConfigError(f"is {margin!r}, expected a number of at least 0", field="margin")
         if solver not in ("auto", "generic"):
-            raise ConfigError(f"solver is {solver!r}, expected auto or generic")
+            raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
         self.game = game
         asked: Any = None if evaluator is None else resolve_evaluator(evaluator)
         pruned = keep is not None or margin is not None
@@ -260,4 +260,4 @@ def _compiles(game: Game, backend: str) -> bool:
 def _check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
         above = "" if most is None else f" and at most {most}"
-        raise ConfigError(f"{name} is {value!r}, expected a whole number of at least {least}{above}")
+        raise ConfigError(f"is {value!r}, expected a whole number of at least {least}{above}", field=name)

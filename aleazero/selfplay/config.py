@@ -6,11 +6,11 @@ import math
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.games.base import Game
-from aleazero.search.config import ChanceConfig, SearchConfig, Settings
+from aleazero.search.config import ChanceConfig, SearchConfig, chance_by_name
+from aleazero.settings import Settings, clash
 
 
 class Temperature(Settings):
@@ -38,8 +38,9 @@ class Temperature(Settings):
         except ValueError:
             pass
         raise ConfigError(
-            f"temperature is {text!r}, expected a number, or step, linear or exponential with START:END:PLIES, "
-            f"e.g. linear:1.0:0.1:30"
+            f"is {text!r}, expected a number, or step, linear or exponential with START:END:PLIES, "
+            f"e.g. linear:1.0:0.1:30",
+            field="temperature",
         )
 
     def at(self, ply: int) -> float:
@@ -77,16 +78,13 @@ class SelfplayConfig(Settings):
     @field_validator("chance", mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        return ChanceConfig.preset(value, f"{cls.__name__}: chance") if isinstance(value, str) else value
+        return chance_by_name(value)
 
     @model_validator(mode="after")
     def _positive(self) -> SelfplayConfig:
         for name, count in self.simulations_by_class.items():
             if count < 1:
-                said = {"name": name, "count": count}
-                raise PydanticCustomError(
-                    "together", "simulations_by_class: {name} is {count}, expected at least 1", said
-                )
+                raise clash(f"is {count}, expected at least 1", f"simulations_by_class.{name}")
         return self
 
     def search(self) -> SearchConfig:
@@ -106,7 +104,7 @@ class SelfplayConfig(Settings):
         for name in self.simulations_by_class:
             if name not in classes:
                 raise ConfigError(
-                    f"simulations_by_class has {name!r}, {nearest(name, classes)}, a class of {game.name}"
+                    f"has {name!r}, {nearest(name, classes)}, a class of {game.name}", field="simulations_by_class"
                 )
         return [self.simulations_by_class.get(name, self.simulations) for name in classes]
 

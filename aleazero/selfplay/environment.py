@@ -19,7 +19,7 @@ from aleazero.games.base import TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import check_seed
 from aleazero.players.agent import AgentInput
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 
 class EnvConfig(Settings):

@@ -13,8 +13,8 @@ from typing import Any
 from aleazero.errors import ConfigError, ReplayError
 from aleazero.evaluation.game_file import RecordedGame
 from aleazero.games.base import Game, State
-from aleazero.games.luck import PlayedLuck, stream_key
-from aleazero.native.random import HINTS, PLAYED_SEARCHES
+from aleazero.games.luck import PlayedLuck
+from aleazero.native.random import HINTS, PLAYED_SEARCHES, stream_key
 from aleazero.players.player import Player
 from aleazero.search.result import SearchResult
 

@@ -6,14 +6,18 @@ The steps meet in files alone: shards of samples in a folder, checkpoints by num
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aleazero.errors import ReplayError
+from aleazero.errors import AleaZeroError, CheckpointError, GameError, ReplayError
+from aleazero.files import file_hash
 from aleazero.games.base import Game
-from aleazero.players.search import DUMMY
+from aleazero.games.registry import load_game_once
+from aleazero.players.search import DUMMY, read_net
+from aleazero.processes import Pool
 from aleazero.replay.check import require_widths
 from aleazero.replay.shard import ShardWriter
 from aleazero.replay.shard_format import Origin
@@ -22,19 +26,45 @@ from aleazero.search.evaluator import Uniform
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.memory import require_memory
+from aleazero.selfplay.record import EpisodeRecord
 from aleazero.training.config import TrainConfig
-from aleazero.training.workers import Job, Taken, Workers
 
 if TYPE_CHECKING:
     from aleazero.training.trainer import Progress, Summary
 
-OnGame = Callable[[Taken, int, int], None]
+
+@dataclass(frozen=True)
+class SelfplayJob:
+    """What a worker process plays."""
+
+    game: str
+    """What ``load_game`` takes."""
+    params: Mapping[str, Any]
+    net: str
+    """Path of a checkpoint, or ``dummy``."""
+    config: SelfplayConfig
+    seed: int
+    iteration: int
+    inference: str = "onnxruntime"
+
+
+@dataclass(frozen=True)
+class FinishedGame:
+    """A game that has ended, and its cost."""
+
+    record: EpisodeRecord
+    decisions: int
+    """Decisions that the worker searched since its previous game ended."""
+    evaluations: int
+
+
+OnGame = Callable[[FinishedGame, int, int], None]
 """Called with a game that has ended, the number of games done and of all."""
 
 
 def model_id(net: str) -> str:
     """Sixteen letters that stand for a checkpoint's bytes, or the word itself."""
-    return DUMMY if net == DUMMY else hashlib.blake2b(Path(net).expanduser().read_bytes(), digest_size=8).hexdigest()
+    return DUMMY if net == DUMMY else file_hash(Path(net).expanduser(), CheckpointError)
 
 
 def settings_id(config: SelfplayConfig, seed: int, inference: str) -> str:
@@ -44,7 +74,7 @@ def settings_id(config: SelfplayConfig, seed: int, inference: str) -> str:
 
 
 def play_games(
-    workers: Workers,
+    pool: Pool,
     game: Game,
     net: str,
     games: int,
@@ -62,20 +92,43 @@ def play_games(
     ``spec`` is what a user's own game was loaded by.
     """
     evaluator = Uniform() if net == DUMMY else None  # a network's file: only what it costs is asked here
-    require_memory(game, evaluator, config, len(workers.process_ids), games)
+    require_memory(game, evaluator, config, pool.count, games)
     origin = Origin.of(game, model_id(net), spec, settings_id(config, seed, inference))
     writer = ShardWriter(out, iteration, config.games_per_shard, origin)
     missing = writer.missing_games(games)
     _compile(game)
-    job = Job(spec or game.name, origin.params, net, config, seed, iteration, inference)
+    job = SelfplayJob(spec or game.name, origin.params, net, config, seed, iteration, inference)
     done = games - len(missing)
-    with closing(workers.play(job, missing)) as played:
-        for taken in played:
-            writer.add(taken.record)
+    with closing(pool.run(play_numbers, job, missing)) as played:
+        for _, finished in played:
+            writer.add(finished.record)
             done += 1
             if on_game is not None:
-                on_game(taken, done, games)
+                on_game(finished, done, games)
     writer.finish(games)
+
+
+def play_numbers(job: SelfplayJob, numbers: Iterator[int]) -> Iterator[tuple[int, FinishedGame]]:
+    """Play games by number: the task of a worker process."""
+    try:
+        yield from _play(job, numbers)
+    except AleaZeroError:
+        raise
+    except Exception as error:  # the rules', most likely
+        raise GameError(f"{job.game}: a game of self-play raised {type(error).__name__}: {error}") from error
+
+
+def _play(job: SelfplayJob, numbers: Iterator[int]) -> Iterator[tuple[int, FinishedGame]]:
+    game = load_game_once(job.game, job.params)
+    blank = job.net == DUMMY
+    # Zeros would mean that continuing a game of points is worth nothing; the points so far are as blank, and fair.
+    net = Uniform() if blank else read_net(job.net, game, job.inference)
+    actor = Actor(game, net, job.config, seed=job.seed, iteration=job.iteration, values_known=not blank)
+    before = (0, 0)
+    for record in actor.play(numbers):
+        now = (actor.decisions, actor.evaluations)
+        yield record.game_number, FinishedGame(record, now[0] - before[0], now[1] - before[1])
+        before = now
 
 
 def _compile(game: Game) -> None:

@@ -12,7 +12,7 @@ from aleazero.games.kernel import KernelGame
 from aleazero.nets.config import NetConfig, ValueNetConfig, counts_wins
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.tables import has_board
-from aleazero.search.config import Settings
+from aleazero.settings import Settings
 
 TUPLES: Final = "tuples"
 """The ``kind`` of network that stands for tables."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_whole
 from aleazero.untrusted import read_regular
 
 CHECKSUM: Final = "checksum"
@@ -65,10 +65,8 @@ def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> Non
 
     held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
     held |= {SECONDS: np.array([seconds]), OWNER: np.frombuffer(owner.encode(), np.uint8)}
-    try:
+    with os_errors_as(CheckpointError, f"{path} cannot be written"):
         write_whole(path, [save({**held, CHECKSUM: _checksum(held)})])
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def read_state(path: Path, learner: Learner, owner: str) -> float | None:
@@ -76,8 +74,13 @@ def read_state(path: Path, learner: Learner, owner: str) -> float | None:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    with os_errors_as(CheckpointError, f"{path} cannot be read"):
+        try:
+            data = read_regular(path)
+        except FileNotFoundError:
+            return None
     try:
-        held = load(read_regular(path))
+        held = load(data)
         if held.pop(CHECKSUM).tolist() != _checksum(held).tolist():
             raise ValueError("its checksum differs")
         found = held.pop(OWNER, np.zeros(0, np.uint8)).tobytes().decode()
@@ -88,10 +91,6 @@ def read_state(path: Path, learner: Learner, owner: str) -> float | None:
             )
         seconds = float(held.pop(SECONDS)[0])
         learner.restore(held)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
     except (SafetensorError, KeyError, ValueError, IndexError) as error:
         raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; without it the run starts anew") from None
     return seconds

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError
-from aleazero.files import write_whole
+from aleazero.files import os_errors_as, write_file
 from aleazero.games.base import Game
 from aleazero.native.random import FIT_SAMPLES, stream_key
 from aleazero.nets.checkpoint import (
@@ -261,10 +261,7 @@ class Trainer:
         for number, state in moments.items():
             held |= {f"optimiser.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
         data = save({name: np.ascontiguousarray(held[name]) for name in sorted(held)}, {STATE: str(self.step)})
-        try:
-            write_whole(state_path(path), [data])
-        except OSError as error:
-            raise CheckpointError(f"{state_path(path)} cannot be written: {error.strerror or error}") from None
+        write_file(state_path(path), data, CheckpointError)
 
     @classmethod
     def load(cls, path: Path, game: Game, config: TrainConfig) -> Trainer:
@@ -317,12 +314,11 @@ def read_state(path: Path, weights: Weights, about: PolicyValueInfo) -> dict[str
     from safetensors.numpy import load
 
     file = state_path(path)
-    try:
-        data = read_regular(file)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise CheckpointError(f"{file} cannot be read: {error.strerror or error}") from None
+    with os_errors_as(CheckpointError, f"{file} cannot be read"):
+        try:
+            data = read_regular(file)
+        except FileNotFoundError:
+            return {}
     try:
         held = load(data)
         step = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"][STATE]

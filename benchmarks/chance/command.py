@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import ExplorationOption
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 from benchmarks.output import deliver, pick, read_file
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def chance(
 
     - `python -m benchmarks chance --json chance.json --plots .`
     """
-    from aleazero.cli.options import named_as_options
     from aleazero.cli.show import make_console
     from aleazero.players.make import search_config
     from benchmarks.chance.cases import EVALUATORS, SETTINGS, known_cases
@@ -64,7 +63,7 @@ def chance(
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
     asked = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
-    with named_as_options(["c"]):
+    with fields_named({"c": "--c"}):
         search_config({} if c is None else {"c": c}, 1)  # refuses a wrong weight before anything is measured
     read_file(json)  # a wrong name is refused before anything is measured
     folder = read_folder(plots)

@@ -4,9 +4,7 @@ import pytest
 
 import aleazero
 from aleazero.cli.options import (
-    OPTIONS,
     blame_rules,
-    named_as_options,
     one_line,
     read_game,
     read_params,
@@ -78,21 +76,6 @@ def test_options_without_effect_are_refused(spec, options, said):
 def test_bad_evaluators(spec):
     with pytest.raises(aleazero.ConfigError, match="--evaluator is"):
         with_options(PlayerSpec("search"), {"evaluator": spec})
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("player 'search:sims=0': sims is 0, expected 1", "--sims is 0, expected 1"),
-        ("SearchConfig: max_nodes is 1, expected 2", "--nodes is 1, expected 2"),
-        ("c is -1", "--c is -1"),
-        ("player 'plan': horizon is 'round'", "player 'plan': horizon is 'round'"),
-    ],
-)
-def test_errors_name_the_option(message, expected):
-    with pytest.raises(aleazero.ConfigError) as caught, named_as_options(OPTIONS):
-        raise aleazero.ConfigError(message)
-    assert str(caught.value) == expected
 
 
 def test_line_breaks_are_folded():

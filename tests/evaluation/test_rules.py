@@ -8,9 +8,9 @@ from pair_distributions import PAIRS, draw
 
 import aleazero
 from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.intervals import SCORES
 from aleazero.evaluation.rules import judge_pairs, passes, rates_at, shifted
 from aleazero.evaluation.sprt import Hypotheses
+from aleazero.evaluation.statistics import SCORES
 
 GATES = 2000
 TEST = Hypotheses(0.5, 0.55, 0.05, 0.05, SCORES, 0.25)

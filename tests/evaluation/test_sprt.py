@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pair_distributions import PAIRS, draw
 
-from aleazero.evaluation.intervals import SCORES
 from aleazero.evaluation.rules import passes
 from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide, wealth
+from aleazero.evaluation.statistics import SCORES
 
 GATES = 2000
 TEST = Hypotheses(0.5, 0.55, 0.05, 0.05, SCORES, 0.25)

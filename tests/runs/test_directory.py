@@ -242,14 +242,14 @@ class Killed(Exception):
 
 def killed_at(name, monkeypatch):
     """Ends the process' work before it writes this file."""
-    written = directory.write_text
+    written = directory.write_file
 
-    def write(path, text):
+    def write(path, text, kind):
         if path.name == name:
             raise Killed
-        written(path, text)
+        written(path, text, kind)
 
-    monkeypatch.setattr(directory, "write_text", write)
+    monkeypatch.setattr(directory, "write_file", write)
 
 
 @pytest.mark.parametrize("file", ["config.yaml", "manifest.json"])

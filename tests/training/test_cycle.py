@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,12 +12,12 @@ from played_episodes import damage, game_of, make_shard
 import aleazero
 from aleazero import AleaZeroError, CheckpointError, ReplayError
 from aleazero.nets.config import NetConfig
+from aleazero.processes import Pool
 from aleazero.replay.check import check_replay
 from aleazero.replay.window import Window
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.training.alphazero import fit, play_games
 from aleazero.training.config import TrainConfig
-from aleazero.training.workers import Workers
 
 GAMES = {
     "pig": {"target": 15},
@@ -35,7 +33,7 @@ TRAIN = TrainConfig(net=NetConfig(width=8, blocks=1), steps=3, batch_size=16)
 
 @pytest.fixture(scope="module")
 def pool():
-    with Workers(2) as workers:
+    with Pool(2) as workers:
         yield workers
 
 
@@ -94,14 +92,14 @@ def test_three_players(pool, tmp_path) -> None:
 
 def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, tmp_path) -> None:
     wanted = cycle(pool, tmp_path / "two", "pig", GAMES["pig"], games=20)
-    with Workers(1) as alone:
+    with Pool(1) as alone:
         assert cycle(alone, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
     game = aleazero.load_game("pig", **GAMES["pig"])
     killed = []
 
-    def kill_one(taken, done, of) -> None:
+    def kill_one(finished, done, of) -> None:
         if done in (3, 8):
-            victim = pool.process_ids[done % 2]
+            victim = pool.process_ids[done % len(pool.process_ids)]
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
@@ -118,7 +116,7 @@ def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
     wanted = tmp_path / "wanted"
     play_games(pool, game, "dummy", 12, wanted, SELFPLAY, spec="pig", seed=1)
 
-    def leave(taken, done, of) -> None:
+    def leave(finished, done, of) -> None:
         if done == 8:
             raise KeyboardInterrupt
 
@@ -129,7 +127,7 @@ def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
     assert len(before) >= 1
     played = []
     play_games(
-        pool, game, "dummy", 12, folder, SELFPLAY, spec="pig", seed=1, on_game=lambda *taken: played.append(taken)
+        pool, game, "dummy", 12, folder, SELFPLAY, spec="pig", seed=1, on_game=lambda *finished: played.append(finished)
     )
     assert len(played) == 12 - 3 * len(before)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
@@ -191,20 +189,3 @@ def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_
         play_games(pool, game, str(tmp_path / "net.safetensors"), 4, tmp_path / "a", SELFPLAY, spec="pig")
     play_games(pool, game, "dummy", 3, tmp_path / "b", SELFPLAY, spec="pig")
     assert check_replay(tmp_path / "b").games == 3
-
-
-UNGUARDED = """
-from aleazero.selfplay.config import SelfplayConfig
-from aleazero.training.workers import Job, Workers
-
-with Workers(2) as pool:
-    next(pool.play(Job("pig", {}, "dummy", SelfplayConfig(simulations=2), 0, 0), range(4)))
-"""
-
-
-def test_a_script_whose_workers_never_begin_is_told_why(tmp_path):
-    """Each worker runs the script again, and dies of starting workers of its own; that went on for ever."""
-    (tmp_path / "script.py").write_text(UNGUARDED, encoding="utf-8")
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1
-    assert 'needs `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]

@@ -22,16 +22,10 @@ from aleazero.cli.options import (
     PositionOption,
     SelectionOption,
     SimsOption,
-    before_last_roll,
     blame_rules,
-    named_as_options,
-    read_game,
-    read_plan,
-    read_state,
-    refuse_ignored,
-    with_options,
 )
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
+from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,6 +96,15 @@ def analyse(
 
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
+    from aleazero.cli.options import (
+        OPTIONS,
+        before_last_roll,
+        read_game,
+        read_plan,
+        read_state,
+        refuse_ignored,
+        with_options,
+    )
     from aleazero.cli.progress import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
     from aleazero.players.champions import CHAMPION, champion_of
@@ -138,14 +141,14 @@ def analyse(
         state.require_running()
         told = None
         if plan is None:
-            with named_as_options([*options, "max_seconds", "max_nodes", "seed"]):
+            with fields_named(OPTIONS):
                 leaf_evaluator, config = make_search(spec, the_game, seed=seed, max_seconds=seconds, max_nodes=nodes)
             prepare(the_game, state)
             if not json:
                 print_position(state, console)
             result, took = timed_search(the_game, state, leaf_evaluator, config)
         else:
-            with named_as_options([*options, "max_nodes", "seed"]):
+            with fields_named(OPTIONS):
                 leaf_evaluator, planned = make_plan(spec, the_game)
                 # Plan details walk the states on the way, which a game's own solver of turns makes again each time; and
                 # such a solver has no limit of nodes.
@@ -198,10 +201,8 @@ def _check_tree_file(file: Path | None) -> None:
 
 def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
     cut = result.tree(depth=depth)
-    try:
+    with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
         file.write_text(getattr(cut, WRITERS[file.suffix])() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error
 
 
 _ByLabel = dict[int, float]

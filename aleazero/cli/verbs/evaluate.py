@@ -133,7 +133,7 @@ def regret(
 
     - `aleazero evaluate regret --player mine.py:careful --game path/file.py --set mine.json --json`
     """
-    from aleazero.cli.options import read_game
+    from aleazero.cli.options import blame_rules, read_game
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.regret import measure_regret
@@ -143,10 +143,9 @@ def regret(
     from aleazero.oracles.oracle import require_oracle
     from aleazero.players.make import make_player
     from aleazero.players.spec import parse_spec
-    from aleazero.runs.directory import rules_of
 
     check_seed(seed, "--seed")
-    with rules_of(game), progress_bar("deciding", "decisions") as tell:
+    with blame_rules(game), progress_bar("deciding", "decisions") as tell:
         loaded = read_game(game, param)
         kit = kit_of(loaded)
         parse_spec(player, "--player", kit.players)

@@ -20,11 +20,17 @@ from aleazero.cli.options import (
     refuse_ignored,
     shares_luck,
 )
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
+from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
     from aleazero.evaluation.pair_table import PairTable
     from aleazero.games.base import Game
+
+
+SETTINGS = ("rule", "pairs", "unit", "score0", "score1", "gain0", "gain1", "alpha", "beta")
+OPTIONS = {**{name: f"--{name}" for name in SETTINGS}, "deterministic_chance": "--luck", "seed_set": "--seed-set"}
+"""The option of each setting of a gate."""
 
 
 def match(
@@ -192,7 +198,7 @@ def gate(
     loaded = read_game(game, param)
     settings: dict[str, Any] = {"rule": rule, "unit": unit}
     shared = shares_luck(luck)
-    try:
+    with fields_named(OPTIONS):
         config = GateConfig(
             **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
             deterministic_chance=shared, seed_set=seeds,
@@ -207,20 +213,15 @@ def gate(
             "replay_pairs": "--replays is not given" if replays is None else None,
         })  # fmt: skip
         config.hypotheses(loaded)
-    except ConfigError as error:  # settings have the options' names
-        raise ConfigError(str(error).replace("GateConfig: ", "--")) from None
     with blame_rules(game), progress_bar("playing", "pairs") as tell:
         report = run_gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,
             threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=tell,
         )  # fmt: skip
-    try:
-        if out is not None:
-            report.write(out)
-        if replays is not None:
-            report.games.write(replays)
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(error.filename)!r}: {error.strerror or error}") from error
+    for file, write in ((out, report.write), (replays, report.games.write)):
+        if file is not None:
+            with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
+                write(file)
     if json:
         print_json(report.data)
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import (
+    OPTIONS,
     SEARCH,
     ChanceOption,
     EvaluationsOption,
@@ -24,12 +25,11 @@ from aleazero.cli.options import (
     SimsOption,
     blame_rules,
     load,
-    named_as_options,
     read_game,
     read_state,
     with_options,
 )
-from aleazero.errors import AleaZeroError, ConfigError, ReplayError
+from aleazero.errors import AleaZeroError, ConfigError, ReplayError, fields_named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,8 +134,8 @@ def play(
             raise ConfigError(f"--seat is {seat}, expected a seat from 0 to {the_game.num_players - 1}")
         state = read_state(the_game, position, moves)
         state.require_running()
-        given = [key for key, value in {**options, "max_seconds": seconds}.items() if value is not None]
-        with named_as_options(given):
+        given = {key: OPTIONS[key] for key, value in {**options, "max_seconds": seconds}.items() if value is not None}
+        with fields_named(given):
             player = make_player(spec, the_game, max_seconds=seconds)
         config = player.config if isinstance(player, SearchPlayer) else None
         if config is not None:

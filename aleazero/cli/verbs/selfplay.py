@@ -92,9 +92,9 @@ def selfplay(
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.native.random import check_seed
     from aleazero.players.search import read_net
+    from aleazero.processes import Pool
     from aleazero.selfplay.config import SelfplayConfig, Temperature
     from aleazero.training.alphazero import play_games
-    from aleazero.training.workers import Workers
 
     if game.startswith("openspiel:"):
         raise ConfigError(f"--game is {game!r}, expected a game of ours or a file: workers cannot load OpenSpiel's")
@@ -132,7 +132,7 @@ def selfplay(
         totals["seconds"] = time.perf_counter() - began
         tell(done, of, f"{totals['evaluations'] / totals['seconds']:,.0f} evaluations/s")
 
-    with progress_bar("playing", "games") as tell, Workers(processes) as pool:
+    with progress_bar("playing", "games") as tell, Pool(processes) as pool:
         play_games(pool, loaded, net, games, out, config, spec=game, seed=seed, iteration=iteration,
                    inference=inference, on_game=count)  # fmt: skip
     seconds = max(totals["seconds"], 1e-9)

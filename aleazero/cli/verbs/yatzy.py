@@ -16,7 +16,7 @@ from aleazero.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.estimate import Estimate
+    from aleazero.evaluation.statistics import Mean
     from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import State
     from aleazero.oracles.yatzy import YatzyOracle
@@ -226,7 +226,7 @@ def solitaire(
     print_scores(report.scores, make_console(), facts)
 
 
-def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+def estimate_text(estimate: Mean, digits: int = 2) -> str:
     """A mean, and its interval of 95 %."""
     return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
@@ -278,7 +278,7 @@ def draw_scores(scores: Scores, expected: float, file: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from aleazero.files import write_whole
+    from aleazero.files import write_file
 
     edges = range(int(scores.totals.min()) // STEP * STEP, int(scores.totals.max()) + STEP + 1, STEP)
     with plt.rc_context({
@@ -298,7 +298,4 @@ def draw_scores(scores: Scores, expected: float, file: Path) -> None:
         picture = io.BytesIO()
         figure.savefig(picture, format="png")
         plt.close(figure)
-    try:
-        write_whole(file, [picture.getvalue()])
-    except OSError as error:
-        raise ConfigError(f"cannot write {str(file)!r}: {error.strerror or error}") from error
+    write_file(file, picture.getvalue(), ConfigError)

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.estimate import Estimate
 from aleazero.evaluation.match import Progress, game_seeds, play_match
+from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.yatzy.positions import solitaire
 from aleazero.games.kernel import KernelState
 from aleazero.games.states import rows_of
@@ -59,18 +59,18 @@ def measure(values: NetValues, games: int, seed: int, threads: int) -> dict[str,
 class SolitaireTurns:
     """Games alone: regret and score of each."""
 
-    regret: Estimate
-    score: Estimate
+    regret: Mean
+    score: Mean
 
 
 @dataclass(frozen=True)
 class OracleDuels:
     """Duels against the player who is best alone; a pair of games with the same dice is one observation."""
 
-    won: Estimate
+    won: Mean
     """Share of games, a tie counting half."""
-    score: Estimate
-    oracle_score: Estimate
+    score: Mean
+    oracle_score: Mean
     table: Mapping[str, int]
     """How many pairs came to each share."""
 
@@ -96,7 +96,7 @@ def measure_solo(
         return np.stack((regret, states[:, BOARDS + TOTAL]), axis=1)
 
     found = _in_chunks(play, games, threads)
-    return SolitaireTurns(Estimate.of(found[:, 0]), Estimate.of(found[:, 1]))
+    return SolitaireTurns(Mean.of(found[:, 0]), Mean.of(found[:, 1]))
 
 
 def measure_duel(
@@ -126,7 +126,7 @@ def measure_duel(
 
     found = _in_chunks(play, pairs, threads)
     table = {f"{share:g}": int((found[:, 0] == share).sum()) for share in SHARES}
-    won, score, oracle_score = (Estimate.of(found[:, column]) for column in range(3))
+    won, score, oracle_score = (Mean.of(found[:, column]) for column in range(3))
     return OracleDuels(won, score, oracle_score, table)
 
 
@@ -168,9 +168,9 @@ class Scores:
     bonuses: NDArray[np.bool_]
 
     @property
-    def mean(self) -> Estimate:
+    def mean(self) -> Mean:
         """The mean score."""
-        return Estimate.of(self.totals)
+        return Mean.of(self.totals)
 
     @property
     def bonus_rate(self) -> float:
@@ -209,9 +209,9 @@ class SolitaireReport:
     best: Scores
 
     @property
-    def behind(self) -> Estimate:
+    def behind(self) -> Mean:
         """How far the player is behind best play, game by game."""
-        return Estimate.of(self.best.totals - self.scores.totals)
+        return Mean.of(self.best.totals - self.scores.totals)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON."""

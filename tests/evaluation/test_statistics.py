@@ -1,17 +1,26 @@
-"""An interval covers what it says: few pairs, lopsided pairs, and after a test that chose when to stop."""
+"""Means and their intervals: the coverage with few pairs, with lopsided pairs and after a sequential test."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from pair_distributions import PAIRS, draw
+from scipy.stats import t
 
-from aleazero.evaluation.intervals import SCORES, PairMean, any_time_quantile, interval
 from aleazero.evaluation.sprt import Hypotheses, decide
+from aleazero.evaluation.statistics import SCORES, Mean, PairMean, any_time_quantile, interval, t_cdf, t_quantile
 
 REPEATS = 2000
 BAND = 0.015
 """Three standard errors of a share near 95 % in so many repeats."""
+
+
+def test_mean_error_and_interval_by_hand():
+    found = Mean.of([1.0, 2.0, 3.0, 6.0])
+    assert (found.count, found.mean) == (4, 3.0)
+    assert found.error == pytest.approx((14 / 3) ** 0.5 / 2)
+    assert found.high - found.low == pytest.approx(2 * 1.959964 * found.error)
+    assert Mean.of([5]).to_dict() == {"count": 1, "mean": 5.0, "error": 0.0, "low": 5.0, "high": 5.0}
 
 
 def coverage(pairs, mean, any_time=False, counts=None):
@@ -103,3 +112,16 @@ def test_of_differences_all_alike_only_bounds_are_known():
     assert (alike.low, alike.high) == pytest.approx((-374 * unseen, 374 * unseen))
     assert PairMean.of_differences([2.5] * 10, None).low is None
     assert PairMean.of_differences([2.5], None).high is None
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 7, 99, 9999, 20_000])
+def test_quantiles_are_scipys(freedom):
+    for chance in (0.025, 0.5, 0.9, 0.95, 0.975, 0.9999):
+        near = 1e-9 if freedom <= 10_000 else 1e-3  # the normal's, then
+        assert t_quantile(chance, freedom) == pytest.approx(t.ppf(chance, freedom), rel=near, abs=1e-9)
+
+
+def test_chances_are_scipys():
+    for freedom in (1, 5, 200):
+        for x in (-40.0, -1.3, 0.0, 0.2, 3.0):
+            assert t_cdf(x, freedom) == pytest.approx(t.cdf(x, freedom), rel=1e-9)

@@ -1,0 +1,71 @@
+"""The base class of all settings: frozen, strict, with errors that name the setting and say what was expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+
+from aleazero.errors import ConfigError, nearest
+
+PROBLEM, TOGETHER = "problem", "together"
+
+
+class Settings(BaseModel):
+    """A frozen group of settings. Values that it cannot accept raise a ConfigError with the path of the setting."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise config_error(type(self), error) from None
+
+    # With this mark, a group inside another is validated by the outer one, whose errors have the whole path.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+def problem(text: str) -> PydanticCustomError:
+    """Return an error for the validator of a field: ``is 'x', expected y``."""
+    return PydanticCustomError(PROBLEM, "{text}", {"text": text})
+
+
+def clash(text: str, field: str | None = None) -> PydanticCustomError:
+    """Return an error for the validator of a group: a problem of one of its fields, or of several together."""
+    return PydanticCustomError(TOGETHER, "{text}", {"text": text, "field": field or ""})
+
+
+def config_error(kind: type[BaseModel], error: ValidationError) -> ConfigError:
+    """Return the first error of a group of settings as a ConfigError that carries its field."""
+    first = error.errors()[0]
+    path = _field_path(first["loc"])
+    field, inside, text = ".".join(path), False, first["msg"]
+    if first["type"] == TOGETHER:
+        own = first["ctx"]["field"]
+        field, inside = ".".join((*path, own)) if own else field, not own
+    elif first["type"] == "extra_forbidden":
+        field, inside = ".".join(path[:-1]), True
+        text = f"no setting {path[-1]!r}, {nearest(path[-1], _group(kind, path[:-1]).model_fields)}"
+    elif first["type"] == "missing":
+        text = "is not there, expected it"
+    elif first["type"] != PROBLEM:
+        same = [other for other in error.errors() if _field_path(other["loc"]) == path]
+        expected = " or ".join(other["msg"].removeprefix("Input should be ") for other in same)
+        text = f"is {first['input']!r}, expected {expected}"
+    return ConfigError(text, field=field or None, where=kind.__name__, inside=inside)
+
+
+def _field_path(location: tuple[int | str, ...]) -> tuple[str, ...]:
+    """Return the path of a setting, without the parts that name an alternative of its type."""
+    return tuple(str(part) for part in location if "[" not in str(part) and part != "constrained-float")
+
+
+def _group(kind: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:
+    """Return the class of the group at a path."""
+    for name in path:
+        field = kind.model_fields.get(name)
+        inner = [] if field is None else [field.annotation, *getattr(field.annotation, "__args__", ())]
+        kind = next((one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)), kind)
+    return kind
