@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import _dynfunc, njit
-from numba.core import types as numba_types
+from numba import types as numba_types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass

@@ -88,5 +88,5 @@ def _fill(key: Any, alpha: float, shares: Any) -> None:
 
 
 @cached_njit()
-def _unit(state: Any) -> float:
+def _unit(state: Any) -> Any:
     return _open_unit_bits(_mix_bits(state))

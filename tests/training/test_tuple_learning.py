@@ -9,10 +9,9 @@ from safetensors.numpy import load, save
 import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.tuple_scores import judge_tuples
-from aleazero.native.random import stream_key, unit
+from aleazero.native.random import TABLE_LANES, stream_key, unit
 from aleazero.nets.load import load_net, load_tables, load_value_net
 from aleazero.training.tuple_learning import TupleConfig, TupleLearner
-from aleazero.training.tuple_loop import LEARNING
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
 
 WAYS = [{"horizon": 1, "td_lambda": 0.0, "moves": 1}, {"horizon": 3, "td_lambda": 0.6, "moves": 4}]
@@ -119,7 +118,7 @@ def slow_learn(due, weights, net, gross) -> None:
 def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
     learner = make(game, lanes=3, **settings)
     lambda_, horizon = learner.config.td_lambda, learner.config.horizon
-    lanes = [SlowLane(game, (LEARNING, 5, lane), lambda_, horizon) for lane in range(3)]
+    lanes = [SlowLane(game, (TABLE_LANES, 5, lane), lambda_, horizon) for lane in range(3)]
     weights, net, gross = (np.zeros(SMALL.entries, np.float32) for _ in range(3))
     moves = learner.config.moves
     for _ in range(260 // moves):
