@@ -11,9 +11,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import numba
-import numpy as np
 from numba import _dynfunc, njit
-from numba.core import types as numba_types
+from numba import types as numba_types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -130,12 +129,12 @@ def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any]
     return decorate
 
 
-def kernel_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype of state arrays: the game's own, or int64 without compilation.
+def kernel_dtype(dtype: str) -> str:
+    """Return the name of the dtype of state arrays: the game's own, or int64 without compilation.
 
     In interpreted kernels numpy's small integers overflow where compiled code computes in 64 bits.
     """
-    return np.dtype("int64" if numba.config.DISABLE_JIT else dtype)
+    return "int64" if numba.config.DISABLE_JIT else dtype
 
 
 def not_inlined(function: Function) -> Function:

@@ -62,7 +62,7 @@ class CompiledGraph:
         self._loop = plan_loop_of(root.game)
         self._settings = plan_settings(horizon, evaluator, max_nodes, seed)
         info = root.game.info
-        dtype = kernel_dtype(info.state_dtype)
+        dtype = np.dtype(kernel_dtype(info.state_dtype))
         nodes, edges = room or (FIRST_NODES, 2 * FIRST_NODES + info.num_actions + info.max_outcomes)
         self._graph = make_graph(min(nodes, max_nodes), edges, info.state_size, dtype, info.num_players)
         self._scratch = make_plan_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)

@@ -126,7 +126,7 @@ class CompiledLanes:
         info = game.info
         self._loop = loop_of(game, "lanes", make_lane_loop)
         self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop puts in each lane's own turn
-        self._dtype = kernel_dtype(info.state_dtype)
+        self._dtype = np.dtype(kernel_dtype(info.state_dtype))
         self._more = info.num_actions + info.max_outcomes
         self._room, self._nodes, self._edges = 64, 64, 64 + self._more
         """Nodes of the largest lane so far; nodes and edges of a lane on average: room to begin with."""
