@@ -18,10 +18,10 @@ def game():
             raise ValueError("no")
         return lambda state, seed: state.legal_actions()[int(settings.get("place", "-1"))]
 
-    give_kit(
-        pig,
-        GameKit(players={"last": last, "ready": lambda *_: aleazero.make_player("random", game), "no": lambda *_: 3}),
-    )
+    def ready(game, settings):
+        return aleazero.make_player("random", game)
+
+    give_kit(pig, GameKit(players={"last": last, "ready": ready, "no": lambda game, settings: 3}))
     game = aleazero.load_game("pig")
     yield game
     give_kit(pig, None)
