@@ -56,7 +56,7 @@ def test_what_is_wrong_is_one_line(game, text, said):
 
 
 def test_other_games_do_not_have_it():
-    with pytest.raises(ConfigError, match="player is 'last', known: "):
+    with pytest.raises(ConfigError, match="player is 'last', did you mean play"):
         aleazero.make_player("last", aleazero.load_game("dice_game"))
-    with pytest.raises(ConfigError, match="no player 'last', known: "):
+    with pytest.raises(ConfigError, match="no player 'last', did you mean play"):
         aleazero.make_player(PlayerSpec("last"), aleazero.load_game("dice_game"))
