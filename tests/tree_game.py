@@ -23,10 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, ESTIMATE, NONE, TERMINAL, GameInfo, Trust
 from aleazero.games.kernel import KernelGame, KernelState
-from aleazero.search.evaluator import ESTIMATE, NONE
-from aleazero.training.turns import Asked
 
 PLAYERS = 2
 MOST_PLAYERS = 4
@@ -225,8 +223,8 @@ class Scripted:
     """
 
     script: Mapping[str, tuple[Mapping[int, float] | None, Sequence[float]]]
-    afterstates: Asked = NONE
-    decisions: Asked = ESTIMATE
+    afterstates: Trust = NONE
+    decisions: Trust = ESTIMATE
     sees_states: bool = True
     asked: list[list[str]] = field(default_factory=list)
 

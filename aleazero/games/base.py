@@ -165,6 +165,9 @@ def find_bad_end(info: GameInfo, returns: NDArray[np.float64]) -> tuple[int, str
 class Game(ABC):
     """A game with its parameters fixed. Make one with ``aleazero.load_game``."""
 
+    _kit: Any = None
+    """What ``games.kit.kit_of`` has found; the functions of a kit may hold the game, so it is kept nowhere else."""
+
     def __init__(self, info: GameInfo, params: Mapping[str, Any]) -> None:
         _check_returns(info)
         self.info = info

@@ -9,7 +9,6 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from aleazero.errors import ContractError
 from aleazero.games.base import Game, State
@@ -72,7 +71,6 @@ class GameKit:
 NOTHING: Final = GameKit()
 _given: dict[Any, Any] = {}
 """By a game's source (a class, a module, or the name of a module): its kit, what makes it, or a module that has it."""
-_kept: WeakKeyDictionary[Game, GameKit] = WeakKeyDictionary()
 
 
 def give_kit(source: Any, kit: GameKit | Callable[[Game], GameKit] | str | None) -> None:
@@ -86,9 +84,10 @@ def kit_of(game: Game) -> GameKit:
     This is the first of: the kit that ``register_game`` was given, that of ``kit`` in the game's own module or class,
     that of a bundled game. A game without any has an empty kit. Kits are kept per game object.
     """
-    if game not in _kept:
-        _kept[game] = _make(game)
-    return _kept[game]
+    if game._kit is None:
+        game._kit = _make(game)
+    kit: GameKit = game._kit
+    return kit
 
 
 def _make(game: Game) -> GameKit:

@@ -17,6 +17,6 @@ UNLISTED_OUTCOMES: Final = 17
 BROKEN_RULES: Final = 18
 GAME_OVER: Final = 19
 
-# As in ``evaluator.Asked``.
+# As in ``games.base.Trust``.
 ASK_NEVER: Final = 0
 ASK_EXACT: Final = 2

@@ -18,10 +18,10 @@ def game():
             raise ValueError("no")
         return lambda state, seed: state.legal_actions()[int(settings.get("place", "-1"))]
 
-    give_kit(
-        pig,
-        GameKit(players={"last": last, "ready": lambda *_: aleazero.make_player("random", game), "no": lambda *_: 3}),
-    )
+    def ready(game, settings):
+        return aleazero.make_player("random", game)
+
+    give_kit(pig, GameKit(players={"last": last, "ready": ready, "no": lambda game, settings: 3}))
     game = aleazero.load_game("pig")
     yield game
     give_kit(pig, None)
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_one_line(game, text, said):
 
 
 def test_other_games_do_not_have_it():
-    with pytest.raises(ConfigError, match="player is 'last', known: "):
+    with pytest.raises(ConfigError, match="player is 'last', did you mean play"):
         aleazero.make_player("last", aleazero.load_game("dice_game"))
-    with pytest.raises(ConfigError, match="no player 'last', known: "):
+    with pytest.raises(ConfigError, match="no player 'last', did you mean play"):
         aleazero.make_player(PlayerSpec("last"), aleazero.load_game("dice_game"))

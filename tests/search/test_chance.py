@@ -14,8 +14,8 @@ from tree_game import chance, start, terminal, tree_game
 
 import aleazero
 from aleazero import CHANCE, ESTIMATE, EXACT, NONE, ChanceConfig, Forest, Search, SearchConfig, Widening
+from aleazero.games.base import Trust
 from aleazero.oracles.solve import solve
-from aleazero.training.turns import Asked
 
 WEIGHTS = [1, 7, 2, 5, 3, 2]
 VALUES = [0.9, -0.2, -0.8, 0.5, 0.1, -0.6]
@@ -129,7 +129,7 @@ def test_no_more_children_than_the_schedule_allows(pick: str, in_flight: int) ->
 class Judge:
     """A fixed value of each leaf, by its observation, and equal priors."""
 
-    def __init__(self, game: aleazero.Game, value: Callable[[np.ndarray], np.ndarray], decisions: Asked) -> None:
+    def __init__(self, game: aleazero.Game, value: Callable[[np.ndarray], np.ndarray], decisions: Trust) -> None:
         self.game, self.value, self.decisions = game, value, decisions
 
     def __call__(self, observations, legal_masks):
@@ -161,7 +161,7 @@ ROLLS = {
 }
 
 
-def variance_of_a_roll(name: str, backup: str, decisions: Asked, simulations: int) -> float:
+def variance_of_a_roll(name: str, backup: str, decisions: Trust, simulations: int) -> float:
     """Of its value, over 150 seeds. Outcomes are drawn; what is backed up may differ."""
     params, position, value, _ = ROLLS[name]
     game = aleazero.load_game(name, **params)

@@ -137,7 +137,7 @@ def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monke
 
 def test_a_game_without_an_oracle_is_refused(samples) -> None:
     window = Window(samples, 10**6)
-    with pytest.raises(ConfigError, match=r"2048\(\) has no oracle, .* known: yatzy\(players=1\), dice_game, tic_tac"):
+    with pytest.raises(ConfigError, match=r"2048\(\) has no oracle: only games with listed outcomes"):
         exact_targets(window, aleazero.load_game("2048"))
-    with pytest.raises(ConfigError, match=r"yatzy\(players=2\) has no oracle, expected players=1"):
+    with pytest.raises(ConfigError, match=r"yatzy\(players=2\) has no oracle: .* the player 'solo' is its reference"):
         exact_targets(window, aleazero.load_game("yatzy"))
