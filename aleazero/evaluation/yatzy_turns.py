@@ -23,7 +23,7 @@ from aleazero.games.yatzy_card import AVAIL, BOARD, BOARDS, NUM_CATEGORIES, TOTA
 from aleazero.nets.between import Between
 from aleazero.nets.outcome import MARGIN
 from aleazero.oracles.yatzy import YatzyOracle
-from aleazero.training.turns_compiled import lanes_of
+from aleazero.training.turns_compiled import turn_player_of
 
 DICE: Final = 0x64696365  # "dice": the stream of these games
 CHUNK: Final = 250
@@ -57,15 +57,15 @@ def judge_alone(
 ) -> SolitaireTurns:
     """Games of one-player Yatzy, each turn planned over the network."""
     _require(values, 1)
-    lanes = lanes_of(values.game)
+    lanes = turn_player_of(values.game)
 
     def play(chunk: int, count: int) -> NDArray[np.float64]:
         states, regret = _first(values, count), np.zeros(count)
         for turn in range(NUM_CATEGORIES):
-            leaves, starts, known = lanes.spread(states)
+            leaves, starts, known = lanes.list_turn_ends(states)
             exact = _alone(leaves, 0, oracle)[:, None]
             draws = _draws(seed, chunk, turn, count, lanes.draws)
-            _, _, got, chosen, _ = lanes.play(states, starts, known, values.worth(leaves, 0.0), exact, draws, 0.0)
+            _, _, got, chosen, _ = lanes.play_turns(states, starts, known, values.worth(leaves, 0.0), exact, draws, 0.0)
             regret += _alone(states, 0, oracle) - got[:, 0]
             states = leaves[chosen]
         return np.stack((regret, states[:, BOARDS + TOTAL]), axis=1)
@@ -79,20 +79,20 @@ def judge_duels(
 ) -> OracleDuels:
     """Pairs of two-player games against the oracle's player, with the same dice and seats swapped."""
     _require(values, 2)
-    lanes = lanes_of(values.game)
+    lanes = turn_player_of(values.game)
 
     def play(chunk: int, count: int) -> NDArray[np.float64]:
         states = _first(values, 2 * count)
         seats = np.arange(2 * count) % 2  # the network's
         for ply in range(2 * NUM_CATEGORIES):
             player = ply % 2
-            leaves, starts, known = lanes.spread(states)
+            leaves, starts, known = lanes.list_turn_ends(states)
             ours = np.repeat(seats == player, np.diff(starts))
             worth = np.zeros((len(leaves), 2))
             worth[ours] = values.worth(leaves[ours], MARGIN)
             worth[~ours, player] = _alone(leaves[~ours], player, oracle)
             draws = np.repeat(_draws(seed, chunk, ply, count, lanes.draws), 2, axis=0)
-            *_, chosen, _ = lanes.play(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)
+            *_, chosen, _ = lanes.play_turns(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)
             states = leaves[chosen]
         totals = states[:, [BOARDS + TOTAL, BOARDS + BOARD + TOTAL]].astype(np.float64)
         mine, other = (totals[np.arange(2 * count), seat].reshape(count, 2) for seat in (seats, 1 - seats))

@@ -1,1 +1,1 @@
-"""One module per group of commands."""
+"""The commands, one module per group."""
