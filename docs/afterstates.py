@@ -76,18 +76,18 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
     game = learner.game
     exact = solved(game)
     share = 2.0 if game.num_players == 2 else 1.0  # from -1..1 to a probability
-    lanes, states = learner.lanes, np.repeat(learner.first_state[None], games, axis=0)
+    lanes, states = learner.turn_player, np.repeat(learner.first_state[None], games, axis=0)
     regret = np.zeros(games)
     turns = 0
     luck = np.random.default_rng(11)
     running = np.ones(games, np.bool_)
     while running.any():
-        leaves, starts, known = lanes.spread(states)
+        leaves, starts, known = lanes.list_turn_ends(states)
         worth = learner.values.values_by_player(leaves, 0.0)
         truth = np.array([exact.value(game.state_from_vector(leaf)) for leaf in leaves])
         draws = luck.random((len(states), lanes.draws))
-        movers, _, got, chosen, _ = lanes.play(states, starts, known, worth, truth, draws, 0.0)
-        _, best, _, _, _ = lanes.play(states, starts, known, truth, truth, draws, 0.0)
+        movers, _, got, chosen, _ = lanes.play_turns(states, starts, known, worth, truth, draws, 0.0)
+        _, best, _, _, _ = lanes.play_turns(states, starts, known, truth, truth, draws, 0.0)
         regret[running] += (best - got[np.arange(len(states)), movers])[: len(states)] / share
         turns += len(states)
         ends = learner.values.see(leaves[chosen])

@@ -24,7 +24,7 @@ def learner_of(name: str, threads: int, planned: bool) -> AfterstateLearner:
     game = aleazero.load_game(name)
     learner = AfterstateLearner(game, config_for(game, {}, {}), threads)
     if planned:
-        learner.lanes = PlannedLanes(game)
+        learner.turn_player = PlannedLanes(game)
     for _ in range(3):  # compiles
         learner.round()
     return learner

@@ -35,7 +35,7 @@ from aleazero.oracles.oracle import Oracle, oracle_of
 from aleazero.players.make import make_player
 from aleazero.processes import Pool, open_pool
 from aleazero.training.targets import Tenths, tenths
-from aleazero.training.turns_compiled import lanes_of
+from aleazero.training.turns_compiled import turn_player_of
 
 ROLLOUT: Final = "search:sims=200,evaluator=rollout"
 NAMES: Final = ("random", "rollout", "oracle")
@@ -235,7 +235,7 @@ def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
 
     Of a duel that is won or lost, the win; else the return.
     """
-    lanes, game = lanes_of(values.game, values.plies), values.game
+    lanes, game = turn_player_of(values.game, values.plies), values.game
     states = np.repeat(rows_of(game, [game.new_initial_state()]), games, axis=0)
     running, came = np.arange(games), np.full(games, np.nan)
     predicted: list[NDArray[np.float64]] = []
@@ -243,13 +243,13 @@ def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
     for turn in range(MOST_TURNS):
         predicted.append(values.columns(values.see(states))[:, 0])
         whose.append(running)
-        leaves, starts, known = lanes.spread(states)
+        leaves, starts, known = lanes.list_turn_ends(states)
         ends = values.see(leaves)
         columns = values.columns(ends)
         luck = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
         draws = luck.random((games, lanes.draws))[running]
         worth, nothing = values.outcome.values_by_player(columns, MARGIN), np.zeros((len(leaves), 0))
-        *_, chosen, _ = lanes.play(states, starts, known, worth, nothing, draws, 0.0)
+        *_, chosen, _ = lanes.play_turns(states, starts, known, worth, nothing, draws, 0.0)
         over = ends.over[chosen]
         came[running[over]] = columns[chosen[over], 0]
         states, running = leaves[chosen[~over]], running[~over]

@@ -2,8 +2,8 @@
 
 In each round every lane plays a turn, planned over the averaged network's values of where it can end. What the turn is
 expected to bring is the target of the state it began from. Then the network takes some steps on the newest samples.
-Shards of lanes are played side by side by threads and their samples taken in order, and gradients are summed in parts
-of a fixed size: how many threads there are changes nothing but the time.
+Groups of lanes (``shards`` of them) are played side by side by threads and their samples taken in order, and gradients
+are summed in parts of a fixed size: the number of threads changes nothing but the time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from aleazero.nets.values import NetValues, require_phases
 from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
-from aleazero.training.turns_compiled import lanes_of
+from aleazero.training.turns_compiled import turn_player_of
 
 Floats = NDArray[np.float32]
 MOST_SCATTERED: Final = 60
@@ -41,14 +41,14 @@ PART: Final = 256
 """Rows whose gradient is summed by one thread."""
 
 
-class Shard:
+class LaneGroup:
     """Some lanes, and what is known of the states they stand at."""
 
     def __init__(self, learner: AfterstateLearner, number: int) -> None:
         self._of, self._number = learner, number
         lanes = learner.config.lanes
         self.states = np.repeat(learner.first_rows, lanes, axis=0)
-        self.trails = Trails(lanes, learner.shape.features, len(learner.outcome.columns))
+        self.open_games = OpenGames(lanes, learner.shape.features, len(learner.outcome.columns))
 
     def scatter(self) -> None:
         """Put every lane somewhere into a game of random actions, so that lanes do not go in step."""
@@ -56,10 +56,10 @@ class Shard:
         kept, running = self.states.copy(), np.ones(len(self.states), np.bool_)
         for turn in range(MOST_SCATTERED):
             luck = self._luck(LANE_STARTS, turn)
-            leaves, starts, known = of.lanes.spread(self.states)
+            leaves, starts, known = of.turn_player.list_turn_ends(self.states)
             worth, nothing = np.zeros((len(leaves), of.game.num_players)), np.zeros((len(leaves), 0))
-            draws = luck.random((len(self.states), of.lanes.draws))
-            *_, chosen, _ = of.lanes.play(self.states, starts, known, worth, nothing, draws, 1.0)
+            draws = luck.random((len(self.states), of.turn_player.draws))
+            *_, chosen, _ = of.turn_player.play_turns(self.states, starts, known, worth, nothing, draws, 1.0)
             over = of.values.see(leaves[chosen]).over
             running &= ~over
             if not running.any():
@@ -83,28 +83,28 @@ class Shard:
         """A turn of every lane; samples of it (or, with ``lambda``, of the games that ended)."""
         of = self._of
         outcome, config, first = of.outcome, of.config, of.first
-        leaves, starts, known = of.lanes.spread(self.states)
+        leaves, starts, known = of.turn_player.list_turn_ends(self.states)
         ends = of.values.see(leaves)
         columns = of.values.columns(ends)
         # What is worth learning beside the worth itself: a duel's margin or chances, or every seat's column.
         carried = columns[:, 1:] if outcome.kind == "duel" or outcome.players == 1 else columns
-        movers, value, others, chosen, strayed = of.lanes.play(
+        movers, value, others, chosen, explored = of.turn_player.play_turns(
             self.states,
             starts,
             known,
             outcome.values_by_player(columns, margin),
             np.ascontiguousarray(carried),
-            self._luck(LANE_TURNS, round_).random((len(self.states), of.lanes.draws)),
+            self._luck(LANE_TURNS, round_).random((len(self.states), of.turn_player.draws)),
             explore,
         )
         over = ends.over[chosen]
         if config.target == "turn":
             sample = self._sample(_expected(outcome, movers, value, others, margin), np.ones_like(over))
         elif config.target == "td":
-            sample = self._sample(columns[chosen], ~strayed)
+            sample = self._sample(columns[chosen], ~explored)
         else:
-            self.trails.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
-            sample = self.trails.end(over, decay, outcome)
+            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], explored)
+            sample = self.open_games.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
         sample.leaves = len(leaves)
         self.states, self.features, self.phases = leaves[chosen], ends.features[chosen], ends.phases[chosen]
@@ -123,13 +123,13 @@ class Shard:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What is needed to go on."""
-        return {"states": pack(self._of.game, self.states), **self.trails.state()}
+        return {"states": pack(self._of.game, self.states), **self.open_games.state()}
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Go on from there."""
         self.states = unpack(self._of.game, held["states"])
         self.see()
-        self.trails.restore(held)
+        self.open_games.restore(held)
 
 
 @dataclass
@@ -161,7 +161,7 @@ def _expected(
     return value[:, None] if outcome.players == 1 else others
 
 
-class Trails:
+class OpenGames:
     """The games under way, turn by turn, for targets that are known at their ends."""
 
     def __init__(self, lanes: int, features: int, columns: int) -> None:
@@ -169,10 +169,10 @@ class Trails:
         self._fields: dict[str, NDArray[Any]] = {}
         self._empty = np.zeros((0, features), np.float32), np.zeros(0, np.int64), np.zeros((0, columns), np.float32)
 
-    def add(self, features: Any, phases: Any, viewers: Any, base: Any, values: Any, strayed: Any) -> None:
+    def add(self, features: Any, phases: Any, viewers: Any, base: Any, values: Any, explored: Any) -> None:
         """A turn of every lane: the state it began from, and the value, by player, of where it came to."""
         turn = {"features": features, "phases": phases, "viewers": viewers, "base": base, "values": values}
-        turn["strayed"] = strayed
+        turn["strayed"] = explored  # the name of an array in files
         room = next(iter(self._fields.values())).shape[1] if self._fields else 0
         if self.lengths.max(initial=0) >= room:
             more = max(16, 2 * room)
@@ -228,7 +228,7 @@ class AfterstateLearner:
         self.outcome, self.shape = Outcome.of(game), feature_shape(game)
         columns = self.outcome.columns if config.target == "turn" else _of_means(self.outcome.columns)
         self.net = make_value_net(config.net, self.shape, columns)
-        self.lanes = lanes_of(self.game, config.plies)
+        self.turn_player = turn_player_of(self.game, config.plies)
         self.theta = self.net.initial(config.seed)
         self.mean = self.theta.copy()
         self.values = NetValues(game, self.net, self.mean)
@@ -242,9 +242,9 @@ class AfterstateLearner:
         self.first_rows = rows_of(game, [game.new_initial_state()])
         self.first_state = self.first_rows[0]
         self.first = self.values.see(self.first_rows)
-        self.lanes.spread(self.first_rows)  # what cannot be planned is refused now
+        self.turn_player.list_turn_ends(self.first_rows)  # what cannot be planned is refused now
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.shards = [Shard(self, number) for number in range(config.shards)]
+        self.groups = [LaneGroup(self, number) for number in range(config.shards)]
 
     # -- rounds ------------------------------------------------------------------------------------------------
 
@@ -262,10 +262,10 @@ class AfterstateLearner:
     def round(self) -> Round:
         """Play a turn in every lane, then learn."""
         if self.rounds_done == 0:
-            self._each(Shard.scatter, self.shards)
+            self._each(LaneGroup.scatter, self.groups)
         config, rates = self.config, self.rates()
         samples = self._each(
-            lambda shard: shard.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.shards
+            lambda group: group.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.groups
         )
         self._keep(samples)
         losses = self._learn(rates["learning_rate"])
@@ -354,8 +354,8 @@ class AfterstateLearner:
             "phases": self._phases[: self.seen],
             "targets": self._targets[: self.seen],
         }
-        for number, shard in enumerate(self.shards):
-            held |= {f"shard_{number}.{name}": array for name, array in shard.state().items()}
+        for number, group in enumerate(self.groups):
+            held |= {f"shard_{number}.{name}": array for name, array in group.state().items()}
         return {name: array.copy() for name, array in held.items()}
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
@@ -365,9 +365,9 @@ class AfterstateLearner:
         kept = len(held["features"])
         self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
         self._phases[:kept] = held["phases"]
-        for number, shard in enumerate(self.shards):
+        for number, group in enumerate(self.groups):
             own = f"shard_{number}."
-            shard.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
+            group.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
 
     def save(self, path: Path) -> None:
         """Write the averaged network, which plays."""

@@ -1,6 +1,6 @@
 """Turns of many games at once: where each can end, the best play on the way, and where it came to.
 
-A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> Lanes`` with
+A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> TurnPlayer`` with
 native code of its own. Turns of other kernel games are planned by a loop that is compiled over all lanes
 (``turns_compiled``), those of object games in plain Python. All must agree with ``PlannedLanes``, which plans graph by
 graph with the exact planner: whoever writes one tests it so.
@@ -36,19 +36,19 @@ Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
 (lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
 
 
-class Lanes(Protocol):
-    """The turns of one game."""
+class TurnPlayer(Protocol):
+    """Plans and plays the turns of many games at once."""
 
     draws: int
     """Random numbers that a turn takes."""
 
-    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
+    def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
         """Where turns from these states can end.
 
-        Rows of states; where each lane's begin among them (lanes + 1); and what ``play`` wants to know again.
+        Rows of states; where each lane's begin among them (lanes + 1); and what ``play_turns`` wants to know again.
         """
 
-    def play(
+    def play_turns(
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
@@ -60,8 +60,8 @@ class Lanes(Protocol):
 
 def blank(lanes: int, carried: int) -> Played:
     """Room for what turns come to."""
-    chosen, strayed = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
-    return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, strayed
+    chosen, explored = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+    return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
 
 
 class Asked:
@@ -81,8 +81,8 @@ class PlannedLanes:
         if isinstance(game, KernelGame):
             plan_loop_of(game)  # before threads ask for it
 
-    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end; the graphs are kept for ``play``."""
+    def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
+        """Where turns from these states can end; the graphs are kept for ``play_turns``."""
         leaves, starts, graphs = [], [0], []
         for row in states:
             arrays = self._graph(state_of(self.game, row))
@@ -133,11 +133,11 @@ class PlannedLanes:
             return f"{ONE_PLY}, or {ALPHAZERO}"
         return ALPHAZERO if self.plies == 1 else f"fewer plies, or {ALPHAZERO}"
 
-    def play(
+    def play_turns(
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
-        movers, expected, others, chosen, strayed = blank(len(states), carried.shape[1])
+        movers, expected, others, chosen, explored = blank(len(states), carried.shape[1])
         for lane, (arrays, ends) in enumerate(known):
             first, last = int(starts[lane]), int(starts[lane + 1])
             offered = np.concatenate((worth[first:last], carried[first:last]), axis=1)
@@ -148,9 +148,9 @@ class PlannedLanes:
             random = bool(draws[lane, 1] < explore)
             mover, free = _expect(arrays.nodes, arrays.edges, arrays.order, random, values, mass)
             chosen[lane] = first + _pick(mass[ends], draws[lane, 0])
-            strayed[lane] = random and free
+            explored[lane] = random and free
             movers[lane], expected[lane], others[lane] = mover, values[0, mover], values[0, worth.shape[1] :]
-        return movers, expected, others, chosen, strayed
+        return movers, expected, others, chosen, explored
 
 
 @cached_njit(nogil=True, error_model="numpy")
@@ -215,7 +215,7 @@ def play_lanes(
     expected: Any,
     others: Any,
     chosen: Any,
-    strayed: Any,
+    explored: Any,
 ) -> None:
     """What ``PlannedLanes.play`` does, over graphs that lie side by side: a lane's begin at ``first_nodes[lane]``."""
     players, more = worth.shape[1], carried.shape[1]
@@ -239,7 +239,7 @@ def play_lanes(
             if below > target:
                 chosen[lane] = leaf
                 break
-        strayed[lane] = random and free
+        explored[lane] = random and free
         movers[lane], expected[lane] = mover, values[0, mover]
         for column in range(more):
             others[lane, column] = values[0, players + column]

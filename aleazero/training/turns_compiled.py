@@ -33,7 +33,7 @@ from aleazero.search.plan_arrays import (
 )
 from aleazero.search.plan_expand import GROW, SOLVED, make_expansion, one_turn
 from aleazero.training import turns
-from aleazero.training.turns import Asked, Ints, Lanes, PlannedLanes, Played, Values, blank, play_lanes
+from aleazero.training.turns import Asked, Ints, PlannedLanes, Played, TurnPlayer, Values, blank, play_lanes
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
 """Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
@@ -48,12 +48,12 @@ class Turns(NamedTuple):
 
 
 def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``spread(rows, graph, spans, ends, scratch, settings, kept, at, room) -> status``."""
+    """The loop of one game: ``list_turn_ends(rows, graph, spans, ends, scratch, settings, kept, at, room)``."""
     begin, expand_all = make_expansion(kernels)
     viewer_of = kernels.viewer
     turn_of = kernels.turn or one_turn
 
-    def spread(
+    def list_turn_ends(
         rows_: Any,
         graph_: Graph,
         spans_: Any,
@@ -113,7 +113,7 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
                 spans[at[LANE], i] = at[i]
         return SOLVED
 
-    return spread
+    return list_turn_ends
 
 
 class CompiledLanes:
@@ -131,8 +131,8 @@ class CompiledLanes:
         self._room, self._nodes, self._edges = 64, 64, 64 + self._more
         """Nodes of the largest lane so far; nodes and edges of a lane on average: room to begin with."""
 
-    def spread(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end; the graphs are kept for ``play``."""
+    def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
+        """Where turns from these states can end; the graphs are kept for ``play_turns``."""
         info, lanes = self.game.info, len(states)
         settings = plan_settings(self._horizon, Asked(), turns.MOST_NODES, 0)
         scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
@@ -156,7 +156,7 @@ class CompiledLanes:
         leaves: NDArray[np.int64] = graph.states[ends].astype(np.int64)
         return leaves, spans[:, LEAF].copy(), Turns(graph, spans, ends)
 
-    def play(
+    def play_turns(
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
@@ -190,17 +190,17 @@ class CompiledLanes:
 
     def _refuse(self, row: Any) -> None:
         """Say what is wrong with a turn, in the planner's words."""
-        PlannedLanes(self.game, self.plies).spread(row[None])
+        PlannedLanes(self.game, self.plies).list_turn_ends(row[None])
         raise AssertionError("the planner found nothing wrong with a turn that was refused")
 
 
-def lanes_of(game: Game, plies: int | None = None) -> Lanes:
-    """The game's own lanes, or planned ones."""
+def turn_player_of(game: Game, plies: int | None = None) -> TurnPlayer:
+    """Return the game's own turn player, or one that plans."""
     if not isinstance(game, KernelGame):
         return PlannedLanes(game, plies)
     if game.kernels.turn_lanes is None:
         return CompiledLanes(game, plies)
     if plies is not None:
         raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
-    own: Lanes = game.kernels.turn_lanes(game)
+    own: TurnPlayer = game.kernels.turn_lanes(game)
     return own

@@ -50,7 +50,7 @@ def test_a_new_run_writes_down_what_it_is(tmp_path):
         ({"params": {"target": 11}}, r"with params {'target': 10}, got {'target': 11}"),
         ({"seed": 1}, "with seed 0, got 1"),
         ({"gate": {"pairs": 11}}, "with gate.pairs 10, got 11"),
-        ({"afterstate": {"lanes": 5}}, "with afterstate.lanes 4, got 5"),
+        ({"afterstate": {**AFTERSTATE["afterstate"], "lanes": 5}}, "with afterstate.lanes 4, got 5"),
     ],
 )
 def test_a_run_of_other_settings_is_refused(tmp_path, changes, said):
@@ -65,7 +65,7 @@ def test_a_run_that_was_stopped_before_it_learned_anything_takes_other_settings(
         held.events.add("stopped", why="a turn has more than 200000 states")
     begin(tmp_path, afterstate={"lanes": 5})
     with open_directory(tmp_path, None) as held:
-        assert held.config.afterstate == {"lanes": 5}
+        assert held.config.model_dump(mode="json")["afterstate"] == {"lanes": 5}
     (tmp_path / "models").mkdir()
     with pytest.raises(RunError, match=r"with afterstate\.lanes 5, got 6"):
         begin(tmp_path, afterstate={"lanes": 6})

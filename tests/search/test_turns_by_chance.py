@@ -242,7 +242,7 @@ def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> Non
 def test_learning_without_turns_says_what_is_missing(plies: int | None) -> None:
     game = without_turns()
     with pytest.raises(GameError, match=r"can return to a state it was in, expected turn\(state\) in the rules"):
-        PlannedLanes(game, plies).spread(game.new_initial_state().vector[None])
+        PlannedLanes(game, plies).list_turn_ends(game.new_initial_state().vector[None])
 
 
 @pytest.mark.parametrize("plies", [None, 1, 2])
@@ -250,16 +250,16 @@ def test_lanes_are_the_planners(plies: int | None) -> None:
     game = bust()
     rows = np.array([state.vector for state in positions(game)])
     planned, compiled = PlannedLanes(game, plies), CompiledLanes(game, plies)
-    leaves, starts, known = planned.spread(rows)
-    ours, begins, kept = compiled.spread(rows)
+    leaves, starts, known = planned.list_turn_ends(rows)
+    ours, begins, kept = compiled.list_turn_ends(rows)
     np.testing.assert_array_equal(ours, leaves)
     np.testing.assert_array_equal(begins, starts)
     fixed = Fixed(ESTIMATE)
     states = [game.state_from_vector(leaf) for leaf in leaves]
     worth = np.array([s.returns() if s.is_terminal() else fixed.value(s) for s in states])
     draws = np.random.default_rng(1).random((len(rows), 2))
-    first = planned.play(rows, starts, known, worth, worth, draws, 0.3)
-    second = compiled.play(rows, begins, kept, worth, worth, draws, 0.3)
+    first = planned.play_turns(rows, starts, known, worth, worth, draws, 0.3)
+    second = compiled.play_turns(rows, begins, kept, worth, worth, draws, 0.3)
     assert [one.tobytes() for one in first] == [one.tobytes() for one in second]
     for row, carried in zip(rows, first[2], strict=True):
         expected = expectimax(game.state_from_vector(row), plies, fixed.value, at_chance=True)

@@ -19,7 +19,7 @@ from aleazero.games.kernel import KernelGame
 from aleazero.nets.config import ValueNetConfig
 from aleazero.nets.values import NetValues
 from aleazero.oracles.solve import solve
-from aleazero.training.afterstate import AfterstateLearner, Trails
+from aleazero.training.afterstate import AfterstateLearner, OpenGames
 from aleazero.training.config import AfterstateConfig, default_net
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -77,9 +77,9 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
 def test_shards_and_rounds_have_luck_of_their_own():
     learner = learner_of("yatzy1")
     run_rounds(learner, 1)
-    states = [shard.states.tobytes() for shard in learner.shards]
+    states = [shard.states.tobytes() for shard in learner.groups]
     assert len(set(states)) == len(states)
-    draws = {shard._luck(use, round_).random() for shard in learner.shards for use in (1, 2) for round_ in (0, 1)}
+    draws = {shard._luck(use, round_).random() for shard in learner.groups for use in (1, 2) for round_ in (0, 1)}
     assert len(draws) == 12
 
 
@@ -106,19 +106,19 @@ def test_going_on_is_as_if_there_had_been_no_stop(name, target, replay):
 
 
 class Recorder:
-    """Lanes that remember what was last played, with leaves for numbers."""
+    """A turn player that remembers what was last played, with leaves for numbers."""
 
     def __init__(self, lanes):
         self._lanes, self.draws = lanes, lanes.draws
 
-    def spread(self, states):
-        found = self._lanes.spread(states)
+    def list_turn_ends(self, states):
+        found = self._lanes.list_turn_ends(states)
         self.leaves = found[0]
         return found
 
-    def play(self, *arguments):
-        found = self._lanes.play(*arguments)
-        self.came_to, self.strayed = self.leaves[found[3]].copy(), found[4].copy()
+    def play_turns(self, *arguments):
+        found = self._lanes.play_turns(*arguments)
+        self.came_to, self.explored = self.leaves[found[3]].copy(), found[4].copy()
         return found
 
 
@@ -142,8 +142,8 @@ def taught(name, target, rounds=3):
     learner = learner_of(name, target="turn", shards=1, lanes=24, learning_rate=0.02)
     run_rounds(learner, rounds)
     learner.config = learner.config.model_copy(update={"target": target})
-    learner.lanes = Recorder(learner.lanes)
-    return learner, learner.shards[0]
+    learner.turn_player = Recorder(learner.turn_player)
+    return learner, learner.groups[0]
 
 
 def columns_of(learner, vectors):
@@ -229,7 +229,7 @@ def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
         before = shard.states.copy()
         features = shard.features.copy()
         sample = shard.play(round_, 0.3, 0.01, 0.5)
-        came_to, good = learner.lanes.came_to, ~learner.lanes.strayed
+        came_to, good = learner.turn_player.came_to, ~learner.turn_player.explored
         columns = columns_of(learner, came_to)
         wanted = [seen_by(learner, before[row], columns[row]) for row in np.flatnonzero(good)]
         np.testing.assert_allclose(sample.targets, wanted, rtol=0, atol=1e-4)
@@ -252,11 +252,11 @@ def test_the_target_lambda_is_that_of_a_slow_recursion(name):
     for round_ in range(40 if name == "yatzy2" else 14):
         before, features = shard.states.copy(), shard.features.copy()
         sample = shard.play(round_, 0.3, 0.01, decay)
-        columns = columns_of(learner, learner.lanes.came_to)
+        columns = columns_of(learner, learner.turn_player.came_to)
         wanted, seen = [], []
         for lane in range(lanes):
-            games[lane].append((before[lane], features[lane], columns[lane], bool(learner.lanes.strayed[lane])))
-            if not learner.game.state_from_vector(learner.lanes.came_to[lane]).is_terminal():
+            games[lane].append((before[lane], features[lane], columns[lane], bool(learner.turn_player.explored[lane])))
+            if not learner.game.state_from_vector(learner.turn_player.came_to[lane]).is_terminal():
                 continue
             turns = games[lane]
 
@@ -281,7 +281,7 @@ def test_the_target_lambda_is_that_of_a_slow_recursion(name):
 
 def test_trails_longer_than_their_room_are_kept():
     learner = learner_of("pig")
-    trails = Trails(1, 5, 1)
+    trails = OpenGames(1, 5, 1)
     for turn in range(40):
         trails.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
                    np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
@@ -293,8 +293,8 @@ def test_trails_longer_than_their_room_are_kept():
 
 def test_lanes_begin_all_over_the_game():
     learner = learner_of("yatzy1", lanes=400, shards=1)
-    learner.shards[0].scatter()
-    filled = [15 - int(state[4]).bit_count() for state in learner.shards[0].states]
+    learner.groups[0].scatter()
+    filled = [15 - int(state[4]).bit_count() for state in learner.groups[0].states]
     counted = np.bincount(filled, minlength=15)
     assert len(counted) == 15  # none is over
     assert ((counted - 400 / 15) ** 2 / (400 / 15)).sum() < 40  # 14 degrees of freedom
@@ -428,7 +428,7 @@ def test_the_networks_of_phases_are_saved_and_read(tmp_path):
     learner.save(tmp_path / "net.safetensors")
     between = NetValues.load(tmp_path / "net.safetensors", learner.game)
     assert between.net.config.phases == 2
-    states = learner.shards[0].states
+    states = learner.groups[0].states
     np.testing.assert_array_equal(between.values_by_player(states, 0.0), learner.values.values_by_player(states, 0.0))
     plain = aleazero.load_game(f"{EXAMPLES}/tag.py:tag", **PARAMS["tag"])
     plain.info = replace(plain.info, phases=("game",))
@@ -460,7 +460,7 @@ def test_a_saved_network_is_the_averaged_one(tmp_path):
     learner.save(tmp_path / "net.safetensors")
     between = NetValues.load(tmp_path / "net.safetensors", learner.game)
     assert between.theta.tobytes() == learner.mean.tobytes()
-    states = learner.shards[0].states
+    states = learner.groups[0].states
     np.testing.assert_array_equal(between.values_by_player(states, 0.1), learner.values.values_by_player(states, 0.1))
 
 
@@ -469,11 +469,11 @@ def test_a_saved_network_is_the_averaged_one(tmp_path):
 
 def turn_regret(learner, states, exact):
     """What is lost in one turn, on average over states, by planning it over the network instead of the truth."""
-    leaves, starts, known = learner.lanes.spread(states)
+    leaves, starts, known = learner.turn_player.list_turn_ends(states)
     solved = np.array([exact.value(learner.game.state_from_vector(leaf)) for leaf in leaves])
-    draws = np.zeros((len(states), learner.lanes.draws))
+    draws = np.zeros((len(states), learner.turn_player.draws))
     worth = learner.values.values_by_player(leaves, 0.0)
-    movers, _, got, _, _ = learner.lanes.play(states, starts, known, worth, solved, draws, 0.0)
+    movers, _, got, _, _ = learner.turn_player.play_turns(states, starts, known, worth, solved, draws, 0.0)
     best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
     lanes = np.arange(len(states))
     return float((best - got)[lanes, movers].mean())
@@ -494,7 +494,7 @@ def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
     learner = learner_of(name, **GOOD)
     exact = solve(learner.game)
     run_rounds(learner, 1)
-    states = np.unique(np.concatenate([shard.states for shard in learner.shards]), axis=0)
+    states = np.unique(np.concatenate([shard.states for shard in learner.groups]), axis=0)
     fresh = learner_of(name, **GOOD)
     assert value_error(fresh, states, exact) > untaught
     lost = turn_regret(fresh, states, exact)

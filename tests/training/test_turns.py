@@ -16,7 +16,7 @@ from aleazero.games.base import DECISION, MANY
 from aleazero.games.kernel import KernelGame
 from aleazero.training import turns as turns_module
 from aleazero.training.turns import PlannedLanes, _expect
-from aleazero.training.turns_compiled import CompiledLanes, lanes_of
+from aleazero.training.turns_compiled import CompiledLanes, turn_player_of
 
 PRIME = 2**31 - 1
 
@@ -73,13 +73,13 @@ KINDS = pytest.mark.parametrize("planned", [PlannedLanes, CompiledLanes])
 def test_expectations_are_the_planners(case, planned):
     game, plies, states, vectors = case
     lanes = planned(game, plies)
-    leaves, starts, known = lanes.spread(vectors)
+    leaves, starts, known = lanes.list_turn_ends(vectors)
     assert leaves.dtype == np.int64
     assert len(starts) == len(vectors) + 1
     worth = worth_of(game, leaves)
     carried = np.concatenate((worth, np.ones((len(leaves), 1))), axis=1)
     draws = np.random.default_rng(0).random((len(vectors), lanes.draws))
-    movers, value, others, chosen, strayed = lanes.play(vectors, starts, known, worth, carried, draws, 0.0)
+    movers, value, others, chosen, explored = lanes.play_turns(vectors, starts, known, worth, carried, draws, 0.0)
     planner = Planner(game, Arbitrary(), plies=plies, solver="generic")
     for lane, state in enumerate(states):
         exact = planner.plan(state).value(state)
@@ -88,7 +88,7 @@ def test_expectations_are_the_planners(case, planned):
         assert others[lane, -1] == pytest.approx(1.0)
         assert starts[lane] <= chosen[lane] < starts[lane + 1]
         assert movers[lane] == state.current_player() or state.kind() != DECISION
-    assert not strayed.any()
+    assert not explored.any()
 
 
 def turns(game, plies, rounds, lanes):
@@ -97,11 +97,11 @@ def turns(game, plies, rounds, lanes):
     states, luck = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
     twin = PlannedLanes(game, plies)
     for _ in range(rounds):
-        leaves, starts, known = twin.spread(states)
+        leaves, starts, known = twin.list_turn_ends(states)
         worth = np.round(luck.random((len(leaves), game.num_players)), 2)  # some are equal
         told = worth, luck.random((len(leaves), 3)), luck.random((lanes, 2))
-        yield states, (leaves, starts), told, twin.play(states, starts, known, *told, 0.3)
-        states = leaves[twin.play(states, starts, known, *told, 1.0)[3]]
+        yield states, (leaves, starts), told, twin.play_turns(states, starts, known, *told, 0.3)
+        states = leaves[twin.play_turns(states, starts, known, *told, 1.0)[3]]
         states[[game.state_from_vector(one).is_terminal() for one in states]] = first
 
 
@@ -118,9 +118,9 @@ def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
     game = aleazero.load_game(name, **params)
     compiled = CompiledLanes(game, plies)
     for states, (leaves, starts), (worth, carried, draws), played in turns(game, plies, rounds=25, lanes=9):
-        ours, begins, known = compiled.spread(states)
+        ours, begins, known = compiled.list_turn_ends(states)
         assert (ours.dtype, ours.tobytes(), begins.tobytes()) == (leaves.dtype, leaves.tobytes(), starts.tobytes())
-        again = compiled.play(states, begins, known, worth, carried, draws, 0.3)
+        again = compiled.play_turns(states, begins, known, worth, carried, draws, 0.3)
         assert [(one.dtype, one.tobytes()) for one in again] == [(one.dtype, one.tobytes()) for one in played]
 
 
@@ -131,7 +131,7 @@ def test_room_is_made_where_it_is_needed():
     for room in ((1, 1, 1), (1, 500, 1), (500, 1, 1), (16, 3, 9)):
         for states, (leaves, starts), _, _ in turns(game, None, rounds=4, lanes=6):
             compiled._room, compiled._nodes, compiled._edges = room
-            ours, begins, known = compiled.spread(states)
+            ours, begins, known = compiled.list_turn_ends(states)
             np.testing.assert_array_equal(ours, leaves)
             np.testing.assert_array_equal(begins, starts)
             assert len(known.graph.table) >= 2 * np.diff(known.spans[:, 1]).max()
@@ -171,7 +171,7 @@ def slow_masses(game, leaves, worth, root, random):
 def test_masses_are_those_of_the_whole_tree(random):
     game = aleazero.load_game("pig", target=20)
     root = game.state_from_text("6-9")
-    leaves, _, ((arrays, ends),) = PlannedLanes(game).spread(root.vector[None])
+    leaves, _, ((arrays, ends),) = PlannedLanes(game).list_turn_ends(root.vector[None])
     worth = worth_of(game, leaves)
     nodes = int(arrays.counters[0])
     values, mass = np.zeros((nodes, 2)), np.zeros(nodes)
@@ -187,20 +187,20 @@ def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
     """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
     game = aleazero.load_game("pig", target=20)
     root, lanes, count = game.state_from_text("6-9").vector, planned(game), 4000
-    leaves, starts, known = lanes.spread(root[None])
+    leaves, starts, known = lanes.list_turn_ends(root[None])
     worth = worth_of(game, leaves)
     draws = np.random.default_rng(3).random((count, 1, 2))
 
     def play(explore):
-        found = [lanes.play(root[None], starts, known, worth, worth, one, explore) for one in draws]
+        found = [lanes.play_turns(root[None], starts, known, worth, worth, one, explore) for one in draws]
         return np.array([one[3][0] for one in found]), np.array([one[4][0] for one in found])
 
-    chosen, strayed = play(0.3)
+    chosen, explored = play(0.3)
     greedy, none = play(0.0)
     assert not none.any()
-    assert strayed.mean() == pytest.approx(0.3, abs=0.03)
-    np.testing.assert_array_equal(chosen[~strayed], greedy[~strayed])
-    assert (chosen[strayed] != greedy[strayed]).mean() > 0.2
+    assert explored.mean() == pytest.approx(0.3, abs=0.03)
+    np.testing.assert_array_equal(chosen[~explored], greedy[~explored])
+    assert (chosen[explored] != greedy[explored]).mean() > 0.2
 
 
 @KINDS
@@ -208,13 +208,13 @@ def test_without_a_choice_nothing_strays(planned):
     game = aleazero.load_game("dice_game")
     pig = aleazero.load_game("pig", target=20)
     lanes, forced = planned(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
-    leaves, starts, known = lanes.spread(forced)
+    leaves, starts, known = lanes.list_turn_ends(forced)
     worth = worth_of(pig, leaves)
-    assert not lanes.play(forced, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
+    assert not lanes.play_turns(forced, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
     lanes, free = planned(game), game.state_from_text("3").vector[None]
-    leaves, starts, known = lanes.spread(free)
+    leaves, starts, known = lanes.list_turn_ends(free)
     worth = worth_of(game, leaves)
-    assert lanes.play(free, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
+    assert lanes.play_turns(free, starts, known, worth, worth, np.zeros((1, 2)), 1.0)[4][0]
 
 
 @KINDS
@@ -222,11 +222,11 @@ def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
     monkeypatch.setattr(turns_module, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
-    with pytest.raises(GameError, match=r"pig: a turn has more than 20 states, expected plies=1 \(`learn"):
-        planned(game).spread(first)
+    with pytest.raises(GameError, match=r"pig: a turn has more than 20 states, expected plies=1 \(`train"):
+        planned(game).list_turn_ends(first)
     with pytest.raises(GameError, match=r"a plan of plies=9 has .*expected fewer plies, or `aleazero train` with"):
-        planned(game, 9).spread(first)
-    assert len(planned(game, 1).spread(first)[0]) == 1
+        planned(game, 9).list_turn_ends(first)
+    assert len(planned(game, 1).list_turn_ends(first)[0]) == 1
 
 
 @KINDS
@@ -236,7 +236,7 @@ def test_a_turn_that_does_not_change_with_the_mover_is_named(planned):
     game.kernels.turn = lambda state: 0
     first = game.new_initial_state().vector[None]
     with pytest.raises(GameError, match=r"turn\(state\) is the same for decisions of players 0 and 1, expected"):
-        planned(game).spread(first)
+        planned(game).list_turn_ends(first)
 
 
 def many_outcomes(state, ids, probabilities):
@@ -256,14 +256,14 @@ def test_chance_that_cannot_be_listed_says_what_to_do(planned):
     root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
     game = KernelGame(module, {})
     with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected `aleazero train`"):
-        planned(game).spread(tree_game.encode(root)[None])
+        planned(game).list_turn_ends(tree_game.encode(root)[None])
 
 
 def test_who_plays_which_turns():
-    assert isinstance(lanes_of(aleazero.load_game("pig")), CompiledLanes)
-    assert isinstance(lanes_of(aleazero.from_openspiel("pig")), PlannedLanes)
+    assert isinstance(turn_player_of(aleazero.load_game("pig")), CompiledLanes)
+    assert isinstance(turn_player_of(aleazero.from_openspiel("pig")), PlannedLanes)
 
 
 def test_a_game_with_turns_of_its_own_takes_no_plies():
     with pytest.raises(ConfigError, match="plies is 2, expected none: yatzy plays its own turns"):
-        lanes_of(aleazero.load_game("yatzy"), 2)
+        turn_player_of(aleazero.load_game("yatzy"), 2)

@@ -31,7 +31,7 @@ from aleazero.nets.values import NetValues
 from aleazero.oracles.yatzy import YatzyOracle, load_or_build
 from aleazero.oracles.yatzy_simulate import simulate
 from aleazero.players.player import Player
-from aleazero.training.turns_compiled import lanes_of
+from aleazero.training.turns_compiled import turn_player_of
 
 CHUNK: Final = 250
 """Games (or pairs of them) that are played side by side by a thread."""
@@ -80,15 +80,15 @@ def measure_solo(
 ) -> SolitaireTurns:
     """Games of one-player Yatzy, each turn planned over the network."""
     _require(values, 1)
-    lanes = lanes_of(values.game)
+    lanes = turn_player_of(values.game)
 
     def play(chunk: int, count: int) -> NDArray[np.float64]:
         states, regret = _first(values, count), np.zeros(count)
         for turn in range(NUM_CATEGORIES):
-            leaves, starts, known = lanes.spread(states)
+            leaves, starts, known = lanes.list_turn_ends(states)
             exact = _alone(leaves, 0, oracle)[:, None]
             draws = _draws(seed, chunk, turn, count, lanes.draws)
-            _, _, got, chosen, _ = lanes.play(
+            _, _, got, chosen, _ = lanes.play_turns(
                 states, starts, known, values.values_by_player(leaves, 0.0), exact, draws, 0.0
             )
             regret += _alone(states, 0, oracle) - got[:, 0]
@@ -104,20 +104,20 @@ def measure_duel(
 ) -> OracleDuels:
     """Pairs of two-player games against the oracle's player, with the same dice and seats swapped."""
     _require(values, 2)
-    lanes = lanes_of(values.game)
+    lanes = turn_player_of(values.game)
 
     def play(chunk: int, count: int) -> NDArray[np.float64]:
         states = _first(values, 2 * count)
         seats = np.arange(2 * count) % 2  # the network's
         for ply in range(2 * NUM_CATEGORIES):
             player = ply % 2
-            leaves, starts, known = lanes.spread(states)
+            leaves, starts, known = lanes.list_turn_ends(states)
             ours = np.repeat(seats == player, np.diff(starts))
             worth = np.zeros((len(leaves), 2))
             worth[ours] = values.values_by_player(leaves[ours], MARGIN)
             worth[~ours, player] = _alone(leaves[~ours], player, oracle)
             draws = np.repeat(_draws(seed, chunk, ply, count, lanes.draws), 2, axis=0)
-            *_, chosen, _ = lanes.play(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)
+            *_, chosen, _ = lanes.play_turns(states, starts, known, worth, np.zeros((len(leaves), 0)), draws, 0.0)
             states = leaves[chosen]
         totals = states[:, [BOARDS + TOTAL, BOARDS + BOARD + TOTAL]].astype(np.float64)
         mine, other = (totals[np.arange(2 * count), seat].reshape(count, 2) for seat in (seats, 1 - seats))

@@ -47,14 +47,14 @@ class YatzyLanes:
     def __init__(self, game: KernelGame) -> None:
         self.players = game.num_players
 
-    def spread(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], None]:
+    def list_turn_ends(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], None]:
         """Where the turns can end: states (leaves, size), and where each lane's begin among them (lanes + 1)."""
         leaves = np.empty((len(states) * MOST_LEAVES, states.shape[1]), np.int64)
         starts = np.zeros(len(states) + 1, np.int64)
         _spread(states, self.players, LEAF_CATEGORY, LEAF_SCORE, leaves, starts)
         return leaves[: starts[-1]], starts, None
 
-    def play(
+    def play_turns(
         self,
         states: NDArray[np.int64],
         starts: NDArray[np.int64],
@@ -72,12 +72,12 @@ class YatzyLanes:
         """
         expected = np.empty((len(states), 1 + carried.shape[1]))
         chosen = np.empty(len(states), np.int64)
-        strayed = np.zeros(len(states), np.bool_)
+        explored = np.zeros(len(states), np.bool_)
         _play(
             states, starts, worth, carried, draws, explore, LEAF_CATEGORY, LEAF, ADD, DROP, KEEPS_FROM, KEEP_LIST,
-            SIZES, expected, chosen, strayed,
+            SIZES, expected, chosen, explored,
         )  # fmt: skip
-        return states[:, PLAYER], expected[:, 0], expected[:, 1:], chosen, strayed
+        return states[:, PLAYER], expected[:, 0], expected[:, 1:], chosen, explored
 
 
 @_compile
@@ -113,7 +113,7 @@ def _spread(states: Any, players: int, category: Any, score: Any, leaves: Any, s
 @_compile
 def _play(states: Any, starts: Any, worth: Any, carried: Any, draws: Any, explore: float, category: Any, leaf: Any,
           add: Any, drop: Any, keeps_from: Any, keep_list: Any, sizes: Any, expected: Any, chosen: Any,
-          strayed: Any) -> None:  # fmt: skip
+          explored: Any) -> None:  # fmt: skip
     rows = 1 + carried.shape[1]
     leaf_values = np.zeros((rows, len(category)))
     place = np.zeros(len(category), np.int64)
@@ -152,7 +152,7 @@ def _play(states: Any, starts: Any, worth: Any, carried: Any, draws: Any, explor
                         in_hand = keep_list[i]
         number = leaf[free[0], hand]
         if num_free > 1 and draws[lane, ROLLS * DICE] < explore:
-            strayed[lane] = True
+            explored[lane] = True
             number = leaf[free[int(draws[lane, ROLLS * DICE + 1] * num_free)], hand]
         else:
             for i in range(1, num_free):

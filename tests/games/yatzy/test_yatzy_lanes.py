@@ -40,7 +40,7 @@ def turns(request):
 
 def rows_of(lanes, states):
     """Each lane's leaves, in an order of their own, and the order."""
-    leaves, starts, known = lanes.spread(states)
+    leaves, starts, known = lanes.list_turn_ends(states)
     orders = [np.lexsort(leaves[a:b].T) for a, b in pairwise(starts)]
     order = np.concatenate([start + order for start, order in zip(starts, orders, strict=False)])
     return leaves, starts, known, order
@@ -67,8 +67,8 @@ def test_expectations_are_the_planners(turns):
     theirs[their_order] = values[order]
     split = game.num_players
     draws = np.random.default_rng(2).random((len(states), own.draws))
-    first = own.play(states, starts, known, values[:, :split], values[:, split:], draws, 0.0)
-    second = planned.play(states, starts, their_known, theirs[:, :split], theirs[:, split:], draws[:, :2], 0.0)
+    first = own.play_turns(states, starts, known, values[:, :split], values[:, split:], draws, 0.0)
+    second = planned.play_turns(states, starts, their_known, theirs[:, :split], theirs[:, split:], draws[:, :2], 0.0)
     assert first[0].tolist() == second[0].tolist() == states[:, PLAYER].tolist()
     np.testing.assert_allclose(first[1], second[1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(first[2], second[2], rtol=0, atol=1e-9)
@@ -127,10 +127,10 @@ def test_turns_come_to_their_leaves_as_often_as_they_should(turns, explore):
         starts = np.zeros(games + 1, np.int64)  # all lanes share the leaves of one
         draws = np.random.default_rng(lane + 7).random((games, own.draws))
         nothing = np.zeros((len(ours), 0))
-        *_, chosen, strayed = own.play(many, starts, None, worth, nothing, draws, explore)
+        *_, chosen, explored = own.play_turns(many, starts, None, worth, nothing, draws, explore)
         counted = np.bincount(chosen, minlength=len(ours))[order].astype(float)
         assert counted[expected == 0].sum() == 0
-        assert strayed.mean() == pytest.approx(explore, abs=0.02)
+        assert explored.mean() == pytest.approx(explore, abs=0.02)
         likely = expected >= 10
         rest = counted[~likely].sum() - expected[~likely].sum()
         statistic = ((counted - expected)[likely] ** 2 / expected[likely]).sum() + rest**2 / max(
@@ -143,17 +143,17 @@ def test_turns_come_to_their_leaves_as_often_as_they_should(turns, explore):
 def test_a_mark_without_choice_is_not_random(turns):
     game, states, own, _ = turns
     last = states[1:2]
-    leaves, starts, known = own.spread(last)
+    leaves, starts, known = own.list_turn_ends(last)
     worth, nothing = np.zeros((len(leaves), game.num_players)), np.zeros((len(leaves), 0))
-    *_, strayed = own.play(last, starts, known, worth, nothing, np.zeros((1, own.draws)), 1.0)
-    assert not strayed[0]
+    *_, explored = own.play_turns(last, starts, known, worth, nothing, np.zeros((1, own.draws)), 1.0)
+    assert not explored[0]
 
 
 def test_by_the_oracles_values_nothing_is_lost(oracle):
     game = load_game("yatzy", players=2)
     draw, lanes = random.Random(4), YatzyLanes(game)
     states = np.array([between_turns(game, draw, number) for number in range(0, 30, 3)])
-    leaves, starts, known = lanes.spread(states)
+    leaves, starts, known = lanes.list_turn_ends(states)
 
     def alone(rows, player):
         board = BOARDS + BOARD * player
@@ -161,7 +161,7 @@ def test_by_the_oracles_values_nothing_is_lost(oracle):
 
     worth = np.stack([alone(leaves, player) for player in (0, 1)], axis=1)
     draws = np.zeros((len(states), lanes.draws))
-    movers, value, carried, _, _ = lanes.play(states, starts, known, worth, worth, draws, 0.0)
+    movers, value, carried, _, _ = lanes.play_turns(states, starts, known, worth, worth, draws, 0.0)
     assert set(movers) == {0, 1}
     for lane, mover in enumerate(movers):
         before = alone(states[lane : lane + 1], mover)[0]
