@@ -15,7 +15,7 @@ import typer
 import aleazero
 from aleazero.cli import config, learn, oracle, report, runs, train
 from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
-from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, selfplay
+from aleazero.cli.verbs import analyse, bench, evaluate, games, match, play, replay, selfplay
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -45,6 +45,7 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
 app.add_typer(oracle.app, name="oracle")
 app.add_typer(replay.app, name="replay")
+app.command("bench")(bench.bench)
 app.add_typer(games.cache_app, name="cache")
 app.command("demo")(games.demo)
 

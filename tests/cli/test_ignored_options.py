@@ -13,7 +13,8 @@ import typer
 from aleazero.cli.main import app
 
 EFFECTIVE = {
-    "play": "game watch position moves param engine seed json",
+    "play": "game watch position moves param opponent seed json",
+    "bench": "game position moves param sims net seconds json",
     "analyse": "game position moves param nodes plan seed tree json",
     "match": "players game games seed player_seed param threads json",
     "gate": "candidate champion game rule pairs unit alpha luck seeds seed workers threads param out replays json",
@@ -79,6 +80,7 @@ IGNORED = [
                              ("seed", "0"), ("player_seed", "0"), ("workers", "1"), ("threads", "1"),
                              ("param", "players=1"), ("json",))
     ),
+    ("width", ("bench", "pig", "--net", "dummy"), ("--width", "128"), "--net names the network"),
     ("minutes", (*LEARN, "--rounds", "5"), ("--minutes", "1"), "expected one of them"),
     ("rounds", (*LEARN, "--minutes", "1"), ("--rounds", "5"), "expected one of them"),
     ("judge", (*LEARN, "--rounds", "1"), ("--judge",), "nothing is known to measure"),

@@ -18,6 +18,7 @@ SLOW = ("numba", "numpy", "llvmlite", "pyspiel", "aleazero.games.base", "aleazer
         # A verb's options make some versions of typer import pydantic; that is not ours to mend.
         (["analyse", "--help"], SLOW),
         (["play", "--help"], SLOW),
+        (["bench", "--help"], SLOW),
     ],
 )
 def test_help_imports_nothing_slow(words, slow):
@@ -37,11 +38,11 @@ def test_help_imports_nothing_slow(words, slow):
 def test_every_verb_is_listed_with_what_it_does(run):
     result = run("--help")
     assert result.exit_code == 0
-    for verb in ("games", "analyse", "play", "check", "cache", "demo"):
+    for verb in ("games", "analyse", "play", "check", "bench", "cache", "demo"):
         assert f"{verb} " in result.stdout
 
 
-@pytest.mark.parametrize("verb", ["analyse", "play", "check"])
+@pytest.mark.parametrize("verb", ["analyse", "play", "check", "bench"])
 def test_help_has_examples(run, verb):
     assert f"aleazero {verb} pig" in run(verb, "--help").stdout
 
