@@ -40,6 +40,7 @@ bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Y
 	$(BIN)/aleazero bench chance --json chance.json
 	$(BIN)/aleazero bench yatzy --json yatzy.json
 	$(BIN)/aleazero bench e2e --json e2e.json
+	$(BIN)/python -m benchmarks.ceiling --json ceiling.json
 
 champions: setup  ## Train the players that ship again (an hour), and put them into the package
 	$(BIN)/aleazero train configs/yatzy.yaml --run runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew
