@@ -40,6 +40,7 @@ bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Y
 	$(BIN)/python -m benchmarks chance --json chance.json
 	$(BIN)/python -m benchmarks yatzy --json yatzy.json
 	$(BIN)/python -m benchmarks selfplay --json selfplay.json
+	$(BIN)/python -m benchmarks ceiling --json ceiling.json
 
 champions: setup  ## Train the players that ship again (an hour), and put them into the package
 	$(BIN)/aleazero train configs/yatzy.yaml --run runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew

@@ -30,5 +30,13 @@ def benchmarks() -> None:
     """Measure the speed of AleaZero, compare it with other libraries, and compare chance modes with exact values."""
 
 
+@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []})
+def ceiling(context: typer.Context) -> None:
+    """Measure the search's share of the speed of the same search in C++."""
+    from benchmarks.ceiling.__main__ import main
+
+    raise typer.Exit(main(context.args))
+
+
 if __name__ == "__main__":
     run(app, "python -m benchmarks")

@@ -14,7 +14,7 @@ import typer
 
 import aleazero
 from aleazero.cli.options import USER_ERROR, OneLineErrors, error_line, one_line
-from aleazero.cli.verbs import analyse, evaluate, games, match, play, replay, runs, selfplay, train, yatzy
+from aleazero.cli.verbs import analyse, bench, evaluate, games, match, play, replay, runs, selfplay, train, yatzy
 from aleazero.files import reason
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ oracle = typer.Typer(no_args_is_help=True, help="Show exact values, and play by 
 oracle.add_typer(yatzy.oracle, name="yatzy")
 app.add_typer(oracle, name="oracle")
 app.add_typer(replay.app, name="replay")
+app.command("bench")(bench.bench)
 app.add_typer(games.cache_app, name="cache")
 app.command("demo")(games.demo)
 

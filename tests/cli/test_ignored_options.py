@@ -13,7 +13,8 @@ import typer
 from aleazero.cli.main import app
 
 EFFECTIVE = {
-    "play": "game watch position moves param engine seed json",
+    "play": "game watch position moves param opponent seed json",
+    "bench": "game position moves param sims net seconds json",
     "analyse": "game position moves param nodes plan seed tree json",
     "match": "players game games seed player_seed param threads json",
     "gate": "candidate champion game rule pairs unit alpha luck seeds seed workers threads param out replays json",
@@ -86,6 +87,7 @@ IGNORED = [
         for name in ("minutes", "rounds", "seed")
     ),
     ("param", CONFIG, ("--param", "target=9"), "pig.yaml has the settings, expected --set params.KEY=VALUE"),
+    ("width", ("bench", "pig", "--net", "dummy"), ("--width", "128"), "--net names the network"),
     ("sims", (*SELFPLAY, "--sims-by-class", "decision=3"), ("--sims", "64"), "names every class"),
     ("fast_sims", SELFPLAY, ("--fast-sims", "16"), "expected --full-share below 1"),
     ("inference", SELFPLAY, ("--inference", "onnxruntime"), "dummy, which computes nothing"),

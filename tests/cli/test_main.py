@@ -27,6 +27,7 @@ SLOW = (
         # A verb's options make some versions of typer import pydantic; that is not ours to mend.
         (["analyse", "--help"], SLOW),
         (["play", "--help"], SLOW),
+        (["bench", "--help"], SLOW),
     ],
 )
 def test_help_imports_nothing_slow(words, slow):
@@ -46,11 +47,11 @@ def test_help_imports_nothing_slow(words, slow):
 def test_every_verb_is_listed_with_what_it_does(run):
     result = run("--help")
     assert result.exit_code == 0
-    for verb in ("games", "analyse", "play", "check", "cache", "demo"):
+    for verb in ("games", "analyse", "play", "check", "bench", "cache", "demo"):
         assert f"{verb} " in result.stdout
 
 
-@pytest.mark.parametrize("verb", ["analyse", "play", "check"])
+@pytest.mark.parametrize("verb", ["analyse", "play", "check", "bench"])
 def test_help_has_examples(run, verb):
     assert f"aleazero {verb} pig" in run(verb, "--help").stdout
 
