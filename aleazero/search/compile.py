@@ -21,7 +21,7 @@ from aleazero.jit import clear_cache as clear_cache
 from aleazero.search.borrow import borrow
 from aleazero.search.compile_parts import PartCompiler
 
-OURS = ("aleazero.search.", "aleazero.nets.", "aleazero.training.")
+OURS = ("aleazero.search.", "aleazero.nets.", "aleazero.selfplay.", "aleazero.training.")
 """Where functions are that take many arrays at a time, all of them borrowed."""
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}

@@ -12,6 +12,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
+from aleazero.games.luck import PLAYED, stream_key
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 from aleazero.search.streams import extend_key_bits
 
@@ -21,6 +22,7 @@ MOST_EVENTS: Final = 10_000
 """Chance events in a row before the rules count as broken."""
 
 _S11 = np.uint64(11)
+_PLAYED = np.uint64(stream_key(PLAYED))
 
 
 def make_settle(kernels: Kernels) -> Callable[..., Any]:
@@ -30,8 +32,7 @@ def make_settle(kernels: Kernels) -> Callable[..., Any]:
     def settle(state: Any, key: Any, events: Any, scratch: Any) -> Any:
         stop = events + MOST_EVENTS
         while kind_of(state) == CHANCE:
-            u = float(extend_key_bits(key, np.uint64(events)) >> _S11) * (1.0 / 9007199254740992.0)
-            outcome = np.int64(draw(state, u, scratch))
+            outcome = np.int64(draw(state, unit_of(extend_key_bits(key, np.uint64(events))), scratch))
             if outcome == BAD_OUTCOME or events == stop:
                 return np.int64(UNSETTLED)
             apply_outcome(state, outcome)
@@ -39,3 +40,22 @@ def make_settle(kernels: Kernels) -> Callable[..., Any]:
         return np.int64(events)
 
     return settle
+
+
+def unit_of(bits: Any) -> float:
+    """The top 53 of 64 bits as a number in [0, 1)."""
+    return float(bits >> _S11) * (1.0 / 9007199254740992.0)
+
+
+def make_event(kernels: Kernels) -> Callable[..., Any]:
+    """``event(state, seed, viewer, count, scratch) -> outcome``: ``games.luck.played_outcome``, or BAD_OUTCOME.
+
+    For games without a ``played_outcome`` of their own, which is not compiled.
+    """
+    draw = make_draw(kernels)
+
+    def event(state: Any, seed: Any, viewer: Any, count: Any, scratch: Any) -> Any:
+        key = extend_key_bits(extend_key_bits(_PLAYED, seed), np.uint64(viewer))
+        return np.int64(draw(state, unit_of(extend_key_bits(key, np.uint64(count))), scratch))
+
+    return event

@@ -80,7 +80,7 @@ def play_games(
 
 def _compile(game: Game) -> None:
     """Compile once, here, what workers would all compile for themselves."""
-    Actor(game, "uniform", SelfplayConfig(parallel=1)).warm_up()
+    Actor(game, "uniform", SelfplayConfig(parallel=1))
 
 
 def fit(

@@ -9,9 +9,9 @@ import aleazero
 from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.replay.check_episode import check_episode
-from aleazero.selfplay.actor import THOUGHT, Actor
-from aleazero.selfplay.boards import KernelBoards, PlainBoards
+from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
+from aleazero.selfplay.running_games import THOUGHT
 
 GAMES = {
     "pig": {"target": 20},
@@ -160,24 +160,15 @@ def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
         assert record.afterstate[0]  # the first roll is a chance node that a search may be asked about
 
 
-@pytest.mark.parametrize("name", ["pig", "2048", "yatzy"])
-def test_boards_see_the_same_in_native_code_and_through_the_facade(name: str) -> None:
-    game = aleazero.load_game(name, **GAMES[name])
-    native, plain = KernelBoards(game, 2), PlainBoards(game, 2)
-    luck = np.random.default_rng(3)
-    for boards in (native, plain):
-        boards.start(1)
-    for _ in range(60):
-        np.testing.assert_array_equal(native.facts[1], plain.facts[1])
-        np.testing.assert_array_equal(native.masks[1], plain.masks[1])
-        np.testing.assert_array_equal(native.observations[1], plain.observations[1])
-        assert native.state(1).key() == plain.state(1).key()
-        state = plain.state(1)
-        if state.is_terminal():
-            break
-        action = int(luck.choice(state.legal_actions()))
-        native.step(1, action)
-        plain.step(1, action)
+def test_an_actor_plays_again_after_its_games_were_left() -> None:
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    actor = Actor(game, Noisy(game), SelfplayConfig(**short("pig")), seed=4, iteration=2)
+    games = actor.play(range(5))
+    next(games)
+    games.close()
+    found = sorted(actor.play(range(5)), key=lambda record: record.game_number)
+    for record, wanted in zip(found, played("pig")[1], strict=True):
+        assert record.equals(wanted)
 
 
 def test_afterstates_carry_the_value_of_the_executed_action() -> None:
