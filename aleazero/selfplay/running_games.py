@@ -287,12 +287,13 @@ EMPTY: Final = 0  # nothing: there is no game
 MOVING: Final = 1  # move on from its state
 SEARCHING: Final = 2  # wait for its search, then play the result
 AT_CHANCE: Final = 3  # wait for an outcome: the game's own dice are drawn in Python
-OVER: Final = 4
-TOO_LONG: Final = 5  # more than max_plies decisions
-SEARCH_FAILED: Final = 6
-BAD_CHANCE: Final = 7  # chance cannot be drawn
-BROKEN: Final = 8  # a viewer, player or decision class that does not exist
-NO_ROOM: Final = 9  # of the call, not of a row: the arrays must grow first
+DRAWN: Final = 4  # apply that outcome
+OVER: Final = 5
+TOO_LONG: Final = 6  # more than max_plies decisions
+SEARCH_FAILED: Final = 7
+BAD_CHANCE: Final = 8  # chance cannot be drawn
+BROKEN: Final = 9  # a viewer or decision class that does not exist
+NO_ROOM: Final = 10  # of the call, not of a row: the arrays must grow first
 
 FIRST_STEPS: Final = 128
 FIRST_DECISIONS: Final = 64
@@ -571,7 +572,7 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
                     status = play_result(games, searches, row, scratch, settings, temperatures)
                 elif ended == FAILED:
                     status = SEARCH_FAILED
-            elif status == AT_CHANCE:
+            elif status == DRAWN:
                 add_step(games, row, -1, games.outcomes[row])
                 apply_outcome(games.states[row], games.outcomes[row])
                 status = MOVING
@@ -725,6 +726,7 @@ class CompiledGames:
         for row in np.flatnonzero(games.statuses == AT_CHANCE).tolist():
             seed, count = int(games.keys[row, DICE_KEY]), int(games.counts[row, EVENT])
             games.outcomes[row] = draw(games.states[row].copy(), seed, count)
+            games.statuses[row] = DRAWN
 
     def _give_noise(self) -> None:
         """Keys of the noise at the roots of the searches that were started."""
