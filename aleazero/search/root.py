@@ -20,7 +20,6 @@ from aleazero.search.result import OutcomeStats, SearchResult
 from aleazero.search.streams import NOISE, extend_key_bits
 from aleazero.search.tree import EVALUATIONS, NO_NODE, SEED, Roots, Tree
 
-
 _NOISE = np.uint64(stream_key(NOISE))
 
 NARROW: Final = 1

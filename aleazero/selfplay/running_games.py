@@ -488,11 +488,11 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
         searches.statuses[row] = IDLE
         action = choose(games, searches.roots, row, temperatures[ply], scratch)
         status = execute(games, row, action, settings.max_plies)
-        if settings.closed and kind_of(games.states[row]) == CHANCE:
-            if read_value_after(searches.trees, row, action, scratch.value):
-                games.found[row, ply] |= HAS_AFTER
-                for p in range(len(scratch.value)):
-                    games.after[row, ply, p] = scratch.value[p]
+        has_node = settings.closed and kind_of(games.states[row]) == CHANCE
+        if has_node and read_value_after(searches.trees, row, action, scratch.value):
+            games.found[row, ply] |= HAS_AFTER
+            for p in range(len(scratch.value)):
+                games.after[row, ply, p] = scratch.value[p]
         return status
 
     def play_chance(games: Games, row: Any, scratch: GamesScratch) -> Any:
@@ -568,7 +568,7 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
             status = games.statuses[row]
             if status == SEARCHING:
                 ended = searches.statuses[row]
-                if ended == DONE or ended == FULL or ended == EVALUATIONS_SPENT:
+                if ended in (DONE, FULL, EVALUATIONS_SPENT):
                     status = play_result(games, searches, row, scratch, settings, temperatures)
                 elif ended == FAILED:
                     status = SEARCH_FAILED
