@@ -6,12 +6,16 @@ its batch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
+from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
+from aleazero.search.forest import tree_size
 from aleazero.search.lockstep import Lockstep
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord
@@ -76,3 +80,28 @@ class Actor:
         finally:  # also after an error, or if the caller takes no more records
             self._driver.clear()
             self._games.clear()
+
+
+def require_memory(game: Game, evaluator: Any, config: SelfplayConfig, workers: int, games: int) -> None:
+    """Refuse settings whose trees would not fit the machine."""
+    has = machine_memory()
+    trees = min(workers * config.parallel, games)
+    needed = trees * tree_size(game, evaluator, config.search())
+    if has is not None and needed > has:
+        chance = " or another chance than full" if config.chance is not None and config.chance.exact_up_to else ""
+        raise ConfigError(
+            f"{trees:,} games at once would need about {needed / 2**30:,.0f} GB, the machine has {has / 2**30:,.0f}: "
+            f"expected fewer workers, parallel games or simulations{chance}"
+        )
+
+
+def machine_memory() -> int | None:
+    """Bytes that the machine has, or that this process's group may use; None where it does not tell."""
+    try:
+        has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    try:
+        return min(has, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # no such group, or "max": no limit
+        return has

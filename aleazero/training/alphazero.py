@@ -19,9 +19,8 @@ from aleazero.replay.meta import Origin
 from aleazero.replay.window import Window
 from aleazero.replay.writer import ShardWriter
 from aleazero.search.evaluator import Uniform
-from aleazero.selfplay.actor import Actor
+from aleazero.selfplay.actor import Actor, require_memory
 from aleazero.selfplay.config import SelfplayConfig
-from aleazero.selfplay.memory import require_memory
 from aleazero.training.config import TrainConfig
 from aleazero.training.workers import Job, Taken, Workers
 

@@ -9,7 +9,9 @@ import aleazero
 from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck, stream_key
 from aleazero.replay.check_episode import check_episode
-from aleazero.selfplay.actor import Actor
+from aleazero.search.forest import tree_size
+from aleazero.selfplay import actor as actor_module
+from aleazero.selfplay.actor import Actor, machine_memory, require_memory
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
 from aleazero.selfplay.running_games import THOUGHT
 
@@ -294,3 +296,21 @@ def test_bad_settings_are_refused() -> None:
         SelfplayConfig(sims=3)
     with pytest.raises(ConfigError, match="mark is 0, expected at least 1"):
         SelfplayConfig(simulations_by_class={"mark": 0})
+
+
+def test_what_does_not_fit_is_refused(monkeypatch) -> None:
+    yatzy, config = aleazero.load_game("yatzy"), SelfplayConfig(simulations=64, parallel=128, chance="full")
+    a_tree = tree_size(yatzy, None, config.search())
+    monkeypatch.setattr(actor_module, "machine_memory", lambda: 256 * a_tree)
+    require_memory(yatzy, None, config, workers=2, games=10**6)
+    require_memory(yatzy, None, config, workers=3, games=256)  # no more games at once than there are
+    with pytest.raises(ConfigError, match=r"384 games at once .* GB, .*: expected fewer workers, .* chance than full$"):
+        require_memory(yatzy, None, config, workers=3, games=10**6)
+    with pytest.raises(ConfigError, match=r"expected fewer workers, parallel games or simulations$"):
+        require_memory(yatzy, None, SelfplayConfig(simulations=10**6), workers=2, games=10**6)
+    monkeypatch.setattr(actor_module, "machine_memory", lambda: None)
+    require_memory(yatzy, None, config, workers=10**6, games=10**9)
+
+
+def test_the_machine_has_some_memory() -> None:
+    assert machine_memory() is None or machine_memory() > 2**26
