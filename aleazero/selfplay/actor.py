@@ -13,13 +13,15 @@ from typing import Any
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import tree_size
 from aleazero.search.lockstep import Lockstep
+from aleazero.selfplay.compiled_games import CompiledGames
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord
-from aleazero.selfplay.running_games import Setting, make_games
+from aleazero.selfplay.running_games import PlainGames, RunningGames, Setting
 
 
 class Actor:
@@ -43,7 +45,9 @@ class Actor:
         leaves = search.in_flight * largest_visit(chance_of(search, game, evaluator), game)
         rows = max(leaves, trees * search.in_flight)
         self._driver = Lockstep(game, evaluator, search, "auto", trees, rows, pad=True)
-        self._games = make_games(Setting(game, self.config, seed, iteration, values_known), self._driver)
+        setting = Setting(game, self.config, seed, iteration, values_known)
+        compiled = isinstance(game, KernelGame)
+        self._games: RunningGames = (CompiledGames if compiled else PlainGames)(setting, self._driver)
 
     @property
     def decisions(self) -> int:

@@ -12,10 +12,11 @@ import aleazero
 from aleazero import ContractError
 from aleazero.search.root import best_slot, noise_key, noise_keys, position_of
 from aleazero.search.tree import make_roots
-from aleazero.selfplay import running_games
+from aleazero.selfplay import compiled_games
 from aleazero.selfplay.actor import Actor
+from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
-from aleazero.selfplay.running_games import CompiledGames, GamesScratch, PlainGames, drawn_slot, exact_sum
+from aleazero.selfplay.running_games import PlainGames
 from tests.selfplay.test_actor import GAMES, Noisy
 
 SETTINGS = {
@@ -66,8 +67,8 @@ def test_so_do_those_whose_values_are_not_known() -> None:
 def test_room_for_steps_and_decisions_grows(name: str, monkeypatch) -> None:
     settings = {"simulations": 2}
     wanted, *_ = records(name, settings, CompiledGames)
-    monkeypatch.setattr(running_games, "FIRST_STEPS", 1)
-    monkeypatch.setattr(running_games, "FIRST_DECISIONS", 1)
+    monkeypatch.setattr(compiled_games, "FIRST_STEPS", 1)
+    monkeypatch.setattr(compiled_games, "FIRST_DECISIONS", 1)
     found, *_ = records(name, settings, CompiledGames)
     assert all(one.equals(other) for one, other in zip(found, wanted, strict=True))
 
