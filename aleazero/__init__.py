@@ -63,11 +63,6 @@ if TYPE_CHECKING:
     from aleazero.oracles.solve import (
         solve,
     )
-    from aleazero.players.agent import (
-        Agent,
-        AgentInput,
-        make_agent,
-    )
     from aleazero.players.make import (
         make_player,
     )
@@ -110,11 +105,12 @@ if TYPE_CHECKING:
         Search,
     )
     from aleazero.selfplay.environment import (
+        Agent,
+        AgentInput,
         EnvConfig,
         Environment,
         EnvStep,
-    )
-    from aleazero.selfplay.episode import (
+        make_agent,
         self_play_episode,
     )
 
@@ -170,13 +166,13 @@ _HOMES = {
     "Search": "aleazero.search.search",
     "Player": "aleazero.players.player",
     "make_player": "aleazero.players.make",
-    "Agent": "aleazero.players.agent",
-    "AgentInput": "aleazero.players.agent",
-    "make_agent": "aleazero.players.agent",
+    "Agent": "aleazero.selfplay.environment",
+    "AgentInput": "aleazero.selfplay.environment",
+    "make_agent": "aleazero.selfplay.environment",
     "EnvConfig": "aleazero.selfplay.environment",
     "EnvStep": "aleazero.selfplay.environment",
     "Environment": "aleazero.selfplay.environment",
-    "self_play_episode": "aleazero.selfplay.episode",
+    "self_play_episode": "aleazero.selfplay.environment",
     "PlayedGame": "aleazero.evaluation.match",
     "play_match": "aleazero.evaluation.match",
     "RegretReport": "aleazero.evaluation.regret",

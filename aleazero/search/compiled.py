@@ -108,6 +108,11 @@ class CompiledGroup:
         nodes, edges = (array.view(np.ndarray) for array in (self.nodes, self.edges))  # records are slow to read
         self.read = Read(nodes, edges, arrays.states, self.totals, self.counters)
 
+    @property
+    def arrays(self) -> Tree:
+        """The arrays of all trees, as they are now; room for more may replace them."""
+        return self._arrays
+
     def tree_at(self, place: int) -> Tree:
         """The arrays of one tree."""
         return tree_at(self._arrays._replace(nodes=self.nodes, edges=self.edges), place)

@@ -31,7 +31,7 @@ from aleazero.search.engine import (
 )
 from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
 from aleazero.search.result import SearchResult
-from aleazero.search.root import Request, read_result, touch_roots, touches_root
+from aleazero.search.root import NARROW, NOISE_AT_ROOT, Request, Searches, noise_key, prepare_roots, read_result
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Logits and values, by row."""
@@ -65,18 +65,24 @@ class Lockstep:
         self._any_size = getattr(evaluator, "any_size", False)
         self._sees_states = getattr(evaluator, "sees_states", False)
         self._requests: list[Request | None] = [None] * count
-        self._to_touch: set[int] = set()
-        self._chunk = 64
+        self.to_prepare = np.zeros(count, np.int8)
+        """What is done at each root between its evaluation and the first simulation: bits of ``search/root.py``."""
+        self.noise_keys = np.zeros(count, np.uint64)
+        """Keys of the noise at the roots that are to have some."""
+        self.chunk = 64
+        """Simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:
         """Plant a tree."""
         self._requests[place] = request
         self.group.plant(place, request.state, request.seed)
-        self.group.pauses[place] = self._chunk
+        self.group.pauses[place] = self.chunk
         self.group.limits[place] = request.simulations or self.config.num_simulations
-        self._to_touch.discard(place)
-        if touches_root(request, self.config):
-            self._to_touch.add(place)
+        noisy = request.noise and self.config.noise_alpha > 0
+        self.to_prepare[place] = NARROW * (request.actions is not None) | NOISE_AT_ROOT * noisy
+        if noisy:
+            self.noise_keys[place] = noise_key(request.seed, request.position)
+        if self.to_prepare[place]:
             self.group.pauses[place] = 0
 
     def round(self) -> None:
@@ -85,11 +91,11 @@ class Lockstep:
         group = self.group
         self._go_on()
         group.advance()
-        if self._to_touch and self._touch_roots():
+        if self._prepare_roots():
             group.advance()
         if group.seen & SOME_PAUSED:
             quick = time.monotonic() - before < CHUNK_SECONDS
-            self._chunk = min(2**30, max(1, self._chunk * 2 if quick else self._chunk // 2))
+            self.chunk = min(2**30, max(1, self.chunk * 2 if quick else self.chunk // 2))
         if group.seen & SOME_WAITING:
             self._evaluate()
 
@@ -98,20 +104,28 @@ class Lockstep:
         group = self.group
         if group.seen & SOME_PAUSED:
             for place in np.flatnonzero(group.statuses == PAUSED).tolist():
-                group.pauses[place] = group.trees[place].simulations + self._chunk
+                group.pauses[place] = group.trees[place].simulations + self.chunk
                 group.statuses[place] = READY
 
-    def _touch_roots(self) -> bool:
+    def _prepare_roots(self) -> bool:
         """Narrow and disturb the roots that are evaluated; whether there were any."""
         group = self.group
         if not group.seen & SOME_PAUSED:
             return False
-        ready = [place for place in np.flatnonzero(group.statuses == PAUSED).tolist() if place in self._to_touch]
-        touch_roots(group, {place: request for place in ready if (request := self._requests[place])}, self.config)
-        group.pauses[ready] = self._chunk
+        ready = np.flatnonzero((self.to_prepare != 0) & (group.statuses == PAUSED))
+        if not len(ready):
+            return False
+        narrowed = {
+            place: request.actions
+            for place in ready[(self.to_prepare[ready] & NARROW) != 0].tolist()
+            if (request := self._requests[place]) is not None and request.actions is not None
+        }
+        noisy = ready[(self.to_prepare[ready] & NOISE_AT_ROOT) != 0]
+        prepare_roots(group, narrowed, noisy.tolist(), self.noise_keys[noisy].tolist())
+        group.pauses[ready] = self.chunk
         group.statuses[ready] = READY
-        self._to_touch.difference_update(ready)
-        return bool(ready)
+        self.to_prepare[ready] = 0
+        return True
 
     def _evaluate(self) -> None:
         leaves, owners = self.group.waiting(with_states=self._sees_states)
@@ -186,18 +200,25 @@ class Lockstep:
             raise self.group.error(place)
         return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
 
+    def searches(self) -> Searches | None:
+        """The searches as arrays, for compiled code that starts and reads them; None if the trees are objects."""
+        group: Any = self.group
+        if not hasattr(group, "arrays"):
+            return None
+        return Searches(group.arrays, group.roots, group.statuses, group.pauses, group.limits, self.to_prepare)
+
     def settle(self) -> None:
         """Take in what was answered, and go no further."""
         self.group.pauses[:] = 0
         self.group.advance()
-        if self._touch_roots():
+        if self._prepare_roots():
             self.group.pauses[:] = 0
             self.group.advance()
 
     def clear(self) -> None:
         """Forget every tree."""
         self.group.clear()
-        self._to_touch.clear()
+        self.to_prepare[:] = 0
 
 
 def _make_group(game: Game, evaluator: Any, config: SearchConfig, backend: str, count: int, places: int) -> Group:

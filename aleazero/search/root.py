@@ -6,13 +6,24 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, IllegalActionError, PositionError
 from aleazero.games.base import CHANCE, DECISION, Game, State
-from aleazero.native.random import NOISE, check_seed, stream_key
+from aleazero.native.random import NOISE, check_seed, extend_key_bits, stream_key
 from aleazero.search.config import SearchConfig
-from aleazero.search.engine import Group, GrownTree
+from aleazero.search.engine import PLANTED, Group, GrownTree
 from aleazero.search.result import OutcomeStats, SearchResult
+from aleazero.search.tree import EVALUATIONS, NO_NODE, SEED, Roots, Tree
+
+_NOISE = np.uint64(stream_key(NOISE))
+
+NARROW: Final = 1
+NOISE_AT_ROOT: Final = 2
+"""What is done at a root between its evaluation and the first simulation: drop actions, mix noise into the priors."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,12 @@ class Request:
     @cached_property
     def position(self) -> int:
         """Sixty-four bits that stand for the state, in every process the same."""
-        return int.from_bytes(hashlib.blake2b(self.state.key(), digest_size=8).digest(), "little")
+        return position_of(self.state.key())
+
+
+def position_of(state_key: bytes) -> int:
+    """Sixty-four bits that stand for the key of a state, in every process the same."""
+    return int.from_bytes(hashlib.blake2b(state_key, digest_size=8).digest(), "little")
 
 
 def make_request(
@@ -76,21 +92,24 @@ def narrowed(state: State, actions: Sequence[int]) -> list[int]:
     return sorted({int(action) for action in actions})
 
 
-def touches_root(request: Request, config: SearchConfig) -> bool:
-    """Whether something is done at the root between its evaluation and the first simulation."""
-    return request.actions is not None or (request.noise and config.noise_alpha > 0)
+def noise_key(seed: int, position: int) -> int:
+    """The key of the noise at the root of a search."""
+    return stream_key(NOISE, seed, position)
 
 
-def touch_roots(group: Group, requests: dict[int, Request], config: SearchConfig) -> None:
-    """Narrow the actions of the roots at these places, and mix noise into their priors, as asked for."""
-    keys: dict[int, int] = {}
-    for place, request in requests.items():
-        if request.actions is not None:
-            group.trees[place].restrict(request.actions)
-        if request.noise and config.noise_alpha > 0:
-            keys[place] = stream_key(NOISE, request.seed, request.position)
-    if keys:
-        group.mix_noise(list(keys), list(keys.values()))
+def noise_keys(seeds: NDArray[np.uint64], state_keys: Sequence[bytes]) -> NDArray[np.uint64]:
+    """``noise_key`` of many searches, from their seeds and the keys of their states."""
+    digests = b"".join([hashlib.blake2b(key, digest_size=8).digest() for key in state_keys])
+    keys: NDArray[np.uint64] = extend_key_bits(extend_key_bits(_NOISE, seeds), np.frombuffer(digests, "<u8"))
+    return keys
+
+
+def prepare_roots(group: Group, narrowed: dict[int, list[int]], noisy: list[int], noise_keys: list[int]) -> None:
+    """Drop all but some actions of the roots at some places, and mix noise into the priors at some, by their keys."""
+    for place, actions in narrowed.items():
+        group.trees[place].restrict(actions)
+    if noisy:
+        group.mix_noise(noisy, noise_keys)
 
 
 def read_result(tree: GrownTree, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:
@@ -121,3 +140,65 @@ def _outcomes(state: State, tree: GrownTree) -> list[OutcomeStats]:
         value = None if total is None or not visits else total / visits
         stats.append(OutcomeStats(outcome, chances.get(outcome), visits, value))
     return stats
+
+
+# -- the functions below run inside compiled code ---------------------------------------------------------------
+
+
+class Searches(NamedTuple):
+    """The searches of a compiled group, for compiled code that starts many and reads their results. b trees."""
+
+    trees: Tree  # all of them
+    roots: Roots
+    statuses: Any  # (b,) int64
+    pauses: Any  # (b,) int64
+    limits: Any  # (b,) int64: simulations
+    to_prepare: Any  # (b,) int8: NARROW, NOISE_AT_ROOT
+
+
+def start_search(searches: Searches, b: Any, state: Any, seed: Any, simulations: Any, chunk: Any, noisy: Any) -> None:
+    """Start a search at a free place. With noise it pauses at the root, to be given it there, else after a chunk."""
+    trees = searches.trees
+    for i in range(len(state)):
+        trees.states[b, 0, i] = state[i]
+    trees.luck[b, SEED] = seed
+    searches.limits[b] = simulations
+    searches.to_prepare[b] = NOISE_AT_ROOT if noisy else 0
+    searches.pauses[b] = 0 if noisy else chunk
+    searches.statuses[b] = PLANTED
+
+
+def evaluations_of(searches: Searches, b: Any) -> Any:
+    """Leaves of a search that the evaluator was called with."""
+    return searches.trees.counters[b, EVALUATIONS]
+
+
+def best_slot(roots: Roots, b: Any) -> Any:
+    """Where the action of ``SearchResult.best_action`` stands among the root's: most visits, q, prior, lowest id."""
+    best = np.int64(0)
+    for slot in range(1, roots.counts[b]):
+        visits, most = roots.visits[b, slot], roots.visits[b, best]
+        q, best_q = roots.q[b, slot], roots.q[b, best]
+        if visits != most:
+            better = visits > most
+        elif q != best_q and not (np.isnan(q) and np.isnan(best_q)):
+            better = q > best_q or np.isnan(best_q)
+        else:
+            better = roots.priors[b, slot] > roots.priors[b, best]  # actions ascend: an equal one comes too late
+        if better:
+            best = np.int64(slot)
+    return best
+
+
+def read_value_after(trees: Tree, b: Any, action: Any, out: Any) -> bool:
+    """The mean by player after an action of the root (closed loop); whether it was tried."""
+    root = trees.nodes[b, 0]
+    for slot in range(root.num_edges):
+        edge = trees.edges[b, root.first_edge + slot]
+        if edge.action == action:
+            if edge.child == NO_NODE or trees.nodes[b, edge.child].visits == 0:
+                return False
+            for p in range(len(out)):
+                out[p] = trees.totals[b, edge.child, p] / trees.nodes[b, edge.child].visits
+            return True
+    return False

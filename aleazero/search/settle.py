@@ -12,13 +12,15 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
-from aleazero.native.random import extend_key_bits, unit_bits
+from aleazero.native.random import GAME_DICE, extend_key_bits, stream_key, unit_bits
 from aleazero.search.chance import BAD_OUTCOME, make_draw
 
 UNSETTLED: Final = -1
 """Chance is broken."""
 MOST_EVENTS: Final = 10_000
 """Chance events in a row before the rules count as broken."""
+
+_DICE = np.uint64(stream_key(GAME_DICE))
 
 
 def make_settle(kernels: Kernels) -> Callable[..., Any]:
@@ -37,3 +39,17 @@ def make_settle(kernels: Kernels) -> Callable[..., Any]:
         return np.int64(events)
 
     return settle
+
+
+def make_event(kernels: Kernels) -> Callable[..., Any]:
+    """``event(state, seed, viewer, count, scratch) -> outcome``: ``games.luck.played_outcome``, or BAD_OUTCOME.
+
+    For games without a ``played_outcome`` of their own, which is not compiled.
+    """
+    draw = make_draw(kernels)
+
+    def event(state: Any, seed: Any, viewer: Any, count: Any, scratch: Any) -> Any:
+        key = extend_key_bits(extend_key_bits(_DICE, seed), np.uint64(viewer))
+        return np.int64(draw(state, unit_bits(extend_key_bits(key, np.uint64(count))), scratch))
+
+    return event

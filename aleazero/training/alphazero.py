@@ -23,9 +23,8 @@ from aleazero.replay.shard import ShardWriter
 from aleazero.replay.shard_format import Origin
 from aleazero.replay.window import Window
 from aleazero.search.evaluator import Uniform
-from aleazero.selfplay.actor import Actor
+from aleazero.selfplay.actor import Actor, require_memory
 from aleazero.selfplay.config import SelfplayConfig
-from aleazero.selfplay.memory import require_memory
 from aleazero.selfplay.record import EpisodeRecord
 from aleazero.training.config import TrainConfig
 
@@ -133,7 +132,7 @@ def _play(job: SelfplayJob, numbers: Iterator[int]) -> Iterator[tuple[int, Finis
 
 def _compile(game: Game) -> None:
     """Compile once, here, what workers would all compile for themselves."""
-    Actor(game, "uniform", SelfplayConfig(parallel=1)).warm_up()
+    Actor(game, "uniform", SelfplayConfig(parallel=1))
 
 
 def fit(

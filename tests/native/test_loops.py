@@ -21,7 +21,7 @@ from aleazero.nets.table_play import make_run
 from aleazero.nets.tables import has_board, make_value_boards, shape_of
 from aleazero.search.loop import make_loop
 from aleazero.search.plan_loop import make_plan_loop
-from aleazero.selfplay import boards
+from aleazero.selfplay.compiled_games import make_proceed, make_replay
 from aleazero.training.table_loop import make_learn, make_move
 from aleazero.training.turns_compiled import make_lane_loop
 
@@ -48,7 +48,8 @@ def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
         "search": make_loop(kernels),
         "plan": make_plan_loop(kernels),
         "lanes": make_lane_loop(kernels),
-        "look": boards.make_look(kernels),
+        "selfplay": make_proceed(kernels),
+        "replay": make_replay(kernels),
         "ends": values.make_look(kernels, kernels.reads_points),
     }
     if has_board(game):

@@ -11,6 +11,8 @@ from test_twin import GAMES, POSITIONS, same
 
 import aleazero
 from aleazero import ChanceConfig, ConfigError, EvaluatorError, Forest, PositionError, Search, SearchConfig
+from aleazero.search.evaluator import Uniform
+from aleazero.search.forest import mean_branches, tree_size
 
 
 class RowByRow:
@@ -460,3 +462,22 @@ def test_a_closed_forest_is_refused(threads: int) -> None:
             use()
     assert forest.pending == 0
     forest.close()  # once more does no harm
+
+
+def test_branches_by_hand() -> None:
+    assert mean_branches(aleazero.load_game("dice_game")) == (pytest.approx(2, abs=0.2), pytest.approx(6, abs=1))
+    actions, outcomes = mean_branches(aleazero.load_game("tic_tac_toe"))
+    assert 4 < actions < 6
+    assert outcomes == 1
+
+
+@pytest.mark.parametrize("chance", ["sampling", "stratified", "full"])
+@pytest.mark.parametrize("name", ["yatzy", "pig", "2048"])
+def test_a_tree_is_about_as_large_as_told(name, chance) -> None:
+    game = aleazero.load_game(name)
+    config = SearchConfig(num_simulations=200, chance=chance)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    result = aleazero.Search(game, "uniform", config).run(state)
+    assert result.stats.tree_bytes / 4 < tree_size(game, Uniform(), config) < result.stats.tree_bytes * 8

@@ -10,8 +10,9 @@ from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import SELFPLAY_SEARCH, stream_key
 from aleazero.replay.check import check_episode
-from aleazero.selfplay.actor import Actor
-from aleazero.selfplay.boards import KernelBoards, PlainBoards
+from aleazero.search.forest import tree_size
+from aleazero.selfplay import actor as actor_module
+from aleazero.selfplay.actor import Actor, machine_memory, require_memory
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
 
 GAMES = {
@@ -161,24 +162,15 @@ def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
         assert record.afterstate[0]  # the first roll is a chance node that a search may be asked about
 
 
-@pytest.mark.parametrize("name", ["pig", "2048", "yatzy"])
-def test_boards_see_the_same_in_native_code_and_through_the_facade(name: str) -> None:
-    game = aleazero.load_game(name, **GAMES[name])
-    native, plain = KernelBoards(game, 2), PlainBoards(game, 2)
-    luck = np.random.default_rng(3)
-    for boards in (native, plain):
-        boards.start(1)
-    for _ in range(60):
-        np.testing.assert_array_equal(native.facts[1], plain.facts[1])
-        np.testing.assert_array_equal(native.masks[1], plain.masks[1])
-        np.testing.assert_array_equal(native.observations[1], plain.observations[1])
-        assert native.state(1).key() == plain.state(1).key()
-        state = plain.state(1)
-        if state.is_terminal():
-            break
-        action = int(luck.choice(state.legal_actions()))
-        native.step(1, action)
-        plain.step(1, action)
+def test_an_actor_plays_again_after_its_games_were_left() -> None:
+    game = aleazero.load_game("pig", **GAMES["pig"])
+    actor = Actor(game, Noisy(game), SelfplayConfig(**short("pig")), seed=4, iteration=2)
+    games = actor.play(range(5))
+    next(games)
+    games.close()
+    found = sorted(actor.play(range(5)), key=lambda record: record.game_number)
+    for record, wanted in zip(found, played("pig")[1], strict=True):
+        assert record.equals(wanted)
 
 
 def test_afterstates_carry_the_value_of_the_executed_action() -> None:
@@ -304,3 +296,21 @@ def test_bad_settings_are_refused() -> None:
         SelfplayConfig(sims=3)
     with pytest.raises(ConfigError, match="mark is 0, expected at least 1"):
         SelfplayConfig(simulations_by_class={"mark": 0})
+
+
+def test_what_does_not_fit_is_refused(monkeypatch) -> None:
+    yatzy, config = aleazero.load_game("yatzy"), SelfplayConfig(simulations=64, parallel=128, chance="full")
+    a_tree = tree_size(yatzy, None, config.search())
+    monkeypatch.setattr(actor_module, "machine_memory", lambda: 256 * a_tree)
+    require_memory(yatzy, None, config, workers=2, games=10**6)
+    require_memory(yatzy, None, config, workers=3, games=256)  # no more games at once than there are
+    with pytest.raises(ConfigError, match=r"384 games at once .* GB, .*: expected fewer workers, .* chance than full$"):
+        require_memory(yatzy, None, config, workers=3, games=10**6)
+    with pytest.raises(ConfigError, match=r"expected fewer workers, parallel games or simulations$"):
+        require_memory(yatzy, None, SelfplayConfig(simulations=10**6), workers=2, games=10**6)
+    monkeypatch.setattr(actor_module, "machine_memory", lambda: None)
+    require_memory(yatzy, None, config, workers=10**6, games=10**9)
+
+
+def test_the_machine_has_some_memory() -> None:
+    assert machine_memory() is None or machine_memory() > 2**26

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aleazero
-from aleazero.players.agent import AgentInput, make_agent
+from aleazero.selfplay.environment import AgentInput, make_agent
 
 GAME = aleazero.load_game("tic_tac_toe")
 START = GAME.new_initial_state()

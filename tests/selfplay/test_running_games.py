@@ -1,0 +1,160 @@
+"""Games in progress: compiled code and Python give the same records; the parts of the compiled code are right."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+import pytest
+
+import aleazero
+from aleazero import ContractError
+from aleazero.search.root import best_slot, noise_key, noise_keys, position_of
+from aleazero.search.tree import make_roots
+from aleazero.selfplay import compiled_games
+from aleazero.selfplay.actor import Actor
+from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum
+from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
+from aleazero.selfplay.running_games import PlainGames
+from tests.selfplay.test_actor import GAMES, Noisy
+
+SETTINGS = {
+    "usual": {},
+    "best moves, no noise": {"temperature": Temperature(start=0.0), "noise_alpha": 0.0},
+    "fast searches, in flight": {"full_share": 0.4, "fast_simulations": 2, "in_flight": 3},
+    "a schedule": {"temperature": Temperature(kind="exponential", start=1.5, end=0.3, plies=6)},
+    "all outcomes": {"chance": "full"},
+    "open loop": {"chance": "open"},
+}
+
+
+def records(name: str, settings: dict, kind: type, evaluator=Noisy, **more):
+    game = aleazero.load_game(name, **GAMES[name])
+    config = SelfplayConfig(**{"simulations": 6, "parallel": 3, **settings})
+    actor = Actor(game, evaluator(game), config, seed=4, iteration=2, **more)
+    assert type(actor._games) is CompiledGames
+    if kind is PlainGames:
+        actor._games = PlainGames(actor._games._setting, actor._driver)
+    found = sorted(actor.play(range(4)), key=lambda record: record.game_number)
+    return found, actor.decisions, actor.evaluations
+
+
+def require_same(name: str, settings: dict, **more) -> None:
+    compiled, *counts = records(name, settings, CompiledGames, **more)
+    plain, *wanted = records(name, settings, PlainGames, **more)
+    assert counts == wanted
+    assert len(compiled) == len(plain) == 4
+    for one, other in zip(compiled, plain, strict=True):
+        assert one.equals(other)
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_compiled_games_and_games_in_python_leave_the_same_records(settings: dict) -> None:
+    require_same("pig", settings)
+
+
+@pytest.mark.parametrize("name", ["yatzy", "tic_tac_toe", "2048"])
+def test_so_do_those_with_dice_of_their_own_without_dice_and_of_long_games(name: str) -> None:
+    require_same(name, {"full_share": 0.5, "simulations": 4})
+
+
+def test_so_do_those_whose_values_are_not_known() -> None:
+    require_same("pig", {}, evaluator=lambda game: "uniform", values_known=False)
+
+
+@pytest.mark.parametrize("name", ["pig", "yatzy"])
+def test_room_for_steps_and_decisions_grows(name: str, monkeypatch) -> None:
+    settings = {"simulations": 2}
+    wanted, *_ = records(name, settings, CompiledGames)
+    monkeypatch.setattr(compiled_games, "FIRST_STEPS", 1)
+    monkeypatch.setattr(compiled_games, "FIRST_DECISIONS", 1)
+    found, *_ = records(name, settings, CompiledGames)
+    assert all(one.equals(other) for one, other in zip(found, wanted, strict=True))
+
+
+BROKEN = """
+from aleazero import CHANCE, DECISION, TERMINAL, GameInfo
+
+def describe():
+    return GameInfo("broken", num_players=1, num_actions=2, max_outcomes=2, utility=(0, 2), state_size=2,
+                    decision_classes=("one",))
+def init(state): state[0] = {kind}
+def kind(state): return state[0]
+def to_play(state): return 0
+def viewer(state): return {viewer}
+def decision_class(state): return {decision_class}
+def legal(state, out):
+    out[0], out[1] = 0, 1
+    return 2
+def apply(state, action): state[0], state[1] = TERMINAL, action
+def outcomes(state, ids, probabilities):
+    ids[0], ids[1], probabilities[0], probabilities[1] = 0, 1, 0.5, {probability}
+    return 2
+def apply_outcome(state, outcome): state[0] = DECISION
+def returns(state, out): out[0] = state[1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"probability": 0.25}, "probabilities sum to 0.75, expected 1"),
+        ({"viewer": 3}, "gave viewer 3 and decision class 0, expected 0 to 0 and 0 to 0"),
+        ({"kind": "DECISION", "decision_class": 2}, "viewer 0 and decision class 2, expected 0 to 0 and 0 to 0"),
+    ],
+)
+def test_broken_rules_are_an_error(tmp_path, monkeypatch, change: dict, said: str) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than these games
+    numbers = {"kind": "CHANCE", "viewer": 0, "decision_class": 0, "probability": 0.5, **change}
+    text = BROKEN
+    for name, number in numbers.items():
+        text = text.replace(f"{{{name}}}", str(number))
+    (tmp_path / "broken.py").write_text(text, encoding="utf-8")
+    game = aleazero.load_game(f"{tmp_path}/broken.py")
+    with pytest.raises(ContractError, match=said):
+        list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(2)))
+
+
+def scratch(actions: int) -> GamesScratch:
+    return GamesScratch(*(np.zeros(actions + 1) for _ in GamesScratch._fields))
+
+
+def test_an_exact_sum_is_that_of_fsum() -> None:
+    luck = np.random.default_rng(1)
+    cases = [luck.random(n) ** luck.integers(1, 30) for n in range(1, 60)]
+    cases += [luck.normal(size=n) * 10.0 ** luck.integers(-20, 20, n) for n in range(1, 60)]
+    cases += [np.array([1.0, 2.0**-53, 2.0**-106]), np.array([1.0, -(2.0**-54), -(2.0**-108)])]
+    cases += [np.zeros(3), np.zeros(0)]
+    for case in cases:
+        assert exact_sum(case, len(case), np.zeros(len(case) + 1)) == math.fsum(case)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3, 0.5, 2.0, 1.7])
+def test_a_move_is_drawn_as_in_python(temperature: float) -> None:
+    luck = np.random.default_rng(2)
+    for _ in range(300):
+        visits = luck.integers(0, 9, luck.integers(1, 12)) * luck.integers(0, 2)
+        visits[luck.integers(len(visits))] += 1
+        u = float(luck.choice([0.0, np.nextafter(1.0, 0.0), luck.random()]))
+        found = drawn_slot(visits, len(visits), temperature, u, scratch(len(visits)))
+        assert found == drawn(visits.tolist(), temperature, u)
+
+
+def test_the_best_action_is_that_of_the_result() -> None:
+    luck = np.random.default_rng(3)
+    for _ in range(300):
+        roots = make_roots(1, 6, 1)
+        count = roots.counts[0] = int(luck.integers(1, 7))
+        roots.actions[0] = np.arange(6) * 2
+        roots.visits[0], roots.priors[0] = luck.integers(0, 3, 6), luck.integers(0, 2, 6)
+        roots.q[0] = luck.choice([0.0, 1.0, math.nan], 6)
+        q = np.where(np.isnan(roots.q[0]), -np.inf, roots.q[0])
+        order = np.lexsort((-roots.actions[0, :count], roots.priors[0, :count], q[:count], roots.visits[0, :count]))
+        assert best_slot(roots, 0) == order[-1]
+
+
+def test_keys_of_noise_are_those_of_single_searches() -> None:
+    seeds, states = [0, 7, 2**64 - 1], [b"", b"one", bytes(200)]
+    wanted = [noise_key(seed, position_of(state)) for seed, state in zip(seeds, states, strict=True)]
+    assert noise_keys(np.array(seeds, np.uint64), states).tolist() == wanted
