@@ -108,6 +108,7 @@ class _Walk:
             return
         self.seen[id(function)] = len(self.seen)
         self.code(function.__code__, function.__qualname__)
+        self.add(" ".join(sorted(vars(function))))  # marks that say how it is compiled
         self.value(function.__defaults__, f"a default of {function.__name__}")
         for name, value in sorted(names_used(function).items()):
             self.add(name)

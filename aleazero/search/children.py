@@ -134,7 +134,6 @@ def make_children(kernels: Kernels) -> Children:
         """The child below an outcome of a chance node without a table, or NO_NODE; ``after`` is the state there."""
         return find(tree, open_key(n, 0, after) if settings.open_loop else (np.int64(n) << 32) + outcome)
 
-    @seldom
     def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
         """The node that all states of this kind and mover share below an action (or below chance)."""
         key = open_key(n, place, state)

@@ -9,7 +9,6 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
-from aleazero.search.borrow import seldom
 from aleazero.search.chance import BAD_OUTCOME, make_draw, may_store
 from aleazero.search.children import is_stored, make_children, tally
 from aleazero.search.engine import MAX_CHANCE_RUN
@@ -43,7 +42,6 @@ from aleazero.search.tree import (
 )
 
 
-@seldom
 def root_actions(tree: Tree, scratch: Scratch) -> Any:
     """At the root an open loop always sees the same state, and may have been told to leave actions out."""
     root = tree.nodes[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aleazero.search.borrow import seldom
 from aleazero.search.tree import NO_EDGE, Scratch, Settings, Tree, new_edge, take_edges
 
 
@@ -65,7 +64,6 @@ def select(tree: Tree, settings: Settings, n: Any) -> Any:
     return best
 
 
-@seldom
 def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
     """Open loop: find the slot of every legal action, adding those that appear; False where edges need more room."""
     node = tree.nodes[n]
@@ -95,7 +93,6 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
     return True
 
 
-@seldom
 def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
     """Forget which slot an action has."""
     node = tree.nodes[n]
@@ -103,7 +100,6 @@ def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
         scratch.slot_of[tree.edges[node.first_edge + slot].action] = NO_EDGE
 
 
-@seldom
 def select_open(tree: Tree, scratch: Scratch, settings: Settings, n: Any, num_legal: Any) -> Any:
     """Open loop: the best of the legal actions, whose slots are known."""
     node = tree.nodes[n]
