@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
-from aleazero.search.tree import Batch, Roots, Scratch, Tray, Tree
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def seldom(function: Function) -> Function:
-    """Mark a function of the loop that stays a call: it costs less time to compile, and is given few arrays if hot."""
-    function.seldom = True  # type: ignore[attr-defined]
-    return function
+from aleazero.search.tree import SLACK, Batch, Roots, Scratch, Tray, Tree
+from aleazero.search.tree import seldom as seldom
 
 
 def borrow(array: Any) -> Any:
     """The same array; compiled, without an owner, so that the loop counts no references (the caller keeps it)."""
+    return array
+
+
+def sized(array: Any, size: int) -> Any:
+    """The same array, whose last axis has ``size`` entries; compiled, loops along it have a length that is known."""
     return array
 
 
@@ -27,11 +24,9 @@ def borrow_tree(t: Tree) -> Tree:
         borrow(t.nodes),
         borrow(t.edges),
         borrow(t.states),
-        borrow(t.totals),
-        borrow(t.own),
-        borrow(t.transient),
-        borrow(t.keys),
-        borrow(t.places),
+        borrow(t.leaf_values),
+        borrow(t.transient_sums),
+        borrow(t.tables),
         borrow(t.low),
         borrow(t.high),
         borrow(t.luck),
@@ -79,4 +74,47 @@ def borrow_scratch(s: Scratch) -> Scratch:
         borrow(s.picks),
         borrow(s.value),
         borrow(s.before),
+    )
+
+
+class Sizes(NamedTuple):
+    """Lengths of rows that are part of a game's compiled loop."""
+
+    state: int
+    players: int
+    actions: int
+
+
+def size_tree(t: Tree, sizes: Sizes) -> Tree:
+    """One tree, with rows of known lengths."""
+    return Tree(
+        t.nodes,
+        t.edges,
+        sized(t.states, sizes.state),
+        sized(t.leaf_values, sizes.players),
+        sized(t.transient_sums, sizes.players),
+        t.tables,
+        sized(t.low, sizes.players),
+        sized(t.high, sizes.players),
+        t.luck,
+        t.counters,
+    )
+
+
+def size_batch(b: Batch, sizes: Sizes) -> Batch:
+    """One tree's batch, with rows of known lengths."""
+    return Batch(b.visits, b.paths, b.rows, sized(b.states, sizes.state), sized(b.values, sizes.players))
+
+
+def size_scratch(s: Scratch, sizes: Sizes) -> Scratch:
+    """The scratch arrays, those of a game's sizes with known lengths."""
+    return Scratch(
+        sized(s.walk, sizes.state),
+        sized(s.actions, sizes.actions + SLACK),
+        sized(s.slot_of, sizes.actions),
+        s.ids,
+        s.probabilities,
+        s.picks,
+        sized(s.value, sizes.players),
+        sized(s.before, sizes.state),
     )

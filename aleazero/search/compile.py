@@ -9,6 +9,7 @@ from typing import Any
 import numba
 from numba import njit
 from numba.core.errors import NumbaError
+from numba.core.types import intp
 from numba.extending import intrinsic
 
 from aleazero.errors import GameError
@@ -18,7 +19,7 @@ from aleazero.jit import CacheInfo as CacheInfo
 from aleazero.jit import ContentCache, versions
 from aleazero.jit import cache_info as cache_info
 from aleazero.jit import clear_cache as clear_cache
-from aleazero.search.borrow import borrow
+from aleazero.search.borrow import borrow, sized
 from aleazero.search.compile_parts import PartCompiler
 
 OURS = ("aleazero.search.", "aleazero.nets.", "aleazero.training.")
@@ -39,7 +40,25 @@ def _borrow_compiled(typing_context: Any, array: Any) -> Any:
     return array(array), codegen
 
 
-_SUBSTITUTES = {borrow: _borrow_compiled}
+@intrinsic  # type: ignore[untyped-decorator]
+def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
+    """The same array (contiguous, of one or two axes), with a last axis whose length and steps are constants."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        view = context.make_array(kind)(context, builder, arguments[0])
+        length = context.cast(builder, arguments[1], signature.args[1], intp)
+        item = context.get_constant(intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        view.shape = builder.insert_value(view.shape, length, kind.ndim - 1)
+        view.strides = builder.insert_value(view.strides, item, kind.ndim - 1)
+        if kind.ndim == 2:
+            view.strides = builder.insert_value(view.strides, builder.mul(length, item), 0)
+        return view._getvalue()
+
+    return array(array, size), codegen
+
+
+_SUBSTITUTES = {borrow: _borrow_compiled, sized: _sized_compiled}
 
 
 def compile_loop(advance: Callable[..., int], game: str) -> Callable[..., int]:

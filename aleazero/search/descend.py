@@ -167,7 +167,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                 return NO_ROOM
             n = child
             depth += 1
-        add_leaf(batch, v, n, depth, walk if settings.open_loop else tree.states[n])
+        add_leaf(batch, settings, v, n, depth, walk if settings.open_loop else tree.states[n])
         if above != NO_NODE and samples_more:
             start = scratch.before if settings.open_loop else tree.states[above]
             return sample_more(tree, batch, scratch, settings, v, above, start, key, depth - 1, room)

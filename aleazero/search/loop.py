@@ -15,7 +15,17 @@ from aleazero.games.base import TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.search.absorb import make_absorb, make_begin
 from aleazero.search.backup import release
-from aleazero.search.borrow import borrow_batch, borrow_roots, borrow_scratch, borrow_tray, borrow_tree
+from aleazero.search.borrow import (
+    Sizes,
+    borrow_batch,
+    borrow_roots,
+    borrow_scratch,
+    borrow_tray,
+    borrow_tree,
+    size_batch,
+    size_scratch,
+    size_tree,
+)
 from aleazero.search.descend import make_descend
 from aleazero.search.engine import ANSWERED, DONE, EVALUATIONS_SPENT, FULL, PAUSED, PLANTED, READY, WAITING
 from aleazero.search.evaluate import make_evaluate
@@ -73,7 +83,7 @@ def may_start(tree: Tree, settings: Settings, limit: int) -> Any:
     return room and counters[COLLIDED] == 0 and counters[IS_FULL] == 0 and not spent(tree, settings)
 
 
-def make_loop(kernels: Kernels) -> Callable[..., int]:
+def make_loop(kernels: Kernels, sizes: Sizes) -> Callable[..., int]:
     """The loop of one game: ``advance(trees, batches, tray, ...)``, as below."""
     descend = make_descend(kernels)
     plant, begin = make_begin(kernels)
@@ -140,13 +150,13 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         before any later tree, which could take the places of the tray that its waiting visit counts on.
         """
         trees, batches, tray = borrow_tree(trees_), borrow_batch(batches_), borrow_tray(tray_)
-        roots, scratch = borrow_roots(roots_), borrow_scratch(scratch_)
+        roots, scratch = borrow_roots(roots_), size_scratch(borrow_scratch(scratch_), sizes)
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
             status = statuses[b]
             if status != PLANTED and status != READY and status != ANSWERED:
                 continue
-            tree, batch = tree_at(trees, b), batch_at(batches, b)
+            tree, batch = size_tree(tree_at(trees, b), sizes), size_batch(batch_at(batches, b), sizes)
             if status == PLANTED:
                 if settings.evaluator == EXTERNAL and tray.taken[0] >= len(tray.owners):
                     continue

@@ -19,14 +19,14 @@ from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PlayedLuck, stream_key, unit
 from aleazero.search.config import chance_of
 from aleazero.search.listing import FEW
-from aleazero.search.tree import EDGE, NODE, hash_size_for
+from aleazero.search.tree import EDGE, PLACES_PER_NODE, node_dtype
 from aleazero.selfplay.config import SelfplayConfig
 
 GAMES: Final = 4
 STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
 BRANCHES: Final = 0x6272616E636873  # "branchs": their stream
-HASH_ENTRY: Final = 8 + 4
+TABLE_PLACE: Final = 4
 OBJECT_NODE: Final = 2048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
 
@@ -56,8 +56,9 @@ def tree_size(game: Game, evaluator: Any, config: SelfplayConfig) -> int:
     if not isinstance(game, KernelGame):
         return nodes * OBJECT_NODE
     info = game.info
-    a_node = NODE.itemsize + info.state_size * np.dtype(info.state_dtype).itemsize + 2 * 8 * info.num_players
-    return nodes * a_node + hash_size_for(nodes) * HASH_ENTRY + round(edges) * EDGE.itemsize
+    state = info.state_size * np.dtype(info.state_dtype).itemsize
+    per_node = node_dtype(info.num_players).itemsize + state + 8 * info.num_players + PLACES_PER_NODE * TABLE_PLACE
+    return nodes * per_node + round(edges) * EDGE.itemsize
 
 
 def mean_branches(game: Game) -> tuple[float, float]:
