@@ -23,6 +23,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import caching, serialize
+from numba.core.runtime import rtsys
 
 from aleazero.files import cache_root, write_whole
 from aleazero.fingerprint import fingerprint, options_text, plain_function
@@ -118,7 +119,7 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled code of a signature, or None: then it is about to be compiled."""
-        target.refresh()
+        rtsys.initialize(target)  # all that loading needs; compiling loads the rest (0.3 s) by itself
         try:
             content = self._file(signature, target).read_bytes()
             size = len(_MAGIC) + 32

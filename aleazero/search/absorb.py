@@ -109,7 +109,7 @@ class Begin(NamedTuple):
     """How one game's visits begin."""
 
     at_root: Callable[..., None]
-    at_leaf: Callable[..., None]
+    at_leaf: Callable[..., bool]
 
 
 def make_begin(kernels: Kernels) -> Begin:
@@ -184,8 +184,8 @@ def make_begin(kernels: Kernels) -> Begin:
                 leaf.known = 1
         return leaf.known == 1
 
-    def begin(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, v: Any) -> None:
-        """Take note of a visit: back it up at once where all its leaves are known, else let it wait."""
+    def begin(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, v: Any) -> bool:
+        """Take note of a visit: let it wait, unless all its leaves are known. Whether it is ready to be backed up."""
         visit = batch.visits[v]
         asked = 0
         for row in range(visit.first_row, visit.first_row + visit.num_rows):
@@ -198,23 +198,23 @@ def make_begin(kernels: Kernels) -> Begin:
             if settings.evaluator == EXTERNAL:
                 tray.taken[0] -= asked
             release(tree, batch, v)
-            return
+            return False
         tree.counters[STARTED] += 1
         for row in range(visit.first_row, visit.first_row + visit.num_rows):
             tree.counters[DEPTH] = max(tree.counters[DEPTH], batch.rows[row].depth)
         if asked == 0:
-            finish(tree, batch, scratch, settings, v)
-            return
+            return True
         bar(tree, batch, v, 1)
         tree.counters[IN_BATCH] += 1
         tree.counters[ROWS] += visit.num_rows
         tree.counters[ASKED] += asked
+        return False
 
     return Begin(plant, begin)
 
 
 def make_absorb(kernels: Kernels) -> Callable[..., None]:
-    """The end of one game's waiting visits: ``absorb(tree, batch, tray, scratch, settings)``."""
+    """The end of one game's waiting visits: ``absorb(tree, batch, tray, scratch, settings, first, stop)``."""
     legal = kernels.legal
     viewer_of = kernels.viewer
 
@@ -274,13 +274,10 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         if node.kind == DECISION and node.num_edges == UNEXPANDED and not stands:
             expand(tree, batch, tray, scratch, settings, row, n)
 
-    def absorb(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
-        """Take the evaluations of all that waited, and back the visits up, in order."""
-        count = tree.counters[IN_BATCH]
-        tree.counters[IN_BATCH] = 0
-        tree.counters[ROWS] = 0
-        tree.counters[ASKED] = 0
-        for v in range(count):
+    def absorb(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, first: Any,
+               stop: Any) -> None:  # fmt: skip
+        """Take the evaluations of the visits from ``first`` on, and back them up, in order."""
+        for v in range(first, stop):
             visit = batch.visits[v]
             for row in range(visit.first_row, visit.first_row + visit.num_rows):
                 if batch.rows[row].known == 0:

@@ -130,17 +130,30 @@ def make_children(kernels: Kernels) -> Children:
         """The child below an outcome of a chance node without a table, or NO_NODE; ``after`` is the state there."""
         return find(tree, n, open_key(np.int64(0), after) if settings.open_loop else outcome)
 
-    def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
-        """The node that all states of this kind and mover share below an action (or below chance)."""
-        key = open_key(place, state)
+    def open_child(tree: Tree, n: Any, slot: Any, label: Any, state: Any, settings: Settings) -> Any:
+        """The node that all states of this kind and mover share below an action (or below chance: no slot).
+
+        The child of the last visit is looked at before the table: it is the right one most of the time.
+        """
+        node = tree.nodes[n]
+        below_chance = slot == NO_EDGE
+        key = open_key(np.int64(0) if below_chance else 1 + label, state)
+        last = np.int64(node.last_child if below_chance else tree.edges[node.first_edge + slot].child)
+        if last != NO_NODE and tree.nodes[last].key == key:
+            return last
         child = find(tree, n, key)
         if child == NO_NODE:
             child = new_node(tree, label, settings.max_nodes)
-            if child != NO_NODE:
-                for i in range(tree.states.shape[1]):
-                    tree.states[child, i] = state[i]
-                enter(tree, child, state)
-                add_child(tree, n, key, child)
+            if child == NO_NODE:
+                return child
+            for i in range(tree.states.shape[1]):
+                tree.states[child, i] = state[i]
+            enter(tree, child, state)
+            add_child(tree, n, key, child)
+        if below_chance:
+            node.last_child = child
+        else:
+            tree.edges[node.first_edge + slot].child = child
         return child
 
     return Children(action_child, table_child, hashed_child, open_child, stored_child)

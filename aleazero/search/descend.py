@@ -84,6 +84,8 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
         samples_more = settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
         above = np.int64(NO_NODE)  # the chance node just passed
         room = True  # whether it could store another outcome then
+        label = np.int64(-1)  # open loop: the action or outcome taken
+        child = np.int64(NO_NODE)
         while True:
             node = tree.nodes[n]
             if node.pending:
@@ -129,7 +131,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                             return NO_ROOM
                         step_on(tree, batch, v, counter, np.int64(NO_EDGE))
                     apply_outcome(walk, outcome)
-                    child = open_child(tree, n, outcome, np.int64(0), walk, settings)
+                    label = outcome
                 else:
                     if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
                         visit.blocked = 1
@@ -158,11 +160,12 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                     slot = np.int64(select(tree, settings, n))
                 step_on(tree, batch, v, n, slot)
                 if settings.open_loop:
-                    action = np.int64(tree.edges[node.first_edge + slot].action)
-                    apply(walk, action)
-                    child = open_child(tree, n, action, 1 + action, walk, settings)
+                    label = np.int64(tree.edges[node.first_edge + slot].action)
+                    apply(walk, label)
                 else:
                     child = action_child(tree, n, node.first_edge + slot, settings)
+            if settings.open_loop:
+                child = open_child(tree, n, slot, label, walk, settings)
             if child == NO_NODE:
                 return NO_ROOM
             n = child

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -42,6 +43,10 @@ _NODE_FIELDS = {
     "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
     "first_edge": ("i4", 8),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
     # of a chance node, the outcomes picked so far, in order of appearance, if the settings need a list
+    "last_child": (
+        "i4",
+        8,
+    ),  # of a chance node in open loop, which has no edges: the child of the last visit, or NO_NODE
     "num_edges": ("i4", 12),  # UNEXPANDED before expansion
     "edge_room": ("i4", 16),  # edges that fit before they must move (open loop, chance nodes)
     "num_outcomes": ("i4", 20),  # length of the list of a chance node; nodes without a list have, in the place of this
@@ -62,18 +67,23 @@ _NODE_FIELDS = {
 _VALUE_SUMS: Final = 48
 
 
+@cache
 def node_dtype(players: int) -> np.dtype[np.void]:
     """A node of a game with this many players: 64 bytes with two, as much as a processor fetches at once."""
     fields: dict[str, tuple[Any, int]] = {**_NODE_FIELDS, "value_sums": (("f8", (players,)), _VALUE_SUMS)}
-    return np.dtype(
+    return _record(
         {
             "names": list(fields),
             "formats": [kind for kind, _ in fields.values()],
             "offsets": [at for _, at in fields.values()],
             "itemsize": _VALUE_SUMS + 8 * players,
-        },
-        align=True,
+        }
     )
+
+
+def _record(fields: Any) -> np.dtype[np.void]:
+    """A type of records; as such from the start, or numpy would turn each array's type into one, which takes long."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 TALLY: Final = 3
@@ -85,18 +95,17 @@ _EDGE_FIELDS = {
     "next_listed": ("i4", 4),  # the edge that comes next in the game's list, or NO_EDGE
     "prior": ("f8", 8),  # probability; in open loop a weight, 1 being neutral
     "action": ("i4", 16),
-    "child": ("i4", 20),  # closed loop only
+    "child": ("i4", 20),  # open loop: the child of the last visit
     "visits": ("i4", 24),
     "in_flight": ("i4", 28),
 }
 """Kind, and the byte where it begins."""
-EDGE: np.dtype[np.void] = np.dtype(
+EDGE: np.dtype[np.void] = _record(
     {
         "names": list(_EDGE_FIELDS),
         "formats": [kind for kind, _ in _EDGE_FIELDS.values()],
         "offsets": [at for _, at in _EDGE_FIELDS.values()],
-    },
-    align=True,
+    }
 )
 
 
@@ -144,7 +153,7 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     NUM_COUNTERS,
 ) = range(23)
 
-VISIT = np.dtype(
+VISIT = _record(
     [
         ("simulation", "u8"),
         ("divisor", "f8"),  # the visit's value is the weighted sum of its leaves' values divided by this
@@ -153,10 +162,9 @@ VISIT = np.dtype(
         ("num_rows", "i4"),  # its leaves
         ("bars", "i4"),  # the chance node that it expands whole, pending with its leaves, or NO_NODE
         ("blocked", "i4"),  # whether it met an outcome that widening did not let be stored
-    ],
-    align=True,
+    ]
 )
-ROW = np.dtype(
+ROW = _record(
     [
         ("weight", "f8"),
         ("node", "i4"),  # NO_NODE where the leaf is not stored
@@ -165,8 +173,7 @@ ROW = np.dtype(
         ("slot", "i4"),  # its place on the tray
         ("known", "i1"),  # its value need not be asked for
         ("stands_for", "i1"),  # the state is the node's own, not one drawn below it
-    ],
-    align=True,
+    ]
 )
 
 
