@@ -176,7 +176,30 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-_SUBSTITUTES = {borrow: _borrow_compiled}
+def sized(array: Any, size: int) -> Any:
+    """Return the same array, whose last axis has ``size`` entries; compiled, loops along it have a known length."""
+    return array
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
+    """Return the same array (contiguous, one or two axes) with a last axis whose length and steps are constants."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        view = context.make_array(kind)(context, builder, arguments[0])
+        length = context.cast(builder, arguments[1], signature.args[1], numba_types.intp)
+        item = context.get_constant(numba_types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        view.shape = builder.insert_value(view.shape, length, kind.ndim - 1)
+        view.strides = builder.insert_value(view.strides, item, kind.ndim - 1)
+        if kind.ndim == 2:
+            view.strides = builder.insert_value(view.strides, builder.mul(length, item), 0)
+        return view._getvalue()
+
+    return array(array, size), codegen
+
+
+_SUBSTITUTES = {borrow: _borrow_compiled, sized: _sized_compiled}
 
 
 def _specialise(

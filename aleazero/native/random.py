@@ -29,8 +29,8 @@ def _stream(word: str) -> int:
 
 
 # The numbers are part of every result that depends on chance: a name may change, a word may not. A new stream needs a
-# word of its own. LANE_TURNS and SEAT_ROTATION share one, which was noticed after results had been published. Nothing
-# reads both: one is the key of numpy generators in training, the other makes seeds of players in matches.
+# word of its own. LANE_TURNS and SEAT_ROTATION share one, because another word would change results. Nothing reads both:
+# one is the key of numpy generators in training, the other makes seeds of players in matches.
 
 GAME_DICE: Final = _stream("played")  # chance events of a game that is played
 DICE_ROLLS: Final = _stream("rolls")  # rolls of several dice inside one chance event

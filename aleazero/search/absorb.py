@@ -23,12 +23,10 @@ from aleazero.search.tree import (
     COLLIDED,
     DEPTH,
     DESCENT_KEY,
-    EMPTY,
     EVALUATIONS,
     EXACT_EXPANSIONS,
     EXPANSIONS,
     EXTERNAL,
-    HASHED,
     IN_BATCH,
     NO_EDGE,
     NO_NODE,
@@ -81,24 +79,25 @@ def finish(tree: Tree, batch: Batch, scratch: Scratch, settings: Settings, v: An
                 tree.counters[BROKEN] = 1
         count_pick(tree, batch, v, row, 1)
         if leaf.node != NO_NODE:
-            tree.nodes[leaf.node].visits += 1
+            node = tree.nodes[leaf.node]
+            node.visits += 1
             for p in range(players):
-                tree.totals[leaf.node, p] += batch.values[row, p]
+                node.value_sums[p] += batch.values[row, p]
             continue
         tree.counters[TRANSIENT] += 1
-        if len(tree.transient) > 0:
+        if len(tree.transient_sums) > 0:
             above = tree.nodes[batch.paths[v, visit.length - 1, 0]]
             e = above.first_edge + batch.paths[v, visit.length - 1, 1]
             for p in range(players):
-                tree.transient[e, p] += batch.values[row, p]
+                tree.transient_sums[e, p] += batch.values[row, p]
     if settings.expectation:
         backup_expectation(tree, batch, v, value)
+        if settings.learns_range:
+            learn_range(tree, batch, v)
     else:
         for p in range(players):
             value[p] /= visit.divisor
-        backup_sample(tree, batch, v, value)
-    if settings.learns_range:
-        learn_range(tree, batch, v)
+        backup_sample(tree, batch, settings, v, value)
     tree.counters[BLOCKED] += visit.blocked
     if visit.bars != NO_NODE:
         tree.counters[EXACT_EXPANSIONS] += 1
@@ -110,7 +109,7 @@ class Begin(NamedTuple):
     """How one game's visits begin."""
 
     at_root: Callable[..., None]
-    at_leaf: Callable[..., None]
+    at_leaf: Callable[..., bool]
 
 
 def make_begin(kernels: Kernels) -> Begin:
@@ -120,22 +119,20 @@ def make_begin(kernels: Kernels) -> Begin:
     returns = kernels.returns
     show = make_show(kernels)
 
-    def present(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, row: Any) -> None:
+    def present(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, row: Any) -> None:
         """Put a leaf on the tray."""
         slot = tray.taken[0]
         tray.taken[0] += 1
         tray.owners[slot] = tree.counters[PLACE]
         batch.rows[row].slot = slot
-        if not show(batch.states[row], slot, tray, scratch.actions):
+        state = tree.states[batch.rows[row].node] if settings.one_stored_leaf else batch.states[row]
+        if not show(state, slot, tray, scratch.actions):
             tree.counters[BROKEN] = 1
 
     @not_inlined
     def plant(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
         """Begin a tree at the state that stands in its first place; its own evaluation waits first."""
         place = tree.counters[PLACE]
-        if tree.counters[HASHED] > 0:
-            for i in range(len(tree.keys)):
-                tree.keys[i] = EMPTY
         for i in range(len(tree.counters)):
             tree.counters[i] = 0
         tree.counters[PLACE] = place
@@ -146,7 +143,7 @@ def make_begin(kernels: Kernels) -> Begin:
         for p in range(len(tree.low)):
             tree.low[p] = settings.low
             tree.high[p] = settings.high
-        new_node(tree, np.int64(NO_NODE), np.int64(-1), 1)
+        new_node(tree, np.int64(-1), 1)
         root = tree.nodes[0]
         root.kind = kind_of(tree.states[0])
         root.mover = to_play(tree.states[0]) if root.kind == DECISION else -1
@@ -161,9 +158,9 @@ def make_begin(kernels: Kernels) -> Begin:
         visit.num_rows = 0
         visit.bars = NO_NODE
         visit.blocked = 0
-        row = add_leaf(batch, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
+        row = add_leaf(batch, settings, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
         if settings.evaluator == EXTERNAL:
-            present(tree, batch, tray, scratch, row)
+            present(tree, batch, tray, scratch, settings, row)
         tree.counters[IN_BATCH] = 1
         tree.counters[ROWS] = 1
         tree.counters[ASKED] = 1
@@ -172,49 +169,52 @@ def make_begin(kernels: Kernels) -> Begin:
     def know(tree: Tree, batch: Batch, settings: Settings, row: Any) -> Any:
         """Fill in the value of a leaf that is not passed to the evaluator: an end, or an exact value of this state."""
         leaf = batch.rows[row]
-        kind = kind_of(batch.states[row])
+        state = tree.states[batch.rows[row].node] if settings.one_stored_leaf else batch.states[row]
+        kind = kind_of(state)
         if kind == TERMINAL and not settings.values_ends:
-            returns(batch.states[row], batch.values[row])
+            returns(state, batch.values[row])
             leaf.known = 1
-        elif leaf.node != NO_NODE and not settings.open_loop and tree.nodes[leaf.node].evaluated:
+        elif len(tree.leaf_values) == 0 or leaf.node == NO_NODE or settings.open_loop:
+            return False
+        elif tree.nodes[leaf.node].evaluated:
             word = settings.at_chance if kind == CHANCE else settings.at_decisions
             if kind == TERMINAL or word == ASK_EXACT:
                 for p in range(batch.values.shape[1]):
-                    batch.values[row, p] = tree.own[leaf.node, p]
+                    batch.values[row, p] = tree.leaf_values[leaf.node, p]
                 leaf.known = 1
         return leaf.known == 1
 
-    def begin(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, v: Any) -> None:
-        """Take note of a visit: back it up at once where all its leaves are known, else let it wait."""
+    def begin(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, v: Any) -> bool:
+        """Take note of a visit: let it wait, unless all its leaves are known. Whether it is ready to be backed up."""
         visit = batch.visits[v]
         asked = 0
         for row in range(visit.first_row, visit.first_row + visit.num_rows):
             if not know(tree, batch, settings, row):
                 asked += 1
                 if settings.evaluator == EXTERNAL:
-                    present(tree, batch, tray, scratch, row)
+                    present(tree, batch, tray, scratch, settings, row)
         if tree.counters[EVALUATIONS] + tree.counters[ASKED] + asked > settings.max_evaluations:
             tree.counters[OUT_OF_BUDGET] = 1  # a visit is made whole or not at all
             if settings.evaluator == EXTERNAL:
                 tray.taken[0] -= asked
             release(tree, batch, v)
-            return
+            return False
         tree.counters[STARTED] += 1
         for row in range(visit.first_row, visit.first_row + visit.num_rows):
             tree.counters[DEPTH] = max(tree.counters[DEPTH], batch.rows[row].depth)
         if asked == 0:
-            finish(tree, batch, scratch, settings, v)
-            return
+            return True
         bar(tree, batch, v, 1)
         tree.counters[IN_BATCH] += 1
         tree.counters[ROWS] += visit.num_rows
         tree.counters[ASKED] += asked
+        return False
 
     return Begin(plant, begin)
 
 
 def make_absorb(kernels: Kernels) -> Callable[..., None]:
-    """The end of one game's waiting visits: ``absorb(tree, batch, tray, scratch, settings)``."""
+    """The end of one game's waiting visits: ``absorb(tree, batch, tray, scratch, settings, first, stop)``."""
     legal = kernels.legal
     viewer_of = kernels.viewer
 
@@ -222,7 +222,8 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         """Give a decision node its edges, with priors from the logits of its legal actions (or equal ones)."""
         node = tree.nodes[n]
         slot = batch.rows[row].slot
-        count = legal(batch.states[row], scratch.actions)  # the tray's masks are the next leaves' by now
+        state = tree.states[batch.rows[row].node] if settings.one_stored_leaf else batch.states[row]
+        count = legal(state, scratch.actions)  # the tray's masks are the next leaves' by now
         if not sound_actions(scratch, count):
             tree.counters[BROKEN] = 1
             return
@@ -257,7 +258,8 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         leaf = batch.rows[row]
         if settings.evaluator == EXTERNAL:
             players = batch.values.shape[1]
-            viewer = np.int64(viewer_of(batch.states[row]))
+            state = tree.states[batch.rows[row].node] if settings.one_stored_leaf else batch.states[row]
+            viewer = np.int64(viewer_of(state))
             for seat in range(players):
                 batch.values[row, (viewer + seat) % players] = tray.values[leaf.slot, seat]
         if leaf.stands_for == 0:
@@ -265,19 +267,17 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         n = np.int64(leaf.node)
         node = tree.nodes[n]
         node.evaluated = 1
-        for p in range(batch.values.shape[1]):
-            tree.own[n, p] = batch.values[row, p]
+        if len(tree.leaf_values) > 0:
+            for p in range(batch.values.shape[1]):
+                tree.leaf_values[n, p] = batch.values[row, p]
         stands = (settings.at_decisions == ASK_EXACT and n != 0) or leaf.depth >= settings.max_depth
         if node.kind == DECISION and node.num_edges == UNEXPANDED and not stands:
             expand(tree, batch, tray, scratch, settings, row, n)
 
-    def absorb(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings) -> None:
-        """Take the evaluations of all that waited, and back the visits up, in order."""
-        count = tree.counters[IN_BATCH]
-        tree.counters[IN_BATCH] = 0
-        tree.counters[ROWS] = 0
-        tree.counters[ASKED] = 0
-        for v in range(count):
+    def absorb(tree: Tree, batch: Batch, tray: Tray, scratch: Scratch, settings: Settings, first: Any,
+               stop: Any) -> None:  # fmt: skip
+        """Take the evaluations of the visits from ``first`` on, and back them up, in order."""
+        for v in range(first, stop):
             visit = batch.visits[v]
             for row in range(visit.first_row, visit.first_row + visit.num_rows):
                 if batch.rows[row].known == 0:

@@ -10,7 +10,7 @@ from typing import Any
 
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.native.compile import not_inlined
-from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Tree
+from aleazero.search.tree import NO_EDGE, NO_NODE, Batch, Settings, Tree
 
 
 def count(tree: Tree, batch: Batch, v: Any, step: Any) -> Any:
@@ -27,15 +27,23 @@ def count(tree: Tree, batch: Batch, v: Any, step: Any) -> Any:
     return n
 
 
-def backup_sample(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
-    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions."""
+def backup_sample(tree: Tree, batch: Batch, settings: Settings, v: Any, value: Any) -> None:
+    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions.
+
+    If the range by which values are scaled is learned, it is widened to the means of these edges on the way.
+    """
     for step in range(batch.visits[v].length):
-        n = count(tree, batch, v, step)
-        for p in range(tree.totals.shape[1]):
-            tree.totals[n, p] += value[p]
-        if tree.nodes[n].kind == DECISION:
-            edge = tree.edges[tree.nodes[n].first_edge + batch.paths[v, step, 1]]
-            edge.total += value[tree.nodes[n].mover]
+        node = tree.nodes[count(tree, batch, v, step)]
+        for p in range(len(value)):
+            node.value_sums[p] += value[p]
+        if node.kind == DECISION:
+            mover = node.mover
+            edge = tree.edges[node.first_edge + batch.paths[v, step, 1]]
+            edge.total += value[mover]
+            if settings.learns_range:
+                mean = edge.total / edge.visits
+                tree.low[mover] = min(tree.low[mover], mean)
+                tree.high[mover] = max(tree.high[mover], mean)
 
 
 @not_inlined
@@ -46,7 +54,7 @@ def backup_expectation(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
         if tree.nodes[n].kind == CHANCE:
             expected_value(tree, n, value)
             for p in range(len(value)):
-                tree.totals[n, p] = value[p] * tree.nodes[n].visits
+                tree.nodes[n].value_sums[p] = value[p] * tree.nodes[n].visits
         else:
             sum_actions(tree, n)
 
@@ -66,16 +74,16 @@ def expected_value(tree: Tree, n: Any, value: Any) -> None:
         edge = tree.edges[node.first_edge + slot]
         if edge.child != NO_NODE and tree.nodes[edge.child].visits > 0:
             for p in range(len(value)):
-                value[p] += edge.prior * (tree.totals[edge.child, p] / tree.nodes[edge.child].visits)
+                value[p] += edge.prior * (tree.nodes[edge.child].value_sums[p] / tree.nodes[edge.child].visits)
             mass += edge.prior
         elif edge.visits > 0:  # every pick so far was transient
             for p in range(len(value)):
-                value[p] += edge.prior * (tree.transient[node.first_edge + slot, p] / edge.visits)
+                value[p] += edge.prior * (tree.transient_sums[node.first_edge + slot, p] / edge.visits)
             mass += edge.prior
         slot = edge.next_listed
     for p in range(len(value)):
         if node.evaluated:
-            value[p] += (1.0 - mass) * tree.own[n, p]
+            value[p] += (1.0 - mass) * tree.leaf_values[n, p]
         else:
             value[p] /= mass
 
@@ -83,15 +91,16 @@ def expected_value(tree: Tree, n: Any, value: Any) -> None:
 def sum_actions(tree: Tree, n: Any) -> None:
     """A decision's total: its own evaluation, and its actions' values as often as they were visited."""
     node = tree.nodes[n]
-    for p in range(tree.totals.shape[1]):
-        tree.totals[n, p] = tree.own[n, p]
+    players = len(tree.low)
+    for p in range(players):
+        node.value_sums[p] = tree.leaf_values[n, p]
     for e in range(node.first_edge, node.first_edge + node.num_edges):
         edge = tree.edges[e]
         if edge.visits > 0:
-            below = tree.nodes[edge.child].visits
-            for p in range(tree.totals.shape[1]):
-                tree.totals[n, p] += edge.visits * (tree.totals[edge.child, p] / below)
-            edge.total = edge.visits * (tree.totals[edge.child, node.mover] / below)
+            child = tree.nodes[edge.child]
+            for p in range(players):
+                node.value_sums[p] += edge.visits * (child.value_sums[p] / child.visits)
+            edge.total = edge.visits * (child.value_sums[node.mover] / child.visits)
 
 
 @not_inlined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from aleazero.search.tree import (
     Tree,
     add_child,
     find,
-    link_child,
     new_node,
 )
-
-TALLY_KEY: Final = 1 << 31
 
 Finder = Callable[..., Any]
 
@@ -42,14 +39,14 @@ class Children(NamedTuple):
 @not_inlined
 def tally(tree: Tree, outcome: Any, settings: Settings) -> Any:
     """The counter of an outcome of a chance root in open loop."""
-    key = np.int64(TALLY_KEY) + outcome
-    n = find(tree, key)
+    key = -1 - outcome  # no other key is below 0
+    n = find(tree, np.int64(0), key)
     if n == NO_NODE:
-        n = new_node(tree, np.int64(0), outcome, settings.max_nodes)
+        n = new_node(tree, outcome, settings.max_nodes)
         if n != NO_NODE:
             tree.nodes[n].kind = TALLY
             tree.nodes[n].mover = -1
-            add_child(tree, key, np.int64(0), n)
+            add_child(tree, np.int64(0), key, n)
             tree.counters[TALLIES] += 1
     return n
 
@@ -58,7 +55,7 @@ def is_stored(tree: Tree, n: Any, slot: Any, outcome: Any) -> Any:
     """Whether an outcome of a chance node has a child."""
     if slot != NO_EDGE:
         return tree.edges[tree.nodes[n].first_edge + slot].child != NO_NODE
-    return find(tree, (np.int64(n) << 32) + outcome) != NO_NODE
+    return find(tree, n, outcome) != NO_NODE
 
 
 def make_children(kernels: Kernels) -> Children:
@@ -73,7 +70,7 @@ def make_children(kernels: Kernels) -> Children:
         node = tree.nodes[n]
         kind = kind_of(state)
         mover = np.int64(to_play(state)) if kind == DECISION else np.int64(-1)
-        if kind < DECISION or kind > TERMINAL or mover >= tree.totals.shape[1] or (kind == DECISION and mover < 0):
+        if kind < DECISION or kind > TERMINAL or mover >= len(tree.low) or (kind == DECISION and mover < 0):
             tree.counters[BROKEN] = 1
             kind, mover = TERMINAL, np.int64(-1)
         node.kind = kind
@@ -81,7 +78,7 @@ def make_children(kernels: Kernels) -> Children:
 
     def closed_child(tree: Tree, n: Any, label: Any, settings: Settings) -> Any:
         """A new node whose state is that of node n, not yet moved on."""
-        child = new_node(tree, n, label, settings.max_nodes)
+        child = new_node(tree, label, settings.max_nodes)
         if child != NO_NODE:
             for i in range(tree.states.shape[1]):
                 tree.states[child, i] = tree.states[n, i]
@@ -109,43 +106,54 @@ def make_children(kernels: Kernels) -> Children:
                 apply_outcome(tree.states[child], np.int64(edge.action))
                 enter(tree, child, tree.states[child])
                 edge.child = child
-                link_child(tree, n, child)
+                tree.nodes[n].num_children += 1
         return child
 
     def hashed_child(tree: Tree, n: Any, outcome: Any, settings: Settings) -> Any:
         """The child behind an outcome of a chance node without a table, made if it is not there."""
-        key = (np.int64(n) << 32) + outcome
-        child = find(tree, key)
+        child = find(tree, n, outcome)
         if child == NO_NODE:
             child = closed_child(tree, n, outcome, settings)
             if child != NO_NODE:
                 apply_outcome(tree.states[child], outcome)
                 enter(tree, child, tree.states[child])
-                add_child(tree, key, n, child)
+                add_child(tree, n, outcome, child)
         return child
 
-    def open_key(n: Any, place: Any, state: Any) -> Any:
+    def open_key(place: Any, state: Any) -> Any:
         """The key that all states of this kind and mover share below an action (or below chance)."""
         kind = kind_of(state)
         code = 2 + np.int64(to_play(state)) if kind == DECISION else (0 if kind == CHANCE else 1)
-        return (np.int64(n) << 32) + place * 64 + code
+        return place * 64 + code
 
     def stored_child(tree: Tree, n: Any, outcome: Any, after: Any, settings: Settings) -> Any:
         """The child below an outcome of a chance node without a table, or NO_NODE; ``after`` is the state there."""
-        return find(tree, open_key(n, 0, after) if settings.open_loop else (np.int64(n) << 32) + outcome)
+        return find(tree, n, open_key(np.int64(0), after) if settings.open_loop else outcome)
 
-    @not_inlined
-    def open_child(tree: Tree, n: Any, label: Any, place: Any, state: Any, settings: Settings) -> Any:
-        """The node that all states of this kind and mover share below an action (or below chance)."""
-        key = open_key(n, place, state)
-        child = find(tree, key)
+    def open_child(tree: Tree, n: Any, slot: Any, label: Any, state: Any, settings: Settings) -> Any:
+        """The node that all states of this kind and mover share below an action (or below chance: no slot).
+
+        The child of the last visit is looked at before the table: it is the right one most of the time.
+        """
+        node = tree.nodes[n]
+        below_chance = slot == NO_EDGE
+        key = open_key(np.int64(0) if below_chance else 1 + label, state)
+        last = np.int64(node.last_child if below_chance else tree.edges[node.first_edge + slot].child)
+        if last != NO_NODE and tree.nodes[last].key == key:
+            return last
+        child = find(tree, n, key)
         if child == NO_NODE:
-            child = new_node(tree, n, label, settings.max_nodes)
-            if child != NO_NODE:
-                for i in range(tree.states.shape[1]):
-                    tree.states[child, i] = state[i]
-                enter(tree, child, state)
-                add_child(tree, key, n, child)
+            child = new_node(tree, label, settings.max_nodes)
+            if child == NO_NODE:
+                return child
+            for i in range(tree.states.shape[1]):
+                tree.states[child, i] = state[i]
+            enter(tree, child, state)
+            add_child(tree, n, key, child)
+        if below_chance:
+            node.last_child = child
+        else:
+            tree.edges[node.first_edge + slot].child = child
         return child
 
     return Children(action_child, table_child, hashed_child, open_child, stored_child)

@@ -26,6 +26,7 @@ from aleazero.search.intake import is_answer, take_in
 from aleazero.search.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
 from aleazero.search.noise import disturb_roots
 from aleazero.search.status import (
+    ASK_EXACT,
     BAD_PROBABILITIES,
     BROKEN_RULES,
     ENDLESS_CHANCE,
@@ -43,6 +44,7 @@ from aleazero.search.tree import (
     STARTED,
     UNIFORM,
     Settings,
+    Sizes,
     Tree,
     batch_at,
     grow_edges,
@@ -56,10 +58,13 @@ from aleazero.search.tree import (
 )
 from aleazero.search.tree import ROLLOUT as ROLLOUT_INSIDE
 
-FIRST_NODES = 4096
+FIRST_NODES = 1 << 20
 """Nodes that a tree first has room for, at most."""
-FIRST_EDGES = 2 * FIRST_NODES
+FIRST_EDGES = 1 << 22
 """Edges that a tree first has room for, at most."""
+SMALL_ROOM = 4096
+"""Nodes and edges that every tree of a large group may have room for at first; the group as a whole has no more than
+FIRST_NODES and FIRST_EDGES otherwise."""
 
 
 class CompiledGroup:
@@ -69,17 +74,26 @@ class CompiledGroup:
         self.game, self.config = game, config
         self.chance = chance_of(config, game, evaluator)
         self.closed = self.chance.loop == "closed"
-        self._advance = loop_of(game, "", make_loop)
+        self._advance = loop_of(game, "", lambda kernels: make_loop(kernels, sizes_of(game)))
         self._settings = _settings(game, evaluator, config, self.chance)
         info = game.info
         dtype = kernel_dtype(info.state_dtype)
         external = self._settings.evaluator == EXTERNAL
         rows = config.in_flight * self._settings.largest_visit
         keeps_transient = self.chance.widening is not None and self.chance.backup == "expectation"
-        nodes = min(config.max_nodes, FIRST_NODES, 4 * config.num_simulations + 64)
-        edges = min(FIRST_EDGES, 2 * nodes)
+        # Room for the whole search at once: room that is not used costs nothing, room that must grow is copied. A
+        # simulation adds two nodes at most where no chance events follow each other, and expands one.
+        nodes = min(config.max_nodes, 2 * config.num_simulations + 64)
+        nodes = min(nodes, FIRST_NODES, max(SMALL_ROOM, FIRST_NODES // count))
+        expanded = (config.num_simulations + 2 * rows + 1) * info.num_actions
+        edges = min(FIRST_EDGES, expanded, max(2 * SMALL_ROOM, FIRST_EDGES // count))
+        keeps_leaf_values = (
+            self._settings.expectation
+            or self._settings.values_ends
+            or ASK_EXACT in (self._settings.at_chance, self._settings.at_decisions)
+        )
         state = (info.state_size, dtype)
-        self._use(make_trees(count, nodes, edges, *state, info.num_players, keeps_transient))
+        self._use(make_trees(count, nodes, edges, *state, info.num_players, keeps_transient, keeps_leaf_values))
         self._batches = make_batch(count, config.in_flight, rows, config.max_depth, *state, info.num_players)
         self._tray = make_tray(
             places if external else 0,
@@ -104,9 +118,8 @@ class CompiledGroup:
         """Stand on these arrays; those that are read from Python are kept by name, without numpy's slow records."""
         self._arrays = arrays
         self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
-        self.totals, self.counters = arrays.totals, arrays.counters
-        nodes, edges = (array.view(np.ndarray) for array in (self.nodes, self.edges))  # records are slow to read
-        self.read = Read(nodes, edges, arrays.states, self.totals, self.counters)
+        self.counters = arrays.counters
+        self.read = Read(self.nodes, self.edges, arrays.states, arrays.tables, self.counters)
 
     @property
     def arrays(self) -> Tree:
@@ -290,4 +303,10 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
         samples_per_visit=chance.samples_per_visit,
         expectation=chance.backup == "expectation",
         largest_visit=largest_visit(chance, game),
+        one_stored_leaf=chance.loop == "closed" and chance.widening is None and largest_visit(chance, game) == 1,
     )
+
+
+def sizes_of(game: KernelGame) -> Sizes:
+    """The lengths of rows of a game's arrays."""
+    return Sizes(game.info.state_size, game.info.num_players, game.info.num_actions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ class CompiledTree:
     """A tree at a place of a group."""
 
     def __init__(self, group: Any, place: int) -> None:
-        self._group, self._place = group, place
+        # A circle of references would keep the memory of searches that nobody holds.
+        self._group, self._place = weakref.proxy(group), place
 
     @property
     def arrays(self) -> Tree:
@@ -59,7 +61,7 @@ class CompiledTree:
         """Visits and total by outcome of a chance root."""
         tree = self.arrays
         return {
-            int(tree.nodes[n]["label"]): (int(tree.nodes[n]["visits"]), tree.totals[n].copy())
+            int(tree.nodes[n]["label"]): (int(tree.nodes[n]["visits"]), tree.nodes["value_sums"][n].copy())
             for n in self._make_view().children(0)
             if (tree.nodes[n]["kind"] == TALLY) != self._group.closed
         }

@@ -23,9 +23,11 @@ from aleazero.search.tree import (
     NO_NODE,
     NODES,
     SIMULATIONS,
+    TABLE_PLACES,
     TALLIES,
     TALLY,
     TRANSIENT,
+    UNEXPANDED,
     tree_bytes,
 )
 
@@ -36,7 +38,7 @@ class Read(NamedTuple):
     nodes: Any
     edges: Any
     states: Any
-    totals: Any
+    tables: Any
     counters: Any
 
 
@@ -57,7 +59,7 @@ class CompiledView:
             _copy_records(group.nodes[place, :nodes])[None],
             _copy_records(group.edges[place, :edges])[None],
             group.states[place, :nodes].copy()[None],
-            group.totals[place, :nodes].copy()[None],
+            group.tables[place, : int(counters[TABLE_PLACES])].copy()[None],
             counters[None],
         )
 
@@ -89,7 +91,7 @@ class CompiledView:
             transient=int(counters[TRANSIENT]),
             blocked=int(counters[BLOCKED]),
             exact_expansions=int(counters[EXACT_EXPANSIONS]),
-            tree_bytes=tree_bytes(tree.states, tree.totals, counters),
+            tree_bytes=tree_bytes(tree.nodes, tree.states, counters),
         )
 
     def evaluations(self) -> int:
@@ -108,18 +110,20 @@ class CompiledView:
         visits = int(nodes["visits"][place, child]) if child != NO_NODE else 0
         if not visits:
             return None
-        mean: NDArray[np.float64] = self._group.totals[place, child] / visits
+        mean: NDArray[np.float64] = nodes["value_sums"][place, child] / visits
         return mean
 
     def children(self, n: int) -> list[int]:
-        """The children of a node that are found by hash, in order of appearance."""
-        nodes = self._tree.nodes
-        found = []
-        child = int(nodes[n]["first_child"])
-        while child != NO_NODE:
-            found.append(child)
-            child = int(nodes[child]["next_child"])
-        return found[::-1]
+        """The children of a chance node, and in open loop of any node, in order of appearance."""
+        tree = self._tree
+        node = tree.nodes[n]
+        if not node["num_children"]:
+            return []
+        if self.closed and node["num_edges"] != UNEXPANDED:  # a chance node with a list
+            found = tree.edges["child"][node["first_edge"] : node["first_edge"] + node["num_edges"]]
+        else:
+            found = tree.tables[node["first_place"] : node["first_place"] + node["table_size"]]
+        return sorted(found[found != NO_NODE].tolist())  # nodes are numbered in order of appearance
 
     def root(self) -> TreeNode:
         """The root, as a node of the exported tree."""
@@ -130,7 +134,7 @@ class CompiledView:
         kind, visits = int(node["kind"]), int(node["visits"])
         player = int(node["mover"]) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
         children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
-        value = self._tree.totals[n] / max(1, visits)
+        value = node["value_sums"] / max(1, visits)
         return TreeNode(int(node["label"]), text, kind, player, visits, value, prior, probability, children)
 
     def _export_outcomes(self, n: int) -> list[TreeNode]:

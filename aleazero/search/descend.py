@@ -9,7 +9,6 @@ import numpy as np
 
 from aleazero.games.base import CHANCE
 from aleazero.games.kernel import Kernels
-from aleazero.native.compile import not_inlined
 from aleazero.native.random import extend_key_bits, unit_at
 from aleazero.search.chance import BAD_OUTCOME, make_draw, may_store
 from aleazero.search.children import is_stored, make_children, tally
@@ -43,7 +42,6 @@ from aleazero.search.tree import (
 )
 
 
-@not_inlined
 def root_actions(tree: Tree, scratch: Scratch) -> Any:
     """At the root an open loop always sees the same state, and may have been told to leave actions out."""
     root = tree.nodes[0]
@@ -86,6 +84,8 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
         samples_more = settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
         above = np.int64(NO_NODE)  # the chance node just passed
         room = True  # whether it could store another outcome then
+        label = np.int64(-1)  # open loop: the action or outcome taken
+        child = np.int64(NO_NODE)
         while True:
             node = tree.nodes[n]
             if node.pending:
@@ -131,7 +131,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                             return NO_ROOM
                         step_on(tree, batch, v, counter, np.int64(NO_EDGE))
                     apply_outcome(walk, outcome)
-                    child = open_child(tree, n, outcome, np.int64(0), walk, settings)
+                    label = outcome
                 else:
                     if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
                         visit.blocked = 1
@@ -160,16 +160,17 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                     slot = np.int64(select(tree, settings, n))
                 step_on(tree, batch, v, n, slot)
                 if settings.open_loop:
-                    action = np.int64(tree.edges[node.first_edge + slot].action)
-                    apply(walk, action)
-                    child = open_child(tree, n, action, 1 + action, walk, settings)
+                    label = np.int64(tree.edges[node.first_edge + slot].action)
+                    apply(walk, label)
                 else:
                     child = action_child(tree, n, node.first_edge + slot, settings)
+            if settings.open_loop:
+                child = open_child(tree, n, slot, label, walk, settings)
             if child == NO_NODE:
                 return NO_ROOM
             n = child
             depth += 1
-        add_leaf(batch, v, n, depth, walk if settings.open_loop else tree.states[n])
+        add_leaf(batch, settings, v, n, depth, walk if settings.open_loop else tree.states[n])
         if above != NO_NODE and samples_more:
             start = scratch.before if settings.open_loop else tree.states[above]
             return sample_more(tree, batch, scratch, settings, v, above, start, key, depth - 1, room)

@@ -71,7 +71,8 @@ def make_evaluate(kernels: Kernels) -> Callable[..., Any]:
                 row = np.int64(visit.first_row + number)
                 if batch.rows[row].known == 1:
                     continue
-                state, value = batch.states[row], batch.values[row]
+                value = batch.values[row]
+                state = tree.states[batch.rows[row].node] if settings.one_stored_leaf else batch.states[row]
                 if settings.evaluator == UNIFORM:
                     returns(state, value)
                     continue

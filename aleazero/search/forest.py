@@ -29,7 +29,7 @@ from aleazero.search.listing import FEW
 from aleazero.search.lockstep import Backend, Lockstep
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, make_request
-from aleazero.search.tree import EDGE, NODE, hash_size_for
+from aleazero.search.tree import EDGE, PLACES_PER_NODE, node_dtype
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ class _Locked:
 RANDOM_GAMES: Final = 4
 RANDOM_STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
-HASH_ENTRY: Final = 8 + 4
+TABLE_PLACE: Final = 4
 OBJECT_NODE: Final = 2048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
 
@@ -318,8 +318,9 @@ def tree_size(game: Game, evaluator: Any, search: SearchConfig) -> int:
     if not isinstance(game, KernelGame):
         return nodes * OBJECT_NODE
     info = game.info
-    a_node = NODE.itemsize + info.state_size * np.dtype(info.state_dtype).itemsize + 2 * 8 * info.num_players
-    return nodes * a_node + hash_size_for(nodes) * HASH_ENTRY + round(edges) * EDGE.itemsize
+    state = info.state_size * np.dtype(info.state_dtype).itemsize
+    per_node = node_dtype(info.num_players).itemsize + state + 8 * info.num_players + PLACES_PER_NODE * TABLE_PLACE
+    return nodes * per_node + round(edges) * EDGE.itemsize
 
 
 def mean_branches(game: Game) -> tuple[float, float]:

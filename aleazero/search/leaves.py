@@ -41,7 +41,7 @@ def step_on(tree: Tree, batch: Batch, v: Any, n: Any, slot: Any) -> None:
         tree.edges[node.first_edge + slot].in_flight += 1
 
 
-def add_leaf(batch: Batch, v: Any, n: Any, depth: Any, state: Any) -> Any:
+def add_leaf(batch: Batch, settings: Settings, v: Any, n: Any, depth: Any, state: Any) -> Any:
     """One more leaf of a visit; its row."""
     visit = batch.visits[v]
     row = np.int64(visit.first_row + visit.num_rows)
@@ -53,8 +53,9 @@ def add_leaf(batch: Batch, v: Any, n: Any, depth: Any, state: Any) -> Any:
     leaf.depth = depth
     leaf.known = 0
     leaf.stands_for = 1 if n != NO_NODE else 0
-    for i in range(len(state)):
-        batch.states[row, i] = state[i]
+    if not settings.one_stored_leaf:
+        for i in range(len(state)):
+            batch.states[row, i] = state[i]
     return row
 
 
@@ -98,7 +99,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
     def add_transient(batch: Batch, scratch: Scratch, settings: Settings, v: Any, state: Any, outcome: Any, key: Any,
                       place: Any) -> int:  # fmt: skip
         """A leaf behind an outcome that is not stored."""
-        row = add_leaf(batch, v, np.int64(NO_NODE), (place & (BESIDE - 1)) + 1, state)
+        row = add_leaf(batch, settings, v, np.int64(NO_NODE), (place & (BESIDE - 1)) + 1, state)
         apply_outcome(batch.states[row], outcome)
         return draw_on(batch.states[row], key, place + 1, scratch, settings)
 
@@ -123,7 +124,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
             outcome = np.int64(draw(state, unit_at(key, place), scratch))
             if outcome == BAD_OUTCOME:
                 return BAD_PROBABILITIES
-            row = add_leaf(batch, v, np.int64(NO_NODE), depth + 1, state)
+            row = add_leaf(batch, settings, v, np.int64(NO_NODE), depth + 1, state)
             after = batch.states[row]
             apply_outcome(after, outcome)
             if not ends_below(tree, settings, n, outcome, after, depth + 1, room):
@@ -146,7 +147,7 @@ def make_leaves(kernels: Kernels, children: Children) -> Leaves:
             child = table_child(tree, n, first + slot, settings)
             if child == NO_NODE:
                 return NO_ROOM
-            row = add_leaf(batch, v, child, depth + 1, tree.states[child])
+            row = add_leaf(batch, settings, v, child, depth + 1, tree.states[child])
             batch.rows[row].weight = edge.prior
             batch.rows[row].pick = slot
             edge.in_flight += 1

@@ -150,9 +150,9 @@ def make_room(tree: Tree, n: Any, room: Any, reserve: Any) -> bool:
     for slot in range(node.num_edges):
         tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
         tree.edges[node.first_edge + slot].in_flight = 0
-        if len(tree.transient) > 0:
-            for p in range(tree.transient.shape[1]):
-                tree.transient[moved + slot, p] = tree.transient[node.first_edge + slot, p]
+        if len(tree.transient_sums) > 0:
+            for p in range(tree.transient_sums.shape[1]):
+                tree.transient_sums[moved + slot, p] = tree.transient_sums[node.first_edge + slot, p]
     for slot in range(max(0, node.num_edges), room):
         tree.edges[moved + slot].in_flight = 0
     node.first_edge = moved
@@ -166,9 +166,9 @@ def add_edge(tree: Tree, n: Any, outcome: Any, probability: Any, place: Any, bef
     slot = np.int64(node.num_edges)
     node.num_edges += 1
     new_edge(tree, node.first_edge + slot, outcome, probability)
-    if len(tree.transient) > 0:
-        for p in range(tree.transient.shape[1]):
-            tree.transient[node.first_edge + slot, p] = 0.0
+    if len(tree.transient_sums) > 0:
+        for p in range(tree.transient_sums.shape[1]):
+            tree.transient_sums[node.first_edge + slot, p] = 0.0
     edge = tree.edges[node.first_edge + slot]
     edge.listed = place
     if before == NO_EDGE:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from aleazero.games.base import TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.native.compile import borrow
@@ -50,9 +52,13 @@ from aleazero.search.tree import (
     Roots,
     Scratch,
     Settings,
+    Sizes,
     Tray,
     Tree,
     batch_at,
+    size_batch,
+    size_scratch,
+    size_tree,
     tree_at,
 )
 
@@ -73,7 +79,7 @@ def may_start(tree: Tree, settings: Settings, limit: int) -> Any:
     return room and counters[COLLIDED] == 0 and counters[IS_FULL] == 0 and not spent(tree, settings)
 
 
-def make_loop(kernels: Kernels) -> Callable[..., int]:
+def make_loop(kernels: Kernels, sizes: Sizes) -> Callable[..., int]:
     """The loop of one game: ``advance(trees, batches, tray, ...)``, as below."""
     descend = make_descend(kernels)
     plant, begin = make_begin(kernels)
@@ -104,32 +110,41 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
                 leaves = counters[ROWS] + settings.largest_visit
                 if counters[EDGES] + leaves * len(scratch.slot_of) > len(tree.edges):
                     return GROW_EDGES
-                status = descend(tree, batch, scratch, settings, counters[IN_BATCH])
-                if status == LEAF:
-                    begin(tree, batch, tray, scratch, settings, counters[IN_BATCH])
+                first = counters[IN_BATCH]
+                stop = first + 1
+                status = descend(tree, batch, scratch, settings, first)
+                if status != LEAF:
+                    release(tree, batch, first)
+                    if status == COLLISION:
+                        counters[COLLISIONS] += 1
+                        counters[COLLIDED] = 1
+                        counters[RETRIED] = counters[STARTED] + 1
+                    elif status != NO_ROOM:
+                        return status
+                    elif len(tree.nodes) < settings.max_nodes:
+                        return GROW_NODES
+                    else:
+                        counters[IS_FULL] = 1
                     continue
-                release(tree, batch, counters[IN_BATCH])
-                if status == COLLISION:
-                    counters[COLLISIONS] += 1
-                    counters[COLLIDED] = 1
-                    counters[RETRIED] = counters[STARTED] + 1
-                elif status != NO_ROOM:
-                    return status
-                elif len(tree.nodes) < settings.max_nodes:
-                    return GROW_NODES
-                else:
-                    counters[IS_FULL] = 1
-                continue
-            if settings.evaluator == EXTERNAL:
-                if not answered:
-                    return WAITING
-                answered = False
+                if not begin(tree, batch, tray, scratch, settings, first):
+                    continue
             else:
-                played = evaluate_all(tree, batch, scratch, settings)
-                if played != PLAYED:
-                    return BAD_PROBABILITIES if played == UNDRAWN else BROKEN_RULES
-            absorb(tree, batch, tray, scratch, settings)
-            counters[COLLIDED] = 0
+                if settings.evaluator == EXTERNAL:
+                    if not answered:
+                        return WAITING
+                    answered = False
+                else:
+                    played = evaluate_all(tree, batch, scratch, settings)
+                    if played != PLAYED:
+                        return BAD_PROBABILITIES if played == UNDRAWN else BROKEN_RULES
+                first = np.int64(0)
+                stop = counters[IN_BATCH]
+                counters[IN_BATCH] = 0
+                counters[ROWS] = 0
+                counters[ASKED] = 0
+                counters[COLLIDED] = 0
+            # One call for a visit whose values are all known and for those that waited: it is compiled once.
+            absorb(tree, batch, tray, scratch, settings, first, stop)
 
     def advance(trees_: Tree, batches_: Batch, tray_: Tray, roots_: Roots, scratch_: Scratch, settings: Settings,
                 pauses: Any, limits: Any, statuses: Any, first: int) -> int:  # fmt: skip
@@ -140,13 +155,13 @@ def make_loop(kernels: Kernels) -> Callable[..., int]:
         before any later tree, which could take the places of the tray that its waiting visit counts on.
         """
         trees, batches, tray = borrow(trees_), borrow(batches_), borrow(tray_)
-        roots, scratch = borrow(roots_), borrow(scratch_)
+        roots, scratch = borrow(roots_), size_scratch(borrow(scratch_), sizes)
         for turn in range(len(statuses)):
             b = (first + turn) % len(statuses)
             status = statuses[b]
             if status != PLANTED and status != READY and status != ANSWERED:
                 continue
-            tree, batch = tree_at(trees, b), batch_at(batches, b)
+            tree, batch = size_tree(tree_at(trees, b), sizes), size_batch(batch_at(batches, b), sizes)
             if status == PLANTED:
                 if settings.evaluator == EXTERNAL and tray.taken[0] >= len(tray.owners):
                     continue

@@ -13,8 +13,8 @@ from aleazero.search.tree import Roots, Settings, Tree
 def report(tree: Tree, roots: Roots, settings: Settings, b: Any) -> None:
     """Note the root's value and its actions."""
     root = tree.nodes[0]
-    for p in range(tree.totals.shape[1]):
-        roots.values[b, p] = tree.totals[0, p] / max(1, root.visits)
+    for p in range(len(tree.low)):
+        roots.values[b, p] = root.value_sums[p] / max(1, root.visits)
     count = root.num_edges if root.kind == DECISION and root.num_edges > 0 else 0
     list_actions(tree.edges, root.first_edge, count, settings.open_loop, roots, b)
 

@@ -199,6 +199,6 @@ def read_value_after(trees: Tree, b: Any, action: Any, out: Any) -> bool:
             if edge.child == NO_NODE or trees.nodes[b, edge.child].visits == 0:
                 return False
             for p in range(len(out)):
-                out[p] = trees.totals[b, edge.child, p] / trees.nodes[b, edge.child].visits
+                out[p] = trees.nodes[b, edge.child].value_sums[p] / trees.nodes[b, edge.child].visits
             return True
     return False

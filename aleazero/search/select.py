@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aleazero.native.compile import not_inlined
 from aleazero.search.tree import NO_EDGE, Scratch, Settings, Tree, new_edge, take_edges
 
 
@@ -42,16 +41,18 @@ def first_play_value(tree: Tree, settings: Settings, n: Any) -> Any:
     if not settings.first_play_parent:
         return settings.first_play
     node = tree.nodes[n]
-    return scale(tree, tree.totals[n, node.mover] / node.visits, node.mover)
+    return scale(tree, node.value_sums[node.mover] / node.visits, node.mover)
 
 
 def select(tree: Tree, settings: Settings, n: Any) -> Any:
     """Closed loop: the best of all edges, as a place among them."""
     node = tree.nodes[n]
     tried = 1
+    untried = False
     for e in range(node.first_edge, node.first_edge + node.num_edges):
         tried += tree.edges[e].visits + tree.edges[e].in_flight
-    first_play = first_play_value(tree, settings, n)
+        untried |= tree.edges[e].visits == 0
+    first_play = first_play_value(tree, settings, n) if untried else 0.0
     explore = settings.c * math.sqrt(tried)
     log_tried = math.log(tried) if settings.uct else 0.0
     best = 0
@@ -65,7 +66,6 @@ def select(tree: Tree, settings: Settings, n: Any) -> Any:
     return best
 
 
-@not_inlined
 def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
     """Open loop: find the slot of every legal action, adding those that appear; False where edges need more room."""
     node = tree.nodes[n]
@@ -84,6 +84,8 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
         for slot in range(node.num_edges):
             tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
             tree.edges[node.first_edge + slot].in_flight = 0
+        for slot in range(max(0, node.num_edges), room):  # counted as in flight before they are used
+            tree.edges[moved + slot].in_flight = 0
         node.first_edge = moved
         node.edge_room = room
     for i in range(num_legal):
@@ -95,7 +97,6 @@ def open_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
     return True
 
 
-@not_inlined
 def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
     """Forget which slot an action has."""
     node = tree.nodes[n]
@@ -103,17 +104,18 @@ def close_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
         scratch.slot_of[tree.edges[node.first_edge + slot].action] = NO_EDGE
 
 
-@not_inlined
 def select_open(tree: Tree, scratch: Scratch, settings: Settings, n: Any, num_legal: Any) -> Any:
     """Open loop: the best of the legal actions, whose slots are known."""
     node = tree.nodes[n]
     tried = 1
     weight = 0.0
+    untried = False
     for i in range(num_legal):
         edge = tree.edges[node.first_edge + scratch.slot_of[scratch.actions[i]]]
         tried += edge.visits + edge.in_flight
         weight += edge.prior
-    first_play = first_play_value(tree, settings, n)
+        untried |= edge.visits == 0
+    first_play = first_play_value(tree, settings, n) if untried else 0.0
     explore = settings.c * math.sqrt(tried)
     log_tried = math.log(tried) if settings.uct else 0.0
     best = scratch.slot_of[scratch.actions[0]]

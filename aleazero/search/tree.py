@@ -10,41 +10,73 @@ Trees stand in groups: the arrays of a ``Tree`` and a ``Batch`` have the number 
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from aleazero.native.compile import not_inlined, sized
 from aleazero.search.engine import MAX_CHANCE_RUN
 
 NO_NODE: Final = -1
 NO_EDGE: Final = -1
 UNEXPANDED: Final = -1
 EMPTY: Final = -1
-"""An unused place of the hash table."""
+"""An unused place of a table of children."""
+FIRST_TABLE: Final = 4
+"""Places of a node's first table of children; it is replaced by one of twice the size when three quarters are taken."""
+PLACES_PER_NODE: Final = 6
+"""Room for tables: with those that were replaced, they take at most 16/3 places per child."""
 
-NODE = np.dtype(
-    [
-        ("visits", "i4"),  # descents that passed or ended here, the own evaluation among them
-        ("parent", "i4"),  # NO_NODE at the root
-        ("label", "i4"),  # action or outcome that led here first
-        ("first_edge", "i4"),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
-        # of a chance node, the outcomes picked so far, in order of appearance, where the settings ask for a list
-        ("num_edges", "i4"),  # UNEXPANDED before expansion
-        ("edge_room", "i4"),  # edges that fit before they must move (open loop, chance nodes)
-        ("num_outcomes", "i4"),  # how many a chance node with a list has
-        ("first_listed", "i4"),  # the edge of a chance node that comes first in the game's list, or NO_EDGE
-        ("first_child", "i4"),  # children found by hash, as a list for whoever wants to see them all
-        ("next_child", "i4"),
-        ("num_children", "i4"),
-        ("in_flight", "i4"),  # visits that passed here and are not backed up yet
-        ("kind", "i1"),  # DECISION, CHANCE, TERMINAL, or TALLY
-        ("mover", "i1"),  # player at a decision, else −1
-        ("evaluated", "i1"),
-        ("pending", "i1"),  # a leaf in flight: whoever meets it collides
-        ("exact", "i1"),  # a chance node whose outcomes are all expanded at once
-    ],
-    align=True,
-)
+_NODE_FIELDS = {
+    "visits": ("i4", 0),  # descents that passed or ended here, the own evaluation among them
+    "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
+    "first_edge": ("i4", 8),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
+    # of a chance node, the outcomes picked so far, in order of appearance, if the settings need a list
+    "last_child": (
+        "i4",
+        8,
+    ),  # of a chance node in open loop, which has no edges: the child of the last visit, or NO_NODE
+    "num_edges": ("i4", 12),  # UNEXPANDED before expansion
+    "edge_room": ("i4", 16),  # edges that fit before they must move (open loop, chance nodes)
+    "num_outcomes": ("i4", 20),  # length of the list of a chance node; nodes without a list have, in the place of this
+    # and the next, a table of children that no edge leads to
+    "first_listed": ("i4", 24),  # the edge of a chance node that comes first in the game's list, or NO_EDGE
+    "table_size": ("i4", 20),  # places of the table: a power of two, or 0
+    "first_place": ("i4", 24),  # where the table begins in ``tables``
+    "num_children": ("i4", 28),  # those in the table, or of the list's edges
+    "label": ("i4", 32),  # action or outcome that led here first
+    "key": ("i4", 36),  # the key of this node in the table of its parent
+    "kind": ("i1", 40),  # DECISION, CHANCE, TERMINAL, or TALLY
+    "mover": ("i1", 41),  # player at a decision, else −1
+    "evaluated": ("i1", 42),
+    "pending": ("i1", 43),  # a leaf in flight: a descent that meets it collides
+    "exact": ("i1", 44),  # a chance node whose outcomes are all expanded at once
+}
+"""Type, and the byte where it begins. Bytes 48 and up are ``value_sums``, (p,) float64: sums of values by player."""
+_VALUE_SUMS: Final = 48
+
+
+@cache
+def node_dtype(players: int) -> np.dtype[np.void]:
+    """A node of a game with this many players: 64 bytes with two, as much as a processor fetches at once."""
+    fields: dict[str, tuple[Any, int]] = {**_NODE_FIELDS, "value_sums": (("f8", (players,)), _VALUE_SUMS)}
+    return _record(
+        {
+            "names": list(fields),
+            "formats": [kind for kind, _ in fields.values()],
+            "offsets": [at for _, at in fields.values()],
+            "itemsize": _VALUE_SUMS + 8 * players,
+        }
+    )
+
+
+def _record(fields: Any) -> np.dtype[np.void]:
+    """A type of records; as such from the start, or numpy would turn each array's type into one, which takes long."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
 TALLY: Final = 3
 """A counter beside the tree: an outcome of a chance root in open loop."""
 
@@ -54,32 +86,29 @@ _EDGE_FIELDS = {
     "next_listed": ("i4", 4),  # the edge that comes next in the game's list, or NO_EDGE
     "prior": ("f8", 8),  # probability; in open loop a weight, 1 being neutral
     "action": ("i4", 16),
-    "child": ("i4", 20),  # closed loop only
+    "child": ("i4", 20),  # open loop: the child of the last visit
     "visits": ("i4", 24),
     "in_flight": ("i4", 28),
 }
 """Kind, and the byte where it begins."""
-EDGE: np.dtype[np.void] = np.dtype(
+EDGE: np.dtype[np.void] = _record(
     {
         "names": list(_EDGE_FIELDS),
         "formats": [kind for kind, _ in _EDGE_FIELDS.values()],
         "offsets": [at for _, at in _EDGE_FIELDS.values()],
-    },
-    align=True,
+    }
 )
 
 
 class Tree(NamedTuple):
     """One tree."""
 
-    nodes: Any  # (n,) NODE
+    nodes: Any  # (n,) node_dtype(p)
     edges: Any  # (m,) EDGE
     states: Any  # (n, s)
-    totals: Any  # (n, p) float64: sums of values
-    own: Any  # (n, p) float64: the evaluator's word
-    transient: Any  # (m, p) float64: sums of the values of outcomes that are not stored; no rows if settings need none
-    keys: Any  # (power of two,) int64: (node, outcome) of the hash table, or EMPTY
-    places: Any  # the node at each key
+    leaf_values: Any  # (n, p) float64: the evaluator's values; no rows if settings never read them again
+    transient_sums: Any  # (m, p) float64: sums of values of outcomes that are not stored; no rows if settings need none
+    tables: Any  # (PLACES_PER_NODE · n,) int32: tables of children, hashed by key, with EMPTY between
     low: Any  # (p,) float64: range by which values are scaled
     high: Any
     luck: Any  # (4,) uint64: keys of the streams, and the seed they come from, by the names below
@@ -110,12 +139,12 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     EXACT_EXPANSIONS,
     BROKEN,
     PLACE,
-    HASHED,
+    TABLE_PLACES,  # places of ``tables`` that are taken
     RETRIED,  # number of the simulation that last collided, plus 1
     NUM_COUNTERS,
 ) = range(23)
 
-VISIT = np.dtype(
+VISIT = _record(
     [
         ("simulation", "u8"),
         ("divisor", "f8"),  # the visit's value is the weighted sum of its leaves' values divided by this
@@ -124,10 +153,9 @@ VISIT = np.dtype(
         ("num_rows", "i4"),  # its leaves
         ("bars", "i4"),  # the chance node that it expands whole, pending with its leaves, or NO_NODE
         ("blocked", "i4"),  # whether it met an outcome that widening did not let be stored
-    ],
-    align=True,
+    ]
 )
-ROW = np.dtype(
+ROW = _record(
     [
         ("weight", "f8"),
         ("node", "i4"),  # NO_NODE where the leaf is not stored
@@ -136,8 +164,7 @@ ROW = np.dtype(
         ("slot", "i4"),  # its place on the tray
         ("known", "i1"),  # its value need not be asked for
         ("stands_for", "i1"),  # the state is the node's own, not one drawn below it
-    ],
-    align=True,
+    ]
 )
 
 
@@ -219,7 +246,11 @@ class Settings(NamedTuple):
     samples_per_visit: int
     expectation: bool
     largest_visit: int  # leaves that one visit may have
+    one_stored_leaf: bool  # every visit ends at one stored node, whose state is the leaf's: rows need no states
 
+
+_LINE: Final = 64
+"""Bytes that a processor fetches at once."""
 
 SLACK: Final = 256
 """Room behind what rules may list, so that rules which list too much are found out and not followed."""
@@ -240,18 +271,16 @@ def make_trees(
     state_dtype: str,
     players: int,
     keeps_transient: bool = False,
+    keeps_leaf_values: bool = True,
 ) -> Tree:
-    """So many empty trees, each with room for so many nodes and edges."""
-    hash_size = hash_size_for(num_nodes)
+    """Make empty trees, each with room for this many nodes and edges. What is in that room is not defined."""
     trees = Tree(
-        nodes=np.zeros((count, num_nodes), NODE).view(np.recarray),
-        edges=np.zeros((count, num_edges), EDGE).view(np.recarray),
-        states=np.zeros((count, num_nodes, state_size), state_dtype),
-        totals=np.zeros((count, num_nodes, players)),
-        own=np.zeros((count, num_nodes, players)),
-        transient=np.zeros((count, num_edges if keeps_transient else 0, players)),
-        keys=np.full((count, hash_size), EMPTY, np.int64),
-        places=np.zeros((count, hash_size), np.int32),
+        nodes=_unset((count, num_nodes), node_dtype(players)).view(np.recarray),
+        edges=_unset((count, num_edges), EDGE).view(np.recarray),
+        states=_unset((count, num_nodes, state_size), np.dtype(state_dtype)),
+        leaf_values=_unset((count, num_nodes if keeps_leaf_values else 0, players), np.dtype(np.float64)),
+        transient_sums=_unset((count, num_edges if keeps_transient else 0, players), np.dtype(np.float64)),
+        tables=_unset((count, PLACES_PER_NODE * num_nodes), np.dtype(np.int32)),
         low=np.zeros((count, players)),
         high=np.zeros((count, players)),
         luck=np.zeros((count, NUM_KEYS), np.uint64),
@@ -261,9 +290,13 @@ def make_trees(
     return trees
 
 
-def hash_size_for(num_nodes: int) -> int:
-    """Places of the hash table of a tree with so many nodes."""
-    return 1 << max(4, (2 * num_nodes - 1).bit_length())
+def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """An array that begins at a cache line, so that a node of 64 bytes is fetched at once. Its numbers are not set:
+    memory that is never used then costs nothing."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + _LINE, np.uint8)
+    first = -memory.ctypes.data % _LINE
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def make_batch(
@@ -320,44 +353,29 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
 
 def grow_nodes(trees: Tree, room: int) -> Tree:
     """The same trees with room for more nodes."""
-    hash_size = hash_size_for(room)
-    bigger = trees._replace(
-        nodes=_longer(trees.nodes, room).view(np.recarray),
-        states=_longer(trees.states, room),
-        totals=_longer(trees.totals, room),
-        own=_longer(trees.own, room),
+    used = int(trees.counters[:, NODES].max())
+    keeps_leaf_values = trees.leaf_values.shape[1] > 0
+    return trees._replace(
+        nodes=_longer(trees.nodes, room, used).view(np.recarray),
+        states=_longer(trees.states, room, max(1, used)),  # the state of a root stands there before its node
+        leaf_values=_longer(trees.leaf_values, room, used) if keeps_leaf_values else trees.leaf_values,
+        tables=_longer(trees.tables, PLACES_PER_NODE * room, int(trees.counters[:, TABLE_PLACES].max())),
     )
-    count, old_size = trees.keys.shape
-    if hash_size == old_size:
-        return bigger
-    keys, places = np.full((count, hash_size), EMPTY, np.int64), np.zeros((count, hash_size), np.int32)
-    for b in np.flatnonzero(trees.counters[:, HASHED]):
-        _hash_anew(trees.keys[b], trees.places[b], keys[b], places[b])
-    return bigger._replace(keys=keys, places=places)
-
-
-def _hash_anew(old_keys: Any, old_places: Any, keys: Any, places: Any) -> None:
-    used = np.flatnonzero(old_keys != EMPTY)
-    wanted = hash_place(old_keys[used], len(keys) - 1)
-    while len(used):  # all at once: of those that want a free place the first gets it, the others look one further
-        first = np.unique(wanted, return_index=True)[1]
-        settled = first[keys[wanted[first]] == EMPTY]
-        keys[wanted[settled]], places[wanted[settled]] = old_keys[used[settled]], old_places[used[settled]]
-        used, wanted = np.delete(used, settled), (np.delete(wanted, settled) + 1) & (len(keys) - 1)
 
 
 def grow_edges(trees: Tree, room: int) -> Tree:
     """The same trees with room for more edges."""
-    keeps_transient = trees.transient.shape[1] > 0
+    used = int(trees.counters[:, EDGES].max())
+    keeps_transient = trees.transient_sums.shape[1] > 0
     return trees._replace(
-        edges=_longer(trees.edges, room).view(np.recarray),
-        transient=_longer(trees.transient, room) if keeps_transient else trees.transient,
+        edges=_longer(trees.edges, room, used).view(np.recarray),
+        transient_sums=_longer(trees.transient_sums, room, used) if keeps_transient else trees.transient_sums,
     )
 
 
-def _longer(array: Any, length: int) -> Any:
-    longer = np.zeros((len(array), length, *array.shape[2:]), array.dtype)
-    _bytes(longer)[:, : array.shape[1]] = _bytes(array)
+def _longer(array: Any, length: int, used: int) -> Any:
+    longer = _unset((len(array), length, *array.shape[2:]), array.dtype)
+    _bytes(longer)[:, :used] = _bytes(array)[:, :used]
     return longer
 
 
@@ -368,12 +386,11 @@ def _bytes(array: Any) -> Any:
     return array.view(np.ndarray).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
-def tree_bytes(states: Any, totals: Any, counters: Any) -> int:
-    """Bytes in use of one tree: nodes with their states and values, edges, and the hash table's entries."""
-    a_node = NODE.itemsize + states.itemsize * states.shape[1] + 2 * totals.itemsize * totals.shape[1]
-    an_entry = np.dtype(np.int64).itemsize + np.dtype(np.int32).itemsize
-    total: int = int(counters[NODES]) * a_node + int(counters[EDGES]) * EDGE.itemsize + int(counters[HASHED]) * an_entry
-    return total
+def tree_bytes(nodes: Any, states: Any, counters: Any) -> int:
+    """Bytes in use of one tree: nodes with their states and sums of values, edges, and tables of children."""
+    per_node = nodes.dtype.itemsize + states.itemsize * states.shape[1]
+    per_place = np.dtype(np.int32).itemsize
+    return int(counters[NODES] * per_node + counters[EDGES] * EDGE.itemsize + counters[TABLE_PLACES] * per_place)
 
 
 # -- the functions below run inside the compiled loop ----------------------------------------------------------
@@ -385,11 +402,9 @@ def tree_at(trees: Tree, b: Any) -> Tree:
         trees.nodes[b],
         trees.edges[b],
         trees.states[b],
-        trees.totals[b],
-        trees.own[b],
-        trees.transient[b],
-        trees.keys[b],
-        trees.places[b],
+        trees.leaf_values[b],
+        trees.transient_sums[b],
+        trees.tables[b],
         trees.low[b],
         trees.high[b],
         trees.luck[b],
@@ -402,43 +417,64 @@ def batch_at(batches: Batch, b: Any) -> Batch:
     return Batch(batches.visits[b], batches.paths[b], batches.rows[b], batches.states[b], batches.values[b])
 
 
-def hash_place(key: Any, mask: Any) -> Any:
-    """Where the search for a key begins."""
-    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+def first_place_of(key: Any, mask: Any) -> Any:
+    """Where the search for a key begins in a table."""
+    bits = np.uint64(np.int64(key) & np.int64(0xFFFFFFFF))
+    return np.int64((bits * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
 
 
-def find(tree: Tree, key: Any) -> Any:
-    """The node stored under a key, or NO_NODE."""
-    mask = len(tree.keys) - 1
-    i = hash_place(key, mask)
-    while tree.keys[i] != EMPTY:
-        if tree.keys[i] == key:
-            return np.int64(tree.places[i])
+def find(tree: Tree, n: Any, key: Any) -> Any:
+    """The child in a node's table that has a key, or NO_NODE."""
+    node = tree.nodes[n]
+    if node.table_size == 0:
+        return np.int64(NO_NODE)
+    first, mask = np.int64(node.first_place), np.int64(node.table_size) - 1
+    i = first_place_of(key, mask)
+    child = np.int64(tree.tables[first + i])
+    while child != EMPTY and tree.nodes[child].key != key:
         i = (i + 1) & mask
-    return np.int64(NO_NODE)
+        child = np.int64(tree.tables[first + i])
+    return child
 
 
-def add_child(tree: Tree, key: Any, parent: Any, child: Any) -> None:
-    """Store a child under a key, and in its parent's list."""
-    mask = len(tree.keys) - 1
-    i = hash_place(key, mask)
-    while tree.keys[i] != EMPTY:
+def add_child(tree: Tree, n: Any, key: Any, child: Any) -> None:
+    """Put a child into a node's table, under a key that is new there."""
+    node = tree.nodes[n]
+    tree.nodes[child].key = key
+    if 4 * (node.num_children + 1) > 3 * node.table_size:
+        enlarge_table(tree.nodes, tree.tables, tree.counters, n)
+    put_child(tree.nodes, tree.tables, n, child)
+    node.num_children += 1
+
+
+@not_inlined
+def enlarge_table(nodes: Any, tables: Any, counters: Any, n: Any) -> None:
+    """Give a node a table of twice the size, with the same children."""
+    node = nodes[n]
+    old, old_size = np.int64(node.first_place), np.int64(node.table_size)
+    size = max(np.int64(FIRST_TABLE), 2 * old_size)
+    first = counters[TABLE_PLACES]
+    counters[TABLE_PLACES] = first + size
+    for i in range(first, first + size):
+        tables[i] = EMPTY
+    node.first_place = first
+    node.table_size = size
+    for i in range(old, old + old_size):
+        if tables[i] != EMPTY:
+            put_child(nodes, tables, n, np.int64(tables[i]))
+
+
+def put_child(nodes: Any, tables: Any, n: Any, child: Any) -> None:
+    """Write a child at the first free place from where its key belongs."""
+    node = nodes[n]
+    first, mask = np.int64(node.first_place), np.int64(node.table_size) - 1
+    i = first_place_of(nodes[child].key, mask)
+    while tables[first + i] != EMPTY:
         i = (i + 1) & mask
-    tree.keys[i] = key
-    tree.places[i] = child
-    tree.counters[HASHED] += 1
-    link_child(tree, parent, child)
+    tables[first + i] = child
 
 
-def link_child(tree: Tree, parent: Any, child: Any) -> None:
-    """Put a child into its parent's list."""
-    above = tree.nodes[parent]
-    tree.nodes[child].next_child = above.first_child
-    above.first_child = child
-    above.num_children += 1
-
-
-def new_node(tree: Tree, parent: Any, label: Any, most: Any) -> Any:
+def new_node(tree: Tree, label: Any, most: Any) -> Any:
     """A blank node, or NO_NODE where there is no room (the limit or the arena)."""
     n = tree.counters[NODES]
     if n >= most or n >= len(tree.nodes):
@@ -446,21 +482,19 @@ def new_node(tree: Tree, parent: Any, label: Any, most: Any) -> Any:
     tree.counters[NODES] = n + 1
     node = tree.nodes[n]
     node.visits = 0
-    node.parent = parent
     node.label = label
     node.first_edge = NO_EDGE
     node.num_edges = UNEXPANDED
     node.edge_room = 0
+    node.table_size = 0
     node.first_listed = NO_EDGE
-    node.first_child = NO_NODE
-    node.next_child = NO_NODE
     node.num_children = 0
     node.in_flight = 0
     node.evaluated = 0
     node.pending = 0
     node.exact = 0
-    for p in range(tree.totals.shape[1]):
-        tree.totals[n, p] = 0.0
+    for p in range(len(tree.low)):
+        node.value_sums[p] = 0.0
     return n
 
 
@@ -485,3 +519,46 @@ def new_edge(tree: Tree, e: Any, action: Any, prior: Any) -> None:
     edge.child = NO_NODE
     edge.visits = 0
     edge.in_flight = 0
+
+
+class Sizes(NamedTuple):
+    """Lengths of rows that are part of a game's compiled loop."""
+
+    state: int
+    players: int
+    actions: int
+
+
+def size_tree(t: Tree, sizes: Sizes) -> Tree:
+    """One tree, with rows of known lengths."""
+    return Tree(
+        t.nodes,
+        t.edges,
+        sized(t.states, sizes.state),
+        sized(t.leaf_values, sizes.players),
+        sized(t.transient_sums, sizes.players),
+        t.tables,
+        sized(t.low, sizes.players),
+        sized(t.high, sizes.players),
+        t.luck,
+        t.counters,
+    )
+
+
+def size_batch(b: Batch, sizes: Sizes) -> Batch:
+    """One tree's batch, with rows of known lengths."""
+    return Batch(b.visits, b.paths, b.rows, sized(b.states, sizes.state), sized(b.values, sizes.players))
+
+
+def size_scratch(s: Scratch, sizes: Sizes) -> Scratch:
+    """The scratch arrays, those of a game's sizes with known lengths."""
+    return Scratch(
+        sized(s.walk, sizes.state),
+        sized(s.actions, sizes.actions + SLACK),
+        sized(s.slot_of, sizes.actions),
+        s.ids,
+        s.probabilities,
+        s.picks,
+        sized(s.value, sizes.players),
+        sized(s.before, sizes.state),
+    )

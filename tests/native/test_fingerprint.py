@@ -58,6 +58,17 @@ def test_comments_and_places_do_not_count() -> None:
     assert stamp("# a comment\n\n\n" + SOURCE.replace("def kernel", "# more\ndef kernel")) == stamp()
 
 
+def test_marks_count() -> None:
+    """A mark says how a function is compiled, as ``seldom`` does: the machine code differs."""
+
+    def marked() -> int:
+        return 1
+
+    before = fingerprint(marked)
+    marked.seldom = True  # type: ignore[attr-defined]
+    assert fingerprint(marked) != before
+
+
 def test_closures_count() -> None:
     def make(n):
         def inner(x):

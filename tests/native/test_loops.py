@@ -19,6 +19,7 @@ from aleazero.native.compile import borrow, compile_loop, is_ours, kernel_dtype,
 from aleazero.nets import values
 from aleazero.nets.table_play import make_run
 from aleazero.nets.tables import has_board, make_value_boards, shape_of
+from aleazero.search.compiled import sizes_of
 from aleazero.search.loop import make_loop
 from aleazero.search.plan_loop import make_plan_loop
 from aleazero.selfplay.compiled_games import make_proceed, make_replay
@@ -45,7 +46,7 @@ def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
     """Every loop that the library compiles for a game."""
     kernels = game.kernels
     found = {
-        "search": make_loop(kernels),
+        "search": make_loop(kernels, sizes_of(game)),
         "plan": make_plan_loop(kernels),
         "lanes": make_lane_loop(kernels),
         "selfplay": make_proceed(kernels),

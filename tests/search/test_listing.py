@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aleazero.search.listing import FEW, MADE, NO_EDGES_LEFT, edge_of, make_listing
-from aleazero.search.tree import EDGES, NO_EDGE, NO_NODE, make_scratch, make_trees, new_node, tree_at
+from aleazero.search.tree import EDGES, NO_EDGE, make_scratch, make_trees, new_node, tree_at
 
 SHARES = np.array([0.1, 0.3, 0.05, 0.2, 0.15, 0.2])
 IDS = np.array([7, 3, 11, 2, 40, 5])
@@ -18,7 +18,7 @@ IDS = np.array([7, 3, 11, 2, 40, 5])
 def planted(edges: int = 64, exact_up_to: int = 0) -> tuple[Any, Any, Any, Any]:
     """A tree of one chance node, its scratch, its settings, and how it lists."""
     tree, scratch = tree_at(make_trees(1, 4, edges, 1, "int64", 1), 0), make_scratch(1, "int64", 3, len(IDS), 1)
-    new_node(tree, NO_NODE, -1, 4)
+    new_node(tree, -1, 4)
 
     def outcomes(state: Any, ids: Any, probabilities: Any) -> int:
         ids[: len(IDS)], probabilities[: len(IDS)] = IDS, SHARES

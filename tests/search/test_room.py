@@ -12,6 +12,7 @@ from test_forest import SETTINGS, RowByRow, positions
 
 from aleazero import CHANCE, DECISION, TERMINAL, Forest, GameInfo, Search, SearchConfig
 from aleazero.games.kernel import KernelGame
+from aleazero.search import tree
 
 MOST_ACTIONS = 20_000
 
@@ -147,3 +148,31 @@ def test_a_forest_may_start_with_any_room(setting: str, monkeypatch: pytest.Monk
 def test_a_forest_may_start_with_every_room(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [*range(1, 9), 13, 34, 146, 184]
     check_first_rooms([(nodes, edges) for nodes in sizes for edges in sizes], setting, monkeypatch)
+
+
+@pytest.mark.parametrize("setting", list(SETTINGS))
+def test_what_was_in_new_memory_does_not_matter(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are not zeroed: every field is written before it is read, also in arrays that have grown."""
+    game, states, seeds = positions("pig", 5)
+    config = SearchConfig(num_simulations=60, **SETTINGS[setting])
+    evaluators = (RowByRow(game), RowByRow(game, afterstates=2), "uniform")
+    searches = [Search(game, evaluator, config) for evaluator in evaluators]
+    expected = [[s.run(state, seed=seed) for state, seed in zip(states, seeds, strict=True)] for s in searches]
+    unset = tree._unset
+
+    def filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        array = unset(shape, dtype)
+        array.reshape(-1).view(np.uint8)[:] = np.random.default_rng(len(shape)).integers(0, 256, array.nbytes)
+        return array
+
+    monkeypatch.setattr(tree, "_unset", filled)
+    for nodes in (8, 1 << 20):
+        monkeypatch.setattr("aleazero.search.compiled.FIRST_NODES", nodes)
+        monkeypatch.setattr("aleazero.search.compiled.FIRST_EDGES", nodes)
+        for evaluator, wanted in zip(evaluators, expected, strict=True):
+            search = Search(game, evaluator, config)
+            for state, seed, result in zip(states, seeds, wanted, strict=True):
+                found = search.run(state, seed=seed)
+                same_actions(found, result)
+                assert found.tree(depth=4).root == result.tree(depth=4).root
+                assert search._lockstep.group.trees[0].in_flight() == 0  # type: ignore[attr-defined]

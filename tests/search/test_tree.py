@@ -1,9 +1,9 @@
-"""The arrays of a tree: its hash table, and growing."""
+"""The arrays of a tree: tables of children, and growing."""
 
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aleazero.search.tree import (
@@ -11,63 +11,93 @@ from aleazero.search.tree import (
     EDGES,
     EMPTY,
     NO_NODE,
-    NODE,
     NODES,
+    TABLE_PLACES,
     add_child,
     find,
     grow_edges,
     grow_nodes,
     make_trees,
     new_node,
+    node_dtype,
     tree_at,
     tree_bytes,
 )
 
+KEYS = st.integers(-(2**31), 2**31 - 1)
 
-@given(st.sets(st.integers(0, 2**62), min_size=1, max_size=60), st.sets(st.integers(0, 2**62), max_size=60))
+
+@settings(deadline=None)
+@given(st.sets(KEYS, min_size=1, max_size=60), st.sets(KEYS, max_size=60))
 def test_what_was_stored_is_found_and_nothing_else(keys: set[int], others: set[int]) -> None:
     with np.errstate(over="ignore"):
         trees = make_trees(3, 64, 8, 2, "int32", 1)
         tree = tree_at(trees, 1)
-        new_node(tree, NO_NODE, -1, 64)
+        new_node(tree, -1, 64)
         stored = {}
         for key in keys:
-            stored[key] = int(new_node(tree, 0, 0, 64))
-            add_child(tree, key, 0, stored[key])
+            stored[key] = int(new_node(tree, 0, 64))
+            add_child(tree, 0, key, stored[key])
         for group in (trees, grow_nodes(trees, 65), grow_nodes(trees, 1000)):
             grown = tree_at(group, 1)
-            assert {key: int(find(grown, key)) for key in keys} == stored
-            assert all(find(grown, key) == NO_NODE for key in others - keys)
-            assert np.count_nonzero(grown.keys != EMPTY) == np.count_nonzero(group.keys != EMPTY) == len(keys)
+            assert {key: int(find(grown, 0, key)) for key in keys} == stored
+            assert all(find(grown, 0, key) == NO_NODE for key in others - keys)
+            root = grown.nodes[0]
+            table = grown.tables[root.first_place : root.first_place + root.table_size]
+            assert sorted(table[table != EMPTY]) == sorted(stored.values())
+            assert find(grown, 1, next(iter(keys))) == NO_NODE  # its own table is empty
         assert tree.nodes[0].num_children == len(keys)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_tables_of_all_nodes_fit(children: list[int]) -> None:
+    """However the children are spread over parents, their tables fit into the room that nodes come with."""
+    with np.errstate(over="ignore"):
+        num_nodes = 1 + sum(children)
+        tree = tree_at(make_trees(1, num_nodes, 1, 1, "int32", 1), 0)
+        new_node(tree, -1, num_nodes)
+        for parent, count in enumerate(children):
+            for key in range(count):
+                add_child(tree, parent, key, int(new_node(tree, 0, num_nodes)))
+        assert tree.counters[TABLE_PLACES] <= 16 / 3 * sum(children) <= len(tree.tables)
+        for parent, count in enumerate(children):
+            assert len({int(find(tree, parent, key)) for key in range(count)} - {NO_NODE}) == count
 
 
 def test_room_is_checked() -> None:
     tree = tree_at(make_trees(1, 3, 8, 2, "int32", 1), 0)
-    assert [int(new_node(tree, NO_NODE, -1, 2)) for _ in range(3)] == [0, 1, NO_NODE]
-    assert [int(new_node(tree, NO_NODE, -1, 99)) for _ in range(2)] == [2, NO_NODE]
+    assert [int(new_node(tree, -1, 2)) for _ in range(3)] == [0, 1, NO_NODE]
+    assert [int(new_node(tree, -1, 99)) for _ in range(2)] == [2, NO_NODE]
 
 
 def test_growing_keeps_everything() -> None:
     trees = make_trees(2, 4, 4, 3, "int16", 2)
     tree = tree_at(trees, 1)
     for n in range(4):
-        new_node(tree, NO_NODE, n, 4)
+        new_node(tree, n, 4)
         tree.states[n] = n
-        tree.totals[n] = n / 2
+        tree.nodes[n].value_sums[:] = n / 2
+        tree.leaf_values[n] = n / 4
     tree.edges.action = [5, 6, 7, 8]
+    tree.counters[EDGES] = 4
     bigger = tree_at(grow_edges(grow_nodes(trees, 50), 60), 1)
     assert (len(bigger.nodes), len(bigger.edges)) == (50, 60)
     assert bigger.nodes.label[:4].tolist() == [0, 1, 2, 3]
     assert bigger.edges.action[:4].tolist() == [5, 6, 7, 8]
     np.testing.assert_array_equal(bigger.states[:4], tree.states)
-    np.testing.assert_array_equal(bigger.totals[:4], tree.totals)
+    np.testing.assert_array_equal(bigger.nodes.value_sums[:4], tree.nodes.value_sums)
+    np.testing.assert_array_equal(bigger.leaf_values[:4], tree.leaf_values)
 
 
 def test_bytes_in_use_are_counted() -> None:
     tree = tree_at(make_trees(1, 100, 100, 5, "int16", 2), 0)
     tree.counters[NODES], tree.counters[EDGES] = 10, 20
-    assert (
-        tree_bytes(tree.states, tree.totals, tree.counters) == 10 * (NODE.itemsize + 5 * 2 + 4 * 8) + 20 * EDGE.itemsize
-    )
-    assert (NODE.itemsize, EDGE.itemsize) == (56, 32)
+    tree.counters[TABLE_PLACES] = 12
+    assert tree_bytes(tree.nodes, tree.states, tree.counters) == 10 * (64 + 5 * 2) + 20 * 32 + 12 * 4
+    assert (node_dtype(2).itemsize, node_dtype(1).itemsize, EDGE.itemsize) == (64, 56, 32)
+
+
+def test_nodes_begin_at_a_cache_line() -> None:
+    for count, nodes in ((1, 1), (3, 7), (1, 100_000)):
+        assert make_trees(count, nodes, 3, 5, "int16", 2).nodes.ctypes.data % 64 == 0
