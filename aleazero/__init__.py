@@ -21,10 +21,7 @@ if TYPE_CHECKING:
         RunError,
         UnknownGameError,
     )
-    from aleazero.evaluation.match import (
-        PlayedGame,
-        play_match,
-    )
+    from aleazero.evaluation.match import PlayedGame, play_match
     from aleazero.evaluation.regret import (
         RegretReport,
         measure_regret,
@@ -32,7 +29,10 @@ if TYPE_CHECKING:
     from aleazero.games.base import (
         CHANCE,
         DECISION,
+        ESTIMATE,
+        EXACT,
         MANY,
+        NONE,
         TERMINAL,
         Features,
         Game,
@@ -74,33 +74,14 @@ if TYPE_CHECKING:
         SearchConfig,
         Widening,
     )
-    from aleazero.search.evaluator import (
-        ESTIMATE,
-        EXACT,
-        NONE,
-        Evaluator,
-        Rollout,
-        Uniform,
-    )
-    from aleazero.search.export import (
-        SearchTree,
-    )
+    from aleazero.search.evaluator import Evaluator, Rollout, Uniform
     from aleazero.search.forest import (
         Finished,
         Forest,
     )
-    from aleazero.search.plan import (
-        Plan,
-    )
-    from aleazero.search.planner import (
-        Planner,
-    )
-    from aleazero.search.result import (
-        OutcomeStats,
-        SearchResult,
-        SearchStats,
-        Step,
-    )
+    from aleazero.search.plan.plan import Plan
+    from aleazero.search.plan.planner import Planner
+    from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, SearchTree, Step
     from aleazero.search.search import (
         Search,
     )
@@ -153,12 +134,12 @@ _HOMES = {
     "Evaluator": "aleazero.search.evaluator",
     "Rollout": "aleazero.search.evaluator",
     "Uniform": "aleazero.search.evaluator",
-    "SearchTree": "aleazero.search.export",
+    "SearchTree": "aleazero.search.result",
     "Features": "aleazero.games.base",
     "Finished": "aleazero.search.forest",
     "Forest": "aleazero.search.forest",
-    "Plan": "aleazero.search.plan",
-    "Planner": "aleazero.search.planner",
+    "Plan": "aleazero.search.plan.plan",
+    "Planner": "aleazero.search.plan.planner",
     "OutcomeStats": "aleazero.search.result",
     "SearchResult": "aleazero.search.result",
     "SearchStats": "aleazero.search.result",

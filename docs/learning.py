@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 import aleazero
-from aleazero.evaluation.match import game_seeds, play_match
-from aleazero.evaluation.rotation import play_rotation
+from aleazero.evaluation.match import game_seeds, play_match, play_rotation
 from aleazero.games.luck import PlayedLuck
 from aleazero.games.pig import TURN
 from aleazero.nets.config import NetConfig

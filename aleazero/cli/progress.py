@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
     from aleazero.search.config import SearchConfig
-    from aleazero.search.plan import Plan
-    from aleazero.search.planner import Planner
+    from aleazero.search.plan.plan import Plan
+    from aleazero.search.plan.planner import Planner
     from aleazero.search.result import SearchResult
 
 

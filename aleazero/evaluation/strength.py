@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError, nearest
 from aleazero.evaluation.match import game_seeds, play_match
-from aleazero.evaluation.pair_table import PairTable
-from aleazero.evaluation.pairs import play_pairs
+from aleazero.evaluation.pairs import PairTable, play_pairs
 from aleazero.evaluation.regret import RegretReport, measure_regret, read_positions
 from aleazero.evaluation.statistics import Mean
 from aleazero.games.base import Game, State

@@ -78,7 +78,7 @@ class Kernels:
         self.turn: Kernel | None = namespace.get("turn")
         self.playout: Kernel | None = namespace.get("playout")
         self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
-        """A game's own solver of turns (``search/turn_solver.py``); not a kernel."""
+        """A game's own solver of turns (``search/plan/turn_solver.py``); not a kernel."""
         self.features: Kernel = self.observe if info.features is None else namespace["features"]
         self.reads_points = info.features is not None and info.features.lead is not None
         """Whether training reads ``points`` too, compiled."""

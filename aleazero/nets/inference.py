@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.games.base import Game
+from aleazero.games.base import ESTIMATE, NONE, Game
 from aleazero.native.compile import cached_njit
 from aleazero.nets.checkpoint import PolicyValueInfo, Weights, read_checkpoint, require_match
 from aleazero.nets.config import EPSILON
-from aleazero.search.evaluator import ESTIMATE, NONE
 
 Floats = NDArray[np.float32]
 INFERENCES: Final = ("onnxruntime", "torch")

@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.games.base import CHANCE, DECISION, Game, State
+from aleazero.games.base import CHANCE, DECISION, ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import Rows, rows_of, state_of, states_of
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues, TableValues
-from aleazero.search.evaluator import ESTIMATE
-from aleazero.search.horizon import turn_of
-from aleazero.search.plan import Plan, best_label
-from aleazero.search.planner import Planner, by_player
-from aleazero.search.turn_solver import starts_of
+from aleazero.search.plan.horizon import turn_of
+from aleazero.search.plan.plan import Plan, best_label
+from aleazero.search.plan.planner import Planner, by_player
+from aleazero.search.plan.turn_solver import starts_of
 
 Values = NDArray[np.float64]
 TEMPERATURE: Final = 0.01

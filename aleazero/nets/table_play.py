@@ -28,8 +28,8 @@ from aleazero.nets.tables import (
     make_value_rows,
     require_board,
 )
-from aleazero.search.settle import make_settle
-from aleazero.search.tree import SLACK
+from aleazero.search.playout import make_settle
+from aleazero.search.tree.arrays import SLACK
 
 CHUNK: Final = 8
 """Games that a thread plays at a time."""

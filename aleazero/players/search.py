@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.games.base import Game, State
+from aleazero.games.base import NONE, Game, State
 from aleazero.players.champions import CHAMPION, champion_path
 from aleazero.players.player import Allowed, Thinker, own_seed
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.evaluator import NONE, Evaluator, Rollout, evaluate_batch, resolve_evaluator
+from aleazero.search.evaluator import Evaluator, Rollout, evaluate_batch, resolve_evaluator
 from aleazero.search.forest import Forest
-from aleazero.search.plan import Plan
-from aleazero.search.planner import Planner
+from aleazero.search.plan.plan import Plan
+from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
 from aleazero.untrusted import is_there

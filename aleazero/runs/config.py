@@ -15,8 +15,8 @@ from pydantic import Field, field_serializer, field_validator
 
 from aleazero.errors import AleaZeroError, ConfigError, fields_below, fields_named, nearest
 from aleazero.evaluation.gate import gate_seeds
-from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.seed_sets import NAMED
+from aleazero.evaluation.gate_rules import GateConfig
+from aleazero.evaluation.match import NAMED
 from aleazero.evaluation.strength import NAMES, can_measure
 from aleazero.files import os_errors_as
 from aleazero.games.base import Game

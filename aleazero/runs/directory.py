@@ -30,7 +30,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from aleazero.errors import ConfigError, RunError
-from aleazero.evaluation.seed_sets import NAMED
+from aleazero.evaluation.match import NAMED
 from aleazero.files import LOCK, file_hash, locked, odd_entry, os_errors_as, without_nan, write_file
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig, as_yaml, check_config, make_config, parse

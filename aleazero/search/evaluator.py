@@ -33,6 +33,7 @@ from aleazero.games.base import ESTIMATE as ESTIMATE
 from aleazero.games.base import EXACT as EXACT
 from aleazero.games.base import NONE as NONE
 from aleazero.games.base import State, Trust
+from aleazero.native.compile import cached_njit
 
 
 class Evaluator(Protocol):
@@ -186,3 +187,35 @@ def _require_usable(logits: NDArray[np.float64], values: NDArray[np.float64], le
     hopeless = legal_masks.any(axis=1) & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
     if hopeless.any():
         raise EvaluatorError("the evaluator gave -inf for every legal action of a leaf, expected at least one number")
+
+
+@cached_njit(nogil=True)
+def take_in(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
+    """Copy the first rows; whether their values are finite and the logits of their legal actions can be used."""
+    usable = True
+    for row in range(rows):
+        for p in range(values.shape[1]):
+            value = np.float64(values[row, p])
+            values_out[row, p] = value
+            usable = usable and np.isfinite(value)
+        decides = False
+        some_finite = False
+        for action in range(logits.shape[1]):
+            logit = np.float64(logits[row, action])
+            logits_out[row, action] = logit
+            if masks[row, action]:
+                decides = True
+                some_finite = some_finite or np.isfinite(logit)
+                usable = usable and not np.isnan(logit) and logit != np.inf
+        usable = usable and (some_finite or not decides)
+    return usable
+
+
+def is_answer(answer: Any, *shapes: tuple[int, ...]) -> bool:
+    """Whether an answer is logits and values as they should be; one that is not may still be made so."""
+    return (
+        isinstance(answer, tuple)
+        and len(answer) == len(shapes)
+        and all(isinstance(part, np.ndarray) and part.dtype in (np.float32, np.float64) for part in answer)
+        and tuple(part.shape for part in answer) == shapes
+    )

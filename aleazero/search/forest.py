@@ -24,12 +24,12 @@ from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import BRANCHING_GAMES, stream_key, unit
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
+from aleazero.search.driver import Backend, Lockstep
 from aleazero.search.evaluator import resolve_evaluator
-from aleazero.search.listing import FEW
-from aleazero.search.lockstep import Backend, Lockstep
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, make_request
-from aleazero.search.tree import EDGE, PLACES_PER_NODE, node_dtype
+from aleazero.search.tree.arrays import EDGE, PLACES_PER_NODE, node_dtype
+from aleazero.search.tree.chance import FEW
 
 
 @dataclass(frozen=True)

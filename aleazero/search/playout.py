@@ -10,16 +10,21 @@ import numpy as np
 from aleazero.games.base import CHANCE, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.native.compile import not_inlined
-from aleazero.native.random import extend_key_bits, unit_at
-from aleazero.search.chance import BAD_OUTCOME, make_draw
-from aleazero.search.tree import SLACK
+from aleazero.native.random import GAME_DICE, extend_key_bits, stream_key, unit_at, unit_bits
+from aleazero.search.tree.arrays import SLACK
+from aleazero.search.tree.chance import BAD_OUTCOME, make_draw
 
 # What playouts came to.
 PLAYED: Final = 0
+
+
 UNDRAWN: Final = 1
 """Chance is broken."""
+
+
 ILLEGAL: Final = 2
 """The rules listed impossible actions, or the game's playouts take one that they did not list."""
+
 
 BAD_ACTION: Final = -1
 
@@ -102,3 +107,46 @@ def make_playouts(kernels: Kernels) -> Callable[..., Any]:
         return PLAYED
 
     return value_by_playouts
+
+
+UNSETTLED: Final = -1
+"""Chance is broken."""
+
+
+MOST_EVENTS: Final = 10_000
+"""Chance events in a row before the rules count as broken."""
+
+
+_DICE = np.uint64(stream_key(GAME_DICE))
+
+
+def make_settle(kernels: Kernels) -> Callable[..., Any]:
+    """``settle(state, key, events, scratch) -> events``, the chance events of the game so far, or UNSETTLED."""
+    kind_of, apply_outcome, draw = kernels.kind, kernels.apply_outcome, make_draw(kernels)
+
+    def settle(state: Any, key: Any, events: Any, scratch: Any) -> Any:
+        stop = events + MOST_EVENTS
+        while kind_of(state) == CHANCE:
+            u = unit_bits(extend_key_bits(key, np.uint64(events)))
+            outcome = np.int64(draw(state, u, scratch))
+            if outcome == BAD_OUTCOME or events == stop:
+                return np.int64(UNSETTLED)
+            apply_outcome(state, outcome)
+            events += 1
+        return np.int64(events)
+
+    return settle
+
+
+def make_event(kernels: Kernels) -> Callable[..., Any]:
+    """``event(state, seed, viewer, count, scratch) -> outcome``: ``games.luck.played_outcome``, or BAD_OUTCOME.
+
+    For games without a ``played_outcome`` of their own, which is not compiled.
+    """
+    draw = make_draw(kernels)
+
+    def event(state: Any, seed: Any, viewer: Any, count: Any, scratch: Any) -> Any:
+        key = extend_key_bits(extend_key_bits(_DICE, seed), np.uint64(viewer))
+        return np.int64(draw(state, unit_bits(extend_key_bits(key, np.uint64(count))), scratch))
+
+    return event

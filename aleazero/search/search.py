@@ -12,8 +12,8 @@ from typing import Any
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
+from aleazero.search.driver import Backend, Lockstep
 from aleazero.search.evaluator import resolve_evaluator
-from aleazero.search.lockstep import Backend, Lockstep
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 

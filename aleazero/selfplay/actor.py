@@ -15,9 +15,9 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.search.config import chance_of, largest_visit
+from aleazero.search.driver import Lockstep
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import tree_size
-from aleazero.search.lockstep import Lockstep
 from aleazero.selfplay.compiled_games import CompiledGames
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord

@@ -26,19 +26,12 @@ from aleazero.native.random import (
     extend_key_bits,
     unit_bits,
 )
-from aleazero.search.chance import BAD_OUTCOME
-from aleazero.search.engine import DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE
-from aleazero.search.lockstep import Lockstep
-from aleazero.search.root import (
-    Searches,
-    best_slot,
-    evaluations_of,
-    noise_keys,
-    read_value_after,
-    start_search,
-)
-from aleazero.search.settle import make_event
-from aleazero.search.tree import SLACK
+from aleazero.search.driver import Lockstep
+from aleazero.search.playout import make_event
+from aleazero.search.root import Searches, best_slot, evaluations_of, noise_keys, read_value_after, start_search
+from aleazero.search.status import DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE
+from aleazero.search.tree.arrays import SLACK
+from aleazero.search.tree.chance import BAD_OUTCOME
 from aleazero.selfplay.record import EpisodeRecord, final_scores
 from aleazero.selfplay.running_games import Setting
 

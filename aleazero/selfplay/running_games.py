@@ -26,7 +26,7 @@ from aleazero.native.random import (
     stream_key,
     unit,
 )
-from aleazero.search.lockstep import Lockstep
+from aleazero.search.driver import Lockstep
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 from aleazero.selfplay.config import SelfplayConfig, drawn

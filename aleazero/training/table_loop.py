@@ -18,8 +18,8 @@ from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow
 from aleazero.native.random import extend_key_bits
 from aleazero.nets.tables import BoardRows, make_put, make_rows, make_value_rows
-from aleazero.search.settle import make_settle
-from aleazero.search.tree import SLACK
+from aleazero.search.playout import make_settle
+from aleazero.search.tree.arrays import SLACK
 
 DONE: Final = 0
 BROKEN: Final = -1

@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import GameError
-from aleazero.games.base import CHANCE, Game, State
+from aleazero.games.base import CHANCE, ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.states import Rows, state_of
 from aleazero.native.compile import cached_njit
-from aleazero.search.compiled_planner import CompiledGraph, plan_loop_of
-from aleazero.search.evaluator import ESTIMATE
-from aleazero.search.horizon import TURN, horizon_at, turn_of
-from aleazero.search.plain_arrays import arrays_of
-from aleazero.search.plain_planner import PlainGraph
-from aleazero.search.plan_arrays import INNER, NODES, Graph
+from aleazero.search.plan.arrays import INNER, NODES, Graph
+from aleazero.search.plan.graph import CompiledGraph, plan_loop_of
+from aleazero.search.plan.horizon import TURN, horizon_at, turn_of
+from aleazero.search.plan.plain import PlainGraph, arrays_of
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]

@@ -17,9 +17,7 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.states import Rows
 from aleazero.native.compile import borrow, kernel_dtype, loop_of
-from aleazero.search.compiled_planner import plan_settings
-from aleazero.search.horizon import NO_LIMIT, horizon_at
-from aleazero.search.plan_arrays import (
+from aleazero.search.plan.arrays import (
     EDGES,
     EMPTY,
     INNER,
@@ -31,7 +29,9 @@ from aleazero.search.plan_arrays import (
     make_graph,
     make_plan_scratch,
 )
-from aleazero.search.plan_expand import GROW, SOLVED, make_expansion, one_turn
+from aleazero.search.plan.graph import plan_settings
+from aleazero.search.plan.horizon import NO_LIMIT, horizon_at
+from aleazero.search.plan.loop import GROW, SOLVED, make_expansion, one_turn
 from aleazero.training import turns
 from aleazero.training.turns import Asked, Ints, PlannedLanes, Played, TurnPlayer, Values, blank, play_lanes
 

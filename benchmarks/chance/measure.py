@@ -19,7 +19,7 @@ from aleazero.cli.options import read_plan
 from aleazero.cli.progress import prepare
 from aleazero.games.base import State
 from aleazero.search.config import ChanceConfig, SearchConfig
-from aleazero.search.planner import Planner
+from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
 from benchmarks.chance.cases import CASES, SETTINGS, make_evaluator

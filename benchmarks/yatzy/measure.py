@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from aleazero.cli.progress import whole_search
-from aleazero.games.base import State
+from aleazero.games.base import ESTIMATE, EXACT, NONE, State
 from aleazero.games.registry import load_game
 from aleazero.games.yatzy.card import ALL_OPEN
 from aleazero.games.yatzy.turn import LEAF_SCORE, solve_rerolls
 from aleazero.search.config import SearchConfig
-from aleazero.search.evaluator import ESTIMATE, EXACT, NONE
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
 from benchmarks.chance.cases import Vector

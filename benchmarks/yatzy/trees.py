@@ -12,11 +12,11 @@ import numpy as np
 from aleazero.games.base import CHANCE, State
 from aleazero.games.dice import DICE, SIZES
 from aleazero.games.yatzy.card import IN_HAND
-from aleazero.search.compiled_view import CompiledView
 from aleazero.search.config import SearchConfig, Widening
-from aleazero.search.plain_tree import PlainView, walk
+from aleazero.search.plain.nodes import PlainView, walk
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
+from aleazero.search.tree.view import CompiledView
 from benchmarks.chance.measure import mean_of
 from benchmarks.yatzy import cases
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aleazero.evaluation.rules import shifted
+from aleazero.evaluation.gate_rules import shifted
 
 SCORES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 PAIRS = {

@@ -12,15 +12,15 @@ import pytest
 import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.gate import gate_seeds, run_gate
-from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.seed_sets import hash_of, load_seed_set
+from aleazero.evaluation.gate_rules import GateConfig
+from aleazero.evaluation.match import hash_of, load_seed_set
 
 PIG = aleazero.load_game("pig", target=15)
 FEW = GateConfig(pairs=40)
 CODE = """
 import sys, aleazero
 from aleazero.evaluation.gate import run_gate
-from aleazero.evaluation.gate_config import GateConfig
+from aleazero.evaluation.gate_rules import GateConfig
 if __name__ == "__main__":
     game = aleazero.load_game("pig", target=15)
     report = run_gate(game, "greedy", "random", GateConfig(pairs=40), seed=3, replays=2, workers=2)

@@ -8,8 +8,7 @@ import pytest
 
 import aleazero
 from aleazero.errors import ConfigError
-from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.sprt import PROMOTE, decide
+from aleazero.evaluation.gate_rules import PROMOTE, GateConfig, decide
 
 
 def test_what_counts_depends_on_the_players():

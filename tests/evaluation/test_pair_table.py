@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.pair_table import PairTable, elo
-from aleazero.evaluation.pairs import PlayedPair, SeatedGame, seatings
+from aleazero.evaluation.pairs import PairTable, PlayedPair, SeatedGame, elo, seatings
 
 
 def pair(*returns, points=None):

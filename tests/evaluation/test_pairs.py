@@ -7,10 +7,8 @@ import pytest
 
 import aleazero
 from aleazero.errors import ConfigError
-from aleazero.evaluation.match import game_seeds
-from aleazero.evaluation.pair_table import PairTable
-from aleazero.evaluation.pairs import open_pairs, play_pairs, points_by_player, seatings
-from aleazero.evaluation.rotation import play_rotation
+from aleazero.evaluation.match import game_seeds, play_rotation
+from aleazero.evaluation.pairs import PairTable, open_pairs, play_pairs, points_by_player, seatings
 from aleazero.players.player import Thinker
 
 PIG = aleazero.load_game("pig", target=15)

@@ -6,7 +6,7 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError
-from aleazero.evaluation.rotation import Tally, play_rotation
+from aleazero.evaluation.match import Tally, play_rotation
 
 
 def test_games_are_counted_for_each_player() -> None:

@@ -7,9 +7,7 @@ import pytest
 from pair_distributions import PAIRS, draw
 
 import aleazero
-from aleazero.evaluation.gate_config import GateConfig
-from aleazero.evaluation.rules import judge_pairs, passes, rates_at, shifted
-from aleazero.evaluation.sprt import Hypotheses
+from aleazero.evaluation.gate_rules import GateConfig, Hypotheses, judge_pairs, passes, rates_at, shifted
 from aleazero.evaluation.statistics import SCORES
 
 GATES = 2000

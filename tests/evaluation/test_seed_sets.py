@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.seed_sets import NAMED, fresh_seeds, hash_of, load_seed_set
+from aleazero.evaluation.match import NAMED, fresh_seeds, hash_of, load_seed_set
 
 
 def test_sets_by_name_hold_what_they_say():

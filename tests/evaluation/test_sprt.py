@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from pair_distributions import PAIRS, draw
 
-from aleazero.evaluation.rules import passes
-from aleazero.evaluation.sprt import KEEP, OPEN, PROMOTE, Hypotheses, decide, wealth
+from aleazero.evaluation.gate_rules import KEEP, OPEN, PROMOTE, Hypotheses, decide, passes, wealth
 from aleazero.evaluation.statistics import SCORES
 
 GATES = 2000

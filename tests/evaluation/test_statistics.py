@@ -7,7 +7,7 @@ import pytest
 from pair_distributions import PAIRS, draw
 from scipy.stats import t
 
-from aleazero.evaluation.sprt import Hypotheses, decide
+from aleazero.evaluation.gate_rules import Hypotheses, decide
 from aleazero.evaluation.statistics import SCORES, Mean, PairMean, any_time_quantile, interval, t_cdf, t_quantile
 
 REPEATS = 2000

@@ -100,7 +100,7 @@ targets._targets(targets.MIX, 0.5, 0.9, spans, 8 * one, 4 * one, yes[0], ~yes[0]
 assert one[0, 0] == 6.0
 print("right")
 """
-NOISE = "from aleazero.search.noise import dirichlet_noise; print(dirichlet_noise(1, 0.5, 3).tolist())"
+NOISE = "from aleazero.search.root import dirichlet_noise; print(dirichlet_noise(1, 0.5, 3).tolist())"
 FULL = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

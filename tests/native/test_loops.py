@@ -19,9 +19,9 @@ from aleazero.native.compile import borrow, compile_loop, is_ours, kernel_dtype,
 from aleazero.nets import values
 from aleazero.nets.table_play import make_run
 from aleazero.nets.tables import has_board, make_value_boards, shape_of
-from aleazero.search.compiled import sizes_of
-from aleazero.search.loop import make_loop
-from aleazero.search.plan_loop import make_plan_loop
+from aleazero.search.plan.loop import make_plan_loop
+from aleazero.search.tree.group import sizes_of
+from aleazero.search.tree.loop import make_loop
 from aleazero.selfplay.compiled_games import make_proceed, make_replay
 from aleazero.training.table_loop import make_learn, make_move
 from aleazero.training.turns_compiled import make_lane_loop

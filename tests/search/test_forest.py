@@ -174,7 +174,7 @@ def test_trees_grow_while_others_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     for chance in ("sampling", "open"):
         config = SearchConfig(num_simulations=300, chance=chance)
         with monkeypatch.context() as patch:
-            patch.setattr("aleazero.search.compiled.FIRST_NODES", 8)
+            patch.setattr("aleazero.search.tree.group.FIRST_NODES", 8)
             forest = Forest(game, RowByRow(game), config, trees=5)
         for found, wanted in zip(
             forest.run(states, seeds=seeds), alone(game, RowByRow(game), config, states, seeds), strict=True

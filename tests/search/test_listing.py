@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aleazero.search.listing import FEW, MADE, NO_EDGES_LEFT, edge_of, make_listing
-from aleazero.search.tree import EDGES, NO_EDGE, make_scratch, make_trees, new_node, tree_at
+from aleazero.search.tree.arrays import EDGES, NO_EDGE, make_scratch, make_trees, tree_at
+from aleazero.search.tree.chance import FEW, MADE, NO_EDGES_LEFT, edge_of, make_listing
+from aleazero.search.tree.nodes import new_node
 
 SHARES = np.array([0.1, 0.3, 0.05, 0.2, 0.15, 0.2])
 IDS = np.array([7, 3, 11, 2, 40, 5])

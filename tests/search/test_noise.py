@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from aleazero.games.base import CHANCE, DECISION
-from aleazero.search.noise import dirichlet_noise, disturb_roots
-from aleazero.search.tree import make_trees
+from aleazero.search.root import dirichlet_noise, disturb_roots
+from aleazero.search.tree.arrays import make_trees
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3, 1.0, 2.5])

@@ -503,8 +503,8 @@ def test_growth_does_not_change_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     state = game.state_from_text(BOARDS[0])
     roomy = Planner(game, Empties(1), plies=3).run(state)
     assert roomy.stats.nodes > 300
-    monkeypatch.setattr("aleazero.search.compiled_planner.FIRST_NODES", 2)
-    monkeypatch.setattr("aleazero.search.compiled_planner.CHUNK", 5)
+    monkeypatch.setattr("aleazero.search.plan.graph.FIRST_NODES", 2)
+    monkeypatch.setattr("aleazero.search.plan.graph.CHUNK", 5)
     same(Planner(game, Empties(1), plies=3).run(state), roomy)
     pruned = Planner(game, Empties(1), plies=3, keep=2)
     first = pruned.run(state)

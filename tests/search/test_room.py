@@ -12,7 +12,7 @@ from test_forest import SETTINGS, RowByRow, positions
 
 from aleazero import CHANCE, DECISION, TERMINAL, Forest, GameInfo, Search, SearchConfig
 from aleazero.games.kernel import KernelGame
-from aleazero.search import tree
+from aleazero.search.tree import arrays
 
 MOST_ACTIONS = 20_000
 
@@ -130,8 +130,8 @@ def check_first_rooms(rooms: list[tuple[int, int]], setting: str, patch: pytest.
         search = Search(game, evaluator, config)
         expected = [search.run(state, seed=seed) for state, seed in zip(states, seeds, strict=True)]
         for nodes, edges in rooms:
-            patch.setattr("aleazero.search.compiled.FIRST_NODES", nodes)
-            patch.setattr("aleazero.search.compiled.FIRST_EDGES", edges)
+            patch.setattr("aleazero.search.tree.group.FIRST_NODES", nodes)
+            patch.setattr("aleazero.search.tree.group.FIRST_EDGES", edges)
             with Forest(game, evaluator, config, trees=6) as forest:
                 for found, wanted in zip(forest.run(states, seeds=seeds), expected, strict=True):
                     same_actions(found, wanted)
@@ -158,17 +158,17 @@ def test_what_was_in_new_memory_does_not_matter(setting: str, monkeypatch: pytes
     evaluators = (RowByRow(game), RowByRow(game, afterstates=2), "uniform")
     searches = [Search(game, evaluator, config) for evaluator in evaluators]
     expected = [[s.run(state, seed=seed) for state, seed in zip(states, seeds, strict=True)] for s in searches]
-    unset = tree._unset
+    unset = arrays._unset
 
     def filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         array = unset(shape, dtype)
         array.reshape(-1).view(np.uint8)[:] = np.random.default_rng(len(shape)).integers(0, 256, array.nbytes)
         return array
 
-    monkeypatch.setattr(tree, "_unset", filled)
+    monkeypatch.setattr(arrays, "_unset", filled)
     for nodes in (8, 1 << 20):
-        monkeypatch.setattr("aleazero.search.compiled.FIRST_NODES", nodes)
-        monkeypatch.setattr("aleazero.search.compiled.FIRST_EDGES", nodes)
+        monkeypatch.setattr("aleazero.search.tree.group.FIRST_NODES", nodes)
+        monkeypatch.setattr("aleazero.search.tree.group.FIRST_EDGES", nodes)
         for evaluator, wanted in zip(evaluators, expected, strict=True):
             search = Search(game, evaluator, config)
             for state, seed, result in zip(states, seeds, wanted, strict=True):

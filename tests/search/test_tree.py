@@ -6,23 +6,21 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aleazero.search.tree import (
+from aleazero.search.tree.arrays import (
     EDGE,
     EDGES,
     EMPTY,
     NO_NODE,
     NODES,
     TABLE_PLACES,
-    add_child,
-    find,
     grow_edges,
     grow_nodes,
     make_trees,
-    new_node,
     node_dtype,
     tree_at,
     tree_bytes,
 )
+from aleazero.search.tree.nodes import add_child, find, new_node
 
 KEYS = st.integers(-(2**31), 2**31 - 1)
 

@@ -140,7 +140,7 @@ def test_growth_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> N
             roomy = aleazero.Search(game, "uniform", config)
             roomy.run(state)
             with monkeypatch.context() as patch:
-                patch.setattr("aleazero.search.compiled.FIRST_NODES", 8)
+                patch.setattr("aleazero.search.tree.group.FIRST_NODES", 8)
                 tight = aleazero.Search(game, "uniform", config)
             assert len(tight._lockstep.group.trees[0].arrays.nodes) == 8
             same(tight.run(state), roomy.run(state))
@@ -154,5 +154,5 @@ def test_where_the_loop_pauses_does_not_change_the_search(monkeypatch: pytest.Mo
         config = SearchConfig(num_simulations=700, in_flight=in_flight)
         usual = aleazero.Search(game, "rollout", config).run(state)
         for seconds in (-1.0, 1e9):
-            monkeypatch.setattr("aleazero.search.lockstep.CHUNK_SECONDS", seconds)
+            monkeypatch.setattr("aleazero.search.driver.CHUNK_SECONDS", seconds)
             same(aleazero.Search(game, "rollout", config).run(state), usual)

@@ -11,7 +11,7 @@ import pytest
 import aleazero
 from aleazero import ContractError
 from aleazero.search.root import best_slot, noise_key, noise_keys, position_of
-from aleazero.search.tree import make_roots
+from aleazero.search.tree.arrays import make_roots
 from aleazero.selfplay import compiled_games
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from aleazero.cli.show import PlanDetails
     from aleazero.games.base import State
     from aleazero.nets.planned import PlannedEvaluator
-    from aleazero.search.plan import Plan
-    from aleazero.search.planner import Planner
+    from aleazero.search.plan.plan import Plan
+    from aleazero.search.plan.planner import Planner
     from aleazero.search.result import SearchResult
 
 WRITERS = {".json": "to_json", ".dot": "to_dot"}
@@ -110,7 +110,7 @@ def analyse(
     from aleazero.players.champions import CHAMPION, champion_of
     from aleazero.players.make import EVALUATOR, make_plan, make_search
     from aleazero.players.spec import PlayerSpec, parse_spec
-    from aleazero.search.planner import Planner
+    from aleazero.search.plan.planner import Planner
 
     refuse_ignored(context, {
         "tree_depth": "--tree is not given" if tree is None else None,

@@ -24,7 +24,7 @@ from aleazero.errors import ConfigError, fields_named
 from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
-    from aleazero.evaluation.pair_table import PairTable
+    from aleazero.evaluation.pairs import PairTable
     from aleazero.games.base import Game
 
 
@@ -69,9 +69,8 @@ def match(
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json, print_pairs, quiet_table
-    from aleazero.evaluation.match import game_seeds
+    from aleazero.evaluation.match import game_seeds, play_rotation
     from aleazero.evaluation.pairs import play_pairs, seatings
-    from aleazero.evaluation.rotation import play_rotation
     from aleazero.native.random import check_seed
     from aleazero.players.make import make_player
 
@@ -190,7 +189,7 @@ def gate(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.gate import run_gate
-    from aleazero.evaluation.gate_config import GateConfig
+    from aleazero.evaluation.gate_rules import GateConfig
 
     for name, file in (("--out", out), ("--replays", replays)):
         if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):

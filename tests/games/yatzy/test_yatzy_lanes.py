@@ -13,7 +13,7 @@ from aleazero.games.registry import load_game
 from aleazero.games.yatzy.card import AVAIL, BOARD, BOARDS, KIND, PLAYER, REROLLS, TOTAL, UPPER
 from aleazero.games.yatzy.lanes import YatzyLanes
 from aleazero.games.yatzy.turn import YatzyTurns
-from aleazero.search.plan_arrays import INNER, NODES
+from aleazero.search.plan.arrays import INNER, NODES
 from aleazero.training.turns import PlannedLanes
 
 

@@ -1,0 +1,235 @@
+"""The story of a search: trees descend, the evaluator is asked about all their leaves at once, the trees take it in.
+
+A search alone is one tree; a forest drives several groups of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, EvaluatorError
+from aleazero.games.base import Game
+from aleazero.games.kernel import KernelGame
+from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
+from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
+from aleazero.search.group import Group, Leaves
+from aleazero.search.result import SearchResult
+from aleazero.search.root import NARROW, NOISE_AT_ROOT, Request, Searches, noise_key, prepare_roots, read_result
+from aleazero.search.status import ANSWERED, DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE, PAUSED, READY, WAITING
+
+Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Logits and values, by row."""
+
+
+Backend = Literal["auto", "compiled", "plain", "implicit"]
+
+
+CHUNK_SECONDS = 0.05
+"""Native code runs about this long at a time, so that Ctrl-C and the clock are heard."""
+
+
+STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
+"""Why a search ends."""
+
+
+ENDED = np.zeros(ANSWERED + 1, np.bool_)
+"""Whether a tree has ended, by status."""
+
+
+ENDED[[*STOPPED, FAILED]] = True
+
+
+SOME_PAUSED, SOME_WAITING = 1 << PAUSED, 1 << WAITING
+
+
+SOME_ENDED = sum(1 << status for status in (*STOPPED, FAILED))
+
+
+class Lockstep:
+    """A group of trees, and the evaluator that they share."""
+
+    def __init__(
+        self, game: Game, evaluator: Any, config: SearchConfig, backend: Backend, count: int, places: int, *, pad: bool
+    ) -> None:
+        chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
+        config = config.model_copy(update={"chance": chance})  # results tell what was used
+        self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
+        self.group = _make_group(game, evaluator, config, backend, count, places)
+        self._players = game.num_players
+        self._pad = pad
+        self._any_size = getattr(evaluator, "any_size", False)
+        self._sees_states = getattr(evaluator, "sees_states", False)
+        self._requests: list[Request | None] = [None] * count
+        self.to_prepare = np.zeros(count, np.int8)
+        """What is done at each root between its evaluation and the first simulation: bits of ``search/root.py``."""
+        self.noise_keys = np.zeros(count, np.uint64)
+        """Keys of the noise at the roots that are to have some."""
+        self.chunk = 64
+        """Simulations after which a tree pauses."""
+
+    def begin(self, place: int, request: Request) -> None:
+        """Plant a tree."""
+        self._requests[place] = request
+        self.group.plant(place, request.state, request.seed)
+        self.group.pauses[place] = self.chunk
+        self.group.limits[place] = request.simulations or self.config.num_simulations
+        noisy = request.noise and self.config.noise_alpha > 0
+        self.to_prepare[place] = NARROW * (request.actions is not None) | NOISE_AT_ROOT * noisy
+        if noisy:
+            self.noise_keys[place] = noise_key(request.seed, request.position)
+        if self.to_prepare[place]:
+            self.group.pauses[place] = 0
+
+    def round(self) -> None:
+        """Every tree goes on until it waits, ends or pauses; then the evaluator is asked, once, and answers."""
+        before = time.monotonic()
+        group = self.group
+        self._go_on()
+        group.advance()
+        if self._prepare_roots():
+            group.advance()
+        if group.seen & SOME_PAUSED:
+            quick = time.monotonic() - before < CHUNK_SECONDS
+            self.chunk = min(2**30, max(1, self.chunk * 2 if quick else self.chunk // 2))
+        if group.seen & SOME_WAITING:
+            self._evaluate()
+
+    def _go_on(self) -> None:
+        """Let paused trees go on for another while."""
+        group = self.group
+        if group.seen & SOME_PAUSED:
+            for place in np.flatnonzero(group.statuses == PAUSED).tolist():
+                group.pauses[place] = group.trees[place].simulations + self.chunk
+                group.statuses[place] = READY
+
+    def _prepare_roots(self) -> bool:
+        """Narrow and disturb the roots that are evaluated; whether there were any."""
+        group = self.group
+        if not group.seen & SOME_PAUSED:
+            return False
+        ready = np.flatnonzero((self.to_prepare != 0) & (group.statuses == PAUSED))
+        if not len(ready):
+            return False
+        narrowed = {
+            place: request.actions
+            for place in ready[(self.to_prepare[ready] & NARROW) != 0].tolist()
+            if (request := self._requests[place]) is not None and request.actions is not None
+        }
+        noisy = ready[(self.to_prepare[ready] & NOISE_AT_ROOT) != 0]
+        prepare_roots(group, narrowed, noisy.tolist(), self.noise_keys[noisy].tolist())
+        group.pauses[ready] = self.chunk
+        group.statuses[ready] = READY
+        self.to_prepare[ready] = 0
+        return True
+
+    def _evaluate(self) -> None:
+        leaves, owners = self.group.waiting(with_states=self._sees_states)
+        try:
+            if self._pad and leaves.states is None:
+                self._ask_together(leaves, len(owners))
+            else:
+                self.group.absorb(*self._ask(leaves, len(owners)))
+        except EvaluatorError as error:
+            self.group.absorb(*self._ask_each(leaves, owners, error))
+        except BaseException as reason:  # Ctrl-C among others: nobody will answer
+            for place in np.flatnonzero(self.group.statuses == WAITING):
+                self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
+            self.clear()
+            raise
+
+    def _ask(self, leaves: Leaves, count: int) -> Answer:
+        """The evaluator's answer to so many leaves; where batches are padded, with zeros behind them."""
+        padded = self._pad and leaves.states is None and not self._any_size
+        size = len(leaves.observations) if padded else count
+        observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
+        observations[count:], masks[count:] = 0, False
+        return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
+
+    def _ask_together(self, leaves: Leaves, count: int) -> None:
+        """Ask about the leaves of all trees, in arrays that are used again, and take the answer in."""
+        observations, masks = leaves.observations, leaves.legal_masks
+        size = count if self._any_size else len(masks)
+        observations[count:size], masks[count:size] = 0, False
+        ours = sys.getrefcount(observations)
+        try:
+            answer = call_evaluator(self.evaluator, observations[:size], masks[:size])
+        finally:
+            if sys.getrefcount(observations) > ours:
+                self.group.renew_observations()  # the evaluator has kept them: they are its own now
+        if not self.group.take_in(answer, size):
+            self.group.absorb(*check_answer(answer, masks[:size], self._players, count))
+
+    def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
+        """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""
+        logits = np.zeros(leaves.legal_masks.shape)
+        values = np.zeros((len(logits), self._players))
+        for owner in np.unique(owners):
+            rows = np.flatnonzero(owners == owner)
+            order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
+            states = None if leaves.states is None else [leaves.states[int(row)] for row in rows]
+            alone = Leaves(leaves.observations[order], leaves.legal_masks[order], states)
+            try:
+                if len(rows) == len(owners):
+                    raise error
+                answer = self._ask(alone, len(rows))
+            except EvaluatorError as own:
+                self.group.fail(int(owner), own)
+            else:
+                logits[rows], values[rows] = (part[: len(rows)] for part in answer)
+        return logits, values
+
+    def ended(self) -> list[int]:
+        """The trees that have ended or failed, and wait to be read."""
+        if not self.group.seen & SOME_ENDED:
+            return []
+        places: list[int] = np.flatnonzero(ENDED[self.group.statuses]).tolist()
+        return places
+
+    def read(self, place: int, stopped: str | None = None) -> SearchResult:
+        """What a tree has found; raises where it failed. The place is free then."""
+        status = int(self.group.statuses[place])
+        request = self._requests[place]
+        assert request is not None
+        self.group.statuses[place] = IDLE
+        if status == FAILED:
+            raise self.group.error(place)
+        return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
+
+    def searches(self) -> Searches | None:
+        """The searches as arrays, for compiled code that starts and reads them; None if the trees are objects."""
+        group: Any = self.group
+        if not hasattr(group, "arrays"):
+            return None
+        return Searches(group.arrays, group.roots, group.statuses, group.pauses, group.limits, self.to_prepare)
+
+    def settle(self) -> None:
+        """Take in what was answered, and go no further."""
+        self.group.pauses[:] = 0
+        self.group.advance()
+        if self._prepare_roots():
+            self.group.pauses[:] = 0
+            self.group.advance()
+
+    def clear(self) -> None:
+        """Forget every tree."""
+        self.group.clear()
+        self.to_prepare[:] = 0
+
+
+def _make_group(game: Game, evaluator: Any, config: SearchConfig, backend: str, count: int, places: int) -> Group:
+    if backend not in ("auto", "compiled", "plain", "implicit"):
+        raise ConfigError(f"backend is {backend!r}, expected auto, compiled, plain or implicit")
+    if backend in ("auto", "compiled") and isinstance(game, KernelGame):
+        from aleazero.search.tree.group import CompiledGroup
+
+        return CompiledGroup(game, evaluator, config, count, places)
+    if backend == "compiled":
+        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+    from aleazero.search.plain.group import PlainGroup
+
+    return PlainGroup(game, evaluator, config, count, places, implicit=backend == "implicit")

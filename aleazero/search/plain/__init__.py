@@ -1,0 +1,1 @@
+"""The tree search in plain Python: for object games, and as the reference implementation."""

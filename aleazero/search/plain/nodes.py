@@ -1,0 +1,205 @@
+"""A tree of Python objects, and how people read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER, State
+from aleazero.search.result import ANY_OUTCOME, SearchStats, TreeNode
+
+Values = list[float]
+"""One number a player."""
+
+
+@dataclass(eq=False)
+class Edge:
+    """An action of a decision node, whose ``total`` is the mover's; or a listed outcome of a chance node."""
+
+    action: int
+    prior: float
+    visits: int = 0
+    in_flight: int = 0
+    total: float = 0.0
+    children: dict[Any, Node] = field(default_factory=dict)
+    transient: Values = field(default_factory=list)
+    """Of an outcome: the sums of its values while it was evaluated but not stored."""
+
+    def add_transient(self, value: Values) -> None:
+        """Count an evaluation of an outcome that is not stored."""
+        self.transient = [a + b for a, b in zip(self.transient or [0.0] * len(value), value, strict=True)]
+
+
+@dataclass(eq=False)
+class Node:
+    """A node; in open loop its state is that of the first visit, kept for display alone."""
+
+    state: State
+    kind: int
+    mover: int
+    label: int
+    number: int
+    """Order of creation; the root is 0."""
+    visits: int = 0
+    in_flight: int = 0
+    total: Values = field(default_factory=list)
+    own: Values | None = None
+    pending: bool = False
+    edges: list[Edge] | None = None
+    """The actions of a decision; of a chance node the table of its outcomes, if it has one."""
+    children: dict[Any, Node] = field(default_factory=dict)
+    """Of a chance node, by outcome (in open loop by what follows)."""
+    exact: bool = False
+    """A chance node whose outcomes were all expanded at once."""
+
+    def mean(self) -> Values:
+        """The value by player."""
+        return [value / self.visits for value in self.total]
+
+
+@dataclass(eq=False)
+class Leaf:
+    """A state to be evaluated, and the node that stands for it, if one does."""
+
+    node: Node | None
+    state: State
+    depth: int
+    weight: float = 1.0
+    value: Values | None = None
+    """Known where nobody need be asked."""
+
+
+@dataclass(eq=False)
+class Visit:
+    """One simulation: the path of a descent down to what lies above its leaves, and the leaves."""
+
+    simulation: int
+    path: list[tuple[Node, Edge | None]] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    divisor: float = 1.0
+    """The visit's value is the weighted sum of its leaves' values divided by this."""
+    picks: list[Edge] = field(default_factory=list)
+    """Outcomes picked beside the one on the path."""
+    exact: bool = False
+    """It expands a chance node whole."""
+    blocked: bool = False
+    """It met an outcome that widening did not let be stored."""
+
+    def step(self, node: Node, edge: Edge | None) -> None:
+        """Pass a node by one of its edges (or by none)."""
+        node.in_flight += 1
+        if edge is not None:
+            edge.in_flight += 1
+        self.path.append((node, edge))
+
+    def pick(self, edge: Edge) -> None:
+        """Count an outcome beside the path."""
+        edge.in_flight += 1
+        self.picks.append(edge)
+
+    def release(self) -> None:
+        """Take back the counts of a descent that came to nothing."""
+        for node, edge in self.path:
+            node.in_flight -= 1
+            if edge is not None:
+                edge.in_flight -= 1
+        for edge in self.picks:
+            edge.in_flight -= 1
+
+
+def sum_priors(edges: list[Edge]) -> float:
+    """A plain running sum, as in the compiled search (the built-in ``sum`` compensates in newer Pythons)."""
+    total = 0.0
+    for edge in edges:
+        total += edge.prior
+    return total
+
+
+def walk(root: Node) -> list[Node]:
+    """All nodes of a tree."""
+    found, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(node.children.values())
+        for edge in node.edges or []:
+            stack.extend(edge.children.values())
+    return found
+
+
+@dataclass
+class Cost:
+    """What a search counts beside its tree."""
+
+    simulations: int = 0
+    evaluations: int = 0
+    expansions: int = 0
+    nodes: int = 0
+    depth: int = 0
+    collisions: int = 0
+    transient: int = 0
+    blocked: int = 0
+    exact_expansions: int = 0
+
+
+class PlainView:
+    """A tree of Python objects, to be read by people."""
+
+    def __init__(self, root: Node, closed: bool, cost: Cost) -> None:
+        self._root, self.closed, self._cost = root, closed, cost
+
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+        chance = [node for node in walk(self._root) if node.kind == CHANCE]
+        sizes = Counter(len(node.children) for node in chance)
+        return SearchStats(
+            chance_nodes=len(chance),
+            chance_visits=sum(node.visits for node in chance),
+            chance_children=sum(len(node.children) for node in chance),
+            outcome_counts=dict(sorted(sizes.items())),
+            tree_bytes=0,
+            **vars(self._cost),
+        )
+
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return self._cost.evaluations
+
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+        edges = [edge for edge in self._root.edges or [] if edge.action == action] if self.closed else []
+        tried = [child for edge in edges for child in edge.children.values() if child.visits]
+        return np.array(tried[0].total) / tried[0].visits if tried else None
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(self._root, "", None, None)
+
+    def _export(self, node: Node, text: str, prior: float | None, probability: float | None) -> TreeNode:
+        value = np.array(node.total) / max(1, node.visits)
+        player = node.mover if node.kind == DECISION else CHANCE_PLAYER if node.kind == CHANCE else TERMINAL_PLAYER
+        children = partial(self._export_outcomes if node.kind == CHANCE else self._export_actions, node)
+        return TreeNode(node.label, text, node.kind, player, node.visits, value, prior, probability, children)
+
+    def _export_outcomes(self, node: Node) -> list[TreeNode]:
+        if not self.closed:
+            return [self._export(child, ANY_OUTCOME, None, None) for child in node.children.values()]
+        chances = dict(node.state.chance_outcomes()) if node.state.outcomes_listed() else {}
+        return [
+            self._export(child, node.state.action_to_string(child.label), None, chances.get(child.label))
+            for child in node.children.values()
+        ]
+
+    def _export_actions(self, node: Node) -> list[TreeNode]:
+        edges = node.edges or []
+        weight = 1.0 if self.closed else sum_priors(edges) or 1.0
+        return [
+            self._export(child, node.state.action_to_string(edge.action), edge.prior / weight, None)
+            for edge in edges
+            for child in edge.children.values()
+        ]

@@ -1,0 +1,528 @@
+"""The search in plain Python objects: for object games, and as the twin that the compiled search must equal.
+
+It is written to be read. Its numbers are the compiled search's to the bit, because both do the same operations
+on the same draws in the same order. It also has, for comparison only, the *implicit* baseline: no chance nodes,
+children keyed by the state that was realised.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, ContractError
+from aleazero.games.base import CHANCE, DECISION, EXACT, NONE, TERMINAL, Game, State
+from aleazero.native.random import DESCENT, ROLLOUT, ROOT_EVALUATION, draw_at, stream_key
+from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
+from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions, values_ends
+from aleazero.search.plain.chance import (
+    backup_expectation,
+    backup_sample,
+    make_table,
+    may_store,
+    pick_outcome,
+    value_by_playouts,
+)
+from aleazero.search.plain.nodes import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
+from aleazero.search.status import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
+
+
+class Collision(Exception):
+    """The descent met a leaf that is still in flight."""
+
+
+class ArenaFull(Exception):
+    """No node is left."""
+
+
+class PlainTree:
+    """One tree of Python objects."""
+
+    def __init__(self, game: Game, evaluator: Any, config: SearchConfig, *, implicit: bool = False) -> None:
+        self.game, self.evaluator, self.config = game, evaluator, config
+        self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
+        self.values_ends = values_ends(evaluator)
+        self.implicit = implicit
+        self.chance = chance_of(config, game, evaluator)
+        if implicit and (self.chance != ChanceConfig() or self.at_chance is not NONE):
+            raise ConfigError("the implicit baseline has no chance nodes: expected chance=sampling, afterstates=NONE")
+        self.closed = self.chance.loop == "closed"
+
+    def reset(self, state: State, seed: int) -> None:
+        """Forget the tree and start from a state, with the luck of a seed."""
+        self.seed = seed
+        self.started = 0
+        self.collided = -1  # the simulation that last met a leaf in flight
+        self.cost = Cost()
+        self.full = self.out_of_budget = False
+        self.batch: list[Visit] = []
+        self.tallies: dict[int, Node] = {}
+        players = self.game.num_players
+        self.low, self.high = [math.inf] * players, [-math.inf] * players
+        if self.game.info.utility is not None:
+            self.low, self.high = ([bound] * players for bound in self.game.info.utility)
+        self.root = self._new_node(state.clone(), -1)
+        if self.implicit and self.root.kind == CHANCE:
+            raise ConfigError("the implicit baseline has no chance nodes: expected a decision at the root")
+        if self.root.kind == DECISION or self.at_chance is not NONE:
+            self._wait(Visit(ROOT_EVALUATION, leaves=[Leaf(self.root, self.root.state, 0)]))
+
+    # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
+
+    def advance(self, pause: int, limit: int) -> int:
+        """Simulate ``limit`` times, or until ``pause`` simulations are done, or something else must happen first."""
+        while True:
+            if self.batch:
+                if not isinstance(self.evaluator, Uniform | Rollout):
+                    return WAITING
+                for visit in self._take_batch():
+                    for number, leaf in enumerate(visit.leaves):
+                        if leaf.value is None:
+                            self._take(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
+                    self._finish(visit)
+            if self.started == 0 and pause == 0:
+                return PAUSED
+            if self.full:
+                return FULL
+            if self.started >= limit:
+                return DONE
+            if self._spent():
+                return EVALUATIONS_SPENT
+            if self.cost.simulations >= pause:
+                return PAUSED
+            self._collect(limit)
+
+    def _collect(self, limit: int) -> None:
+        most = self.config.in_flight
+        while len(self.batch) < most and self.started < limit and not self._spent():
+            visit = Visit(self.started)
+            try:
+                self._descend(visit)
+            except Exception as reason:
+                visit.release()
+                if isinstance(reason, Collision):
+                    self.cost.collisions += 1
+                    self.collided = self.started
+                elif isinstance(reason, ArenaFull):
+                    self.full = True
+                else:
+                    raise
+                return
+            for leaf in visit.leaves:
+                leaf.value = self._known_value(leaf)
+            if self._too_dear(visit):
+                self.out_of_budget = True
+                visit.release()
+                return
+            self.started += 1
+            self.cost.depth = max(self.cost.depth, *(leaf.depth for leaf in visit.leaves))
+            if all(leaf.value is not None for leaf in visit.leaves):
+                self._finish(visit)
+            else:
+                self._wait(visit)
+
+    def _spent(self) -> bool:
+        most = self.config.max_evaluations
+        return self.out_of_budget or (most is not None and self.cost.evaluations + len(self._asked()) >= most)
+
+    def _too_dear(self, visit: Visit) -> bool:
+        """Whether a visit needs more evaluations than are left: it is made whole or not at all."""
+        most, needed = self.config.max_evaluations, sum(leaf.value is None for leaf in visit.leaves)
+        return most is not None and self.cost.evaluations + len(self._asked()) + needed > most
+
+    def _asked(self) -> list[Leaf]:
+        """The waiting leaves whose values are not known."""
+        return [leaf for visit in self.batch for leaf in visit.leaves if leaf.value is None]
+
+    def _wait(self, visit: Visit) -> None:
+        self._set_pending(visit, True)
+        self.batch.append(visit)
+
+    def _set_pending(self, visit: Visit, pending: bool) -> None:
+        """Bar the way to a leaf in flight; to a group of them, at the chance node above."""
+        if visit.exact:
+            visit.path[-1][0].pending = pending
+        for leaf in visit.leaves:
+            if leaf.node is not None:
+                leaf.node.pending = pending
+
+    def _take_batch(self) -> list[Visit]:
+        batch, self.batch = self.batch, []
+        return batch
+
+    # -- descend -----------------------------------------------------------------------------------------------
+
+    def _descend(self, visit: Visit) -> None:
+        """From the root to a leaf, or to several below one chance node."""
+        key = stream_key(DESCENT, self.seed, visit.simulation)
+        node = self.root
+        state = node.state if self.closed else node.state.clone()
+        depth = chance_run = 0
+        while not self._stops_at(node, depth):
+            if node.kind == DECISION:
+                chance_run = 0
+                action = self._select(node, state)
+                visit.step(node, action)
+                node, state = self._follow(action.children, state, action.action, key, depth)
+                depth += 1
+                continue
+            chance_run += 1
+            if chance_run > MAX_CHANCE_RUN:
+                raise self._endless()
+            if node.edges is None and self.chance.lists_outcomes:
+                make_table(node, state, self.chance)
+            if node.exact and node.edges and node.edges[0].visits + node.edges[0].in_flight == 0:
+                self._expand_exactly(visit, node, key, depth)
+                return
+            before = state if self.closed else state.clone()
+            outcome, edge = pick_outcome(node, state, self.chance, self.seed, draw_at(key, depth))
+            visit.step(node, edge)
+            if node is self.root and not self.closed:
+                visit.step(self._tally(outcome), None)
+            if self.closed and outcome not in node.children and not may_store(node, self.chance):
+                visit.blocked = True
+                visit.leaves.append(self._transient(state, outcome, key, depth))
+                self._sample_more(visit, node, before, key, depth, room=False)
+                return
+            parent, room = node, may_store(node, self.chance)
+            node, state = self._follow(node.children, state, outcome, key, depth)
+            depth += 1
+            if self._stops_at(node, depth):
+                visit.leaves.append(Leaf(node, state, depth))
+                if not parent.exact:
+                    self._sample_more(visit, parent, before, key, depth - 1, room)
+                return
+        visit.leaves.append(Leaf(node, state, depth))
+
+    def _endless(self) -> ContractError:
+        return ContractError(
+            f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
+        )
+
+    def _expand_exactly(self, visit: Visit, node: Node, key: int, depth: int) -> None:
+        """Make a leaf of every outcome of a chance node, weighted by its probability."""
+        visit.step(node, None)
+        for place, edge in enumerate(node.edges or []):
+            visit.pick(edge)
+            child, state = self._follow(node.children, node.state, edge.action, key, depth)
+            leaf = Leaf(child, state, depth + 1, edge.prior)
+            if child.kind == CHANCE and self.at_chance is NONE:
+                leaf.state = self._draw_on(state.clone(), key, depth + 1 + ((place + 1) << 32))
+            visit.leaves.append(leaf)
+        visit.exact = True
+
+    def _transient(self, state: State, outcome: int, key: int, place: int) -> Leaf:
+        """The state behind an outcome, to be evaluated without being stored."""
+        after = state.clone()
+        after._apply(outcome)
+        return Leaf(None, self._draw_on(after, key, place + 1), (place & 0xFFFFFFFF) + 1)
+
+    def _draw_on(self, state: State, key: int, place: int) -> State:
+        """Draw what chance events follow, where the evaluator is not to be asked about them."""
+        draws = 0
+        while self.at_chance is NONE and state.is_chance_node():
+            draws += 1
+            if draws > MAX_CHANCE_RUN:
+                raise self._endless()
+            state._apply(state.sample_outcome(draw_at(key, place)))
+            place += 1
+        return state
+
+    def _sample_more(self, visit: Visit, node: Node, state: State, key: int, depth: int, room: bool) -> None:
+        """Draw further outcomes at the last chance node above a leaf; the visit's value is the mean of all kept.
+
+        An outcome is kept if the visit would have ended there too, had it drawn this one first. What is kept is then
+        drawn from the same distribution as the first, so the mean has the expectation of the first alone.
+        """
+        # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
+        # drawn in addition would have another distribution.
+        samples = 1 if visit.simulation == self.collided else self.chance.samples_per_visit
+        for number in range(1, samples):
+            place = depth + (number << 32)
+            outcome = state.sample_outcome(draw_at(key, place))
+            after = state.clone()
+            after._apply(outcome)
+            if self._ends_below(node, outcome, after, depth + 1, room):
+                visit.leaves.append(Leaf(None, self._draw_on(after, key, place + 1), depth + 1))
+        visit.divisor = float(len(visit.leaves))
+
+    def _ends_below(self, node: Node, outcome: int, after: State, depth: int, room: bool) -> bool:
+        """Whether a visit that draws this outcome ends right below it; ``room``: a new outcome would be stored."""
+        child = node.children.get(outcome if self.closed else (after.kind(), after.current_player()))
+        if child is not None:
+            return not child.pending and self._stops_at(child, depth)
+        return not room or self.at_chance is not NONE or not after.is_chance_node()
+
+    def _stops_at(self, node: Node, depth: int) -> bool:
+        """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
+        if node.pending:
+            raise Collision
+        if node.kind == TERMINAL:
+            return True
+        if node.kind == CHANCE:
+            if self.at_chance is NONE or (node is self.root and self.root.own is not None):
+                return False
+            return node.own is None or self.at_chance is EXACT
+        if node.own is None or depth >= self.config.max_depth:
+            return True
+        return self.at_decisions is EXACT and node is not self.root
+
+    def _known_value(self, leaf: Leaf) -> Values | None:
+        """The value of a leaf that is not passed to the evaluator: an end, or an exact value of this state."""
+        kind = leaf.state.kind()
+        if kind == TERMINAL and not self.values_ends:
+            return leaf.state.returns()
+        exact = self.at_chance is EXACT if kind == CHANCE else self.at_decisions is EXACT
+        stays = exact or kind == TERMINAL
+        return leaf.node.own if leaf.node is not None and stays and self.closed else None
+
+    def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
+        """The child behind an action or outcome, and the state there."""
+        if self.closed and not self.implicit:
+            child = children.get(label)
+            if child is None:
+                after = state.clone()
+                after._apply(label)
+                child = children[label] = self._new_node(after, label)
+            return child, child.state
+        after = state.clone() if self.closed else state
+        after._apply(label)
+        if self.implicit:
+            draws = 0
+            while after.is_chance_node():
+                draws += 1
+                after._apply(after.sample_outcome(draw_at(key, (draws << 32) + depth)))
+        own_key: Any = after.key() if self.implicit else (after.kind(), after.current_player())
+        child = children.get(own_key)
+        if child is None:
+            child = children[own_key] = self._new_node(after.clone(), label)
+        return child, (child.state if self.closed else after)
+
+    def _tally(self, outcome: int) -> Node:
+        """In open loop outcomes share statistics; at a chance root each is counted beside them."""
+        if outcome not in self.tallies:
+            self.tallies[outcome] = self._new_node(self.root.state, outcome)
+        return self.tallies[outcome]
+
+    def _new_node(self, state: State, label: int) -> Node:
+        if self.cost.nodes >= self.config.max_nodes:
+            raise ArenaFull
+        number = self.cost.nodes
+        self.cost.nodes += 1
+        kind = state.kind()
+        mover = state.current_player() if kind == DECISION else -1
+        none = [0.0] * self.game.num_players
+        return Node(state, kind, mover, label, number, total=none)
+
+    # -- select ------------------------------------------------------------------------------------------------
+
+    def _select(self, node: Node, state: State) -> Edge:
+        assert node.edges is not None
+        # At the root an open loop always sees the same state, and may have been told to leave actions out.
+        edges = node.edges if self.closed or node is self.root else self._legal_slots(node.edges, state)
+        weights = 1.0 if self.closed else sum_priors(edges)
+        tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
+        first_play = self.config.first_play
+        if first_play == "parent":
+            first_play = self._scale(node.total[node.mover] / node.visits, node.mover)
+        explore = self.config.c * math.sqrt(tried)
+        best, best_score = edges[0], -math.inf
+        for edge in edges:
+            count = edge.visits + edge.in_flight
+            q = self._quality(edge, node.mover, count, first_play)
+            if self.config.selection == "puct":
+                share = edge.prior / weights if weights > 0.0 else 1.0 / len(edges)
+                score = q + explore * share / (1.0 + count)
+            elif count == 0:
+                score = math.inf
+            else:
+                score = q + self.config.c * math.sqrt(math.log(tried) / count)
+            if score > best_score:
+                best, best_score = edge, score
+        return best
+
+    def _quality(self, edge: Edge, mover: int, count: int, first_play: float) -> float:
+        if self.config.in_flight_mode == "count":
+            return self._scale(edge.total / edge.visits, mover) if edge.visits else first_play
+        if count == 0:
+            return first_play
+        won = edge.visits * self._scale(edge.total / edge.visits, mover) if edge.visits else 0.0
+        return won / count
+
+    def _scale(self, value: float, player: int) -> float:
+        """A value in [0, 1]: by the game's utility range, or the tree's running range of edge means."""
+        low, high = self.low[player], self.high[player]
+        if not high > low:
+            return 0.5
+        return min(1.0, max(0.0, (value - low) / (high - low)))
+
+    def _legal_slots(self, slots: list[Edge], state: State) -> list[Edge]:
+        """The slots of what is legal in this state, in order of action; new ones start at a neutral weight."""
+        by_action = {slot.action: slot for slot in slots}
+        legal = state.legal_actions()
+        for action in legal:
+            if action not in by_action:
+                slot = by_action[action] = Edge(action, 1.0)
+                slots.append(slot)
+        return [by_action[action] for action in legal]
+
+    # -- evaluate ----------------------------------------------------------------------------------------------
+
+    def _evaluate_inside(self, leaf: Leaf, simulation: int, number: int) -> Values:
+        """The value of a leaf by an evaluator that is not asked in batches; ``number`` is the leaf's in its visit."""
+        if isinstance(self.evaluator, Uniform):
+            return leaf.state.returns()
+        key = stream_key(ROLLOUT, self.seed, simulation)
+        return value_by_playouts(self.evaluator, leaf.state, key, number * self.evaluator.playouts)
+
+    def asked(self) -> list[State]:
+        """The states that the evaluator is to be asked about."""
+        return [leaf.state for leaf in self._asked()]
+
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
+        players = self.game.num_players
+        row = 0
+        for visit in self._take_batch():
+            for leaf in visit.leaves:
+                if leaf.value is not None:
+                    continue
+                viewer = leaf.state.viewer()
+                by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
+                self._take(leaf, [float(x) for x in logits[row]], by_player)
+                row += 1
+            self._finish(visit)
+
+    def abandon(self) -> None:
+        """Let go of the waiting leaves, as if their descents had not been."""
+        for visit in self._take_batch():
+            self._set_pending(visit, False)
+            visit.release()
+            self.started -= visit.simulation != ROOT_EVALUATION
+
+    # -- expand and back up ------------------------------------------------------------------------------------
+
+    def _take(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
+        """Take a leaf's evaluation: keep it, and expand the leaf."""
+        self.cost.evaluations += 1
+        leaf.value = value
+        node = leaf.node
+        if node is None or leaf.state.kind() != node.kind:  # not stored, or valued by what was drawn below it
+            return
+        node.own = value
+        stands = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
+        if node.kind == DECISION and node.edges is None and not stands:
+            self.cost.expansions += 1
+            legal = leaf.state.legal_actions()
+            scale = 1.0 if self.closed else float(len(legal))
+            node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
+
+    def _finish(self, visit: Visit) -> None:
+        """Back up a visit all of whose leaves are valued."""
+        self._set_pending(visit, False)
+        players = range(self.game.num_players)
+        value = [0.0 for _ in players]
+        picked = visit.path[-1][1] if visit.path else None  # the outcome of the last chance node, if it has a table
+        for leaf in visit.leaves:
+            assert leaf.value is not None
+            for player in players:
+                value[player] += leaf.weight * leaf.value[player]
+            if leaf.node is not None:
+                leaf.node.visits += 1
+                for player in players:
+                    leaf.node.total[player] += leaf.value[player]
+            else:
+                self.cost.transient += 1
+                if picked is not None:
+                    picked.add_transient(leaf.value)
+        if self.chance.backup == "expectation":
+            backup_expectation(visit)
+        else:
+            backup_sample(visit, [x / visit.divisor for x in value])
+        if self.game.info.utility is None:
+            self._learn_range(visit)
+        self.cost.exact_expansions += visit.exact
+        self.cost.blocked += visit.blocked
+        if visit.simulation != ROOT_EVALUATION:
+            self.cost.simulations += 1
+
+    def _learn_range(self, visit: Visit) -> None:
+        for node, edge in visit.path:
+            if edge is not None and node.kind == DECISION:
+                mean = edge.total / edge.visits
+                self.low[node.mover] = min(self.low[node.mover], mean)
+                self.high[node.mover] = max(self.high[node.mover], mean)
+
+    # -- what was found ----------------------------------------------------------------------------------------
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that are done."""
+        return self.cost.simulations
+
+    def kind(self) -> int:
+        """The root's kind."""
+        return self.root.kind
+
+    def root_actions(self) -> tuple[Any, Any, Any, Any]:
+        """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
+        edges = sorted(self.root.edges or [], key=lambda edge: edge.action) if self.root.kind == DECISION else []
+        weight = 1.0 if self.closed else sum_priors(self.root.edges or []) or 1.0
+        return (
+            np.array([edge.action for edge in edges], np.int64),
+            np.array([edge.visits for edge in edges], np.int64),
+            np.array([edge.total / edge.visits if edge.visits else math.nan for edge in edges], np.float64),
+            np.array([edge.prior / weight for edge in edges], np.float64),
+        )
+
+    def restrict(self, actions: list[int]) -> None:
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        kept = [edge for edge in self.root.edges or [] if edge.action in actions]
+        weight = sum_priors(kept)
+        for edge in kept:
+            share = edge.prior / weight if weight > 0 else 1.0 / len(kept)
+            edge.prior = share if self.closed else share * len(kept)
+        self.root.edges = kept
+
+    def mix_noise(self, noise: NDArray[np.float64]) -> None:
+        """Blend noise into the root's priors."""
+        share = self.config.noise_fraction
+        scale = 1.0 if self.closed else float(len(noise))
+        for edge, extra in zip(self.root.edges or [], noise, strict=True):
+            edge.prior = (1.0 - share) * edge.prior + share * float(extra) * scale
+
+    def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
+        """Visits and total by outcome of a chance root."""
+        nodes = self.tallies if not self.closed else self.root.children
+        return {node.label: (node.visits, np.array(node.total)) for node in nodes.values()}
+
+    def root_value(self) -> NDArray[np.float64]:
+        """The root's mean by player."""
+        return np.array(self.root.total) / max(1, self.root.visits)
+
+    def in_flight(self) -> int:
+        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        nodes = walk(self.root)
+        return sum(node.in_flight for node in nodes) + sum(
+            edge.in_flight for node in nodes for edge in node.edges or []
+        )
+
+    def view(self) -> PlainView:
+        """The tree as it is now; the next search makes nodes of its own."""
+        cost = replace(self.cost, nodes=self.cost.nodes - len(self.tallies))
+        return PlainView(self.root, self.closed, cost)
+
+
+def _priors(legal: list[int], logits: list[float] | None) -> list[float]:
+    if logits is None:
+        return [1.0 / len(legal)] * len(legal)
+    highest = max(logits[action] for action in legal)
+    weights = [math.exp(logits[action] - highest) for action in legal]
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return [weight / total for weight in weights]

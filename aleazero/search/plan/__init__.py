@@ -1,0 +1,1 @@
+"""The exact planner: expectimax over a graph of shared states."""

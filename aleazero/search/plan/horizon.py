@@ -1,0 +1,102 @@
+"""Where a plan ends: the numbers by which a state is inside the horizon or past it.
+
+Every node of a plan has a *layer*: 0 at the root, and counted up by the rule of the horizon. The same state at two
+layers is two nodes, as different futures are planned from it. A state is past the horizon when its layer reaches
+the limit, or, where the rule is the mover's, when another player decides there. What is past the horizon:
+
+- a terminal state has its returns;
+- a decision is asked of the evaluator;
+- a chance node is asked of an evaluator that values afterstates; else its outcomes are averaged exactly, and what
+  they lead to is past the horizon too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from aleazero.errors import ConfigError
+from aleazero.games.base import DECISION, State
+from aleazero.games.kernel import KernelState
+
+# What counts a layer.
+NOTHING: Final = 0
+"""The whole game: nothing is past the horizon but its end."""
+
+
+MOVER: Final = 1
+"""A turn, by the mover: a decision of another player than the root's is past the horizon."""
+
+
+TURN: Final = 2
+"""A turn, by the game's own count: the first state of another turn than the root's, and all that follows."""
+
+
+CHANCE_RUNS: Final = 3
+"""Plies: a chance node after a decision begins a new layer. So does a chance node of another ``turn`` after a chance
+node; other chance events in a row are one."""
+
+
+DECISIONS: Final = 4
+"""Plies of a game without chance, or the turn of a single player: each action begins a new layer."""
+
+
+HORIZONS = ("turn", "game")
+
+
+NO_LIMIT: Final = 2**31 - 1
+
+
+class Horizon(NamedTuple):
+    """The horizon of one plan, as both planners read it."""
+
+    counts: int
+    limit: int
+    mover: int
+    """Whose turn it is at the root: who decides there; at a chance node, who acted last."""
+    turn: int
+
+
+def check_horizon(horizon: Any, plies: Any) -> None:
+    """Refuse what is no horizon."""
+    if horizon not in HORIZONS:
+        raise ConfigError(f"is {horizon!r}, expected {' or '.join(HORIZONS)} (or plies=N)", field="horizon")
+    if plies is None:
+        return
+    if isinstance(plies, bool) or not isinstance(plies, int) or not 1 <= plies < NO_LIMIT:
+        raise ConfigError(f"is {plies!r}, expected a whole number of at least 1", field="plies")
+    if horizon != "turn":
+        raise ConfigError(f"is {plies} and horizon is {horizon!r}, expected one of the two", field="plies")
+
+
+def horizon_at(root: State, horizon: str, plies: int | None) -> Horizon:
+    """The horizon of a plan from this root."""
+    game = root.game
+    mover = root.viewer()
+    if plies is not None:
+        return Horizon(CHANCE_RUNS if game.info.max_outcomes else DECISIONS, plies, mover, 0)
+    if horizon == "game":
+        return Horizon(NOTHING, NO_LIMIT, mover, 0)
+    turn = turn_of(root)
+    if turn is not None:
+        return Horizon(TURN, 1, mover, turn)
+    return Horizon(DECISIONS, 1, mover, 0) if game.num_players == 1 else Horizon(MOVER, NO_LIMIT, mover, 0)
+
+
+def one_action(root: State) -> Horizon:
+    """The horizon just behind the root's actions."""
+    return Horizon(DECISIONS, 1, root.viewer(), 0)
+
+
+def turn_of(state: State) -> int | None:
+    """The turn's number by the game's own ``turn``, a kernel or a method; None where there is none."""
+    if isinstance(state, KernelState):
+        turn = state.game.kernels.turn
+        return None if turn is None else int(turn(state.vector))
+    own = getattr(getattr(state, "wrapped", None), "turn", None)
+    return int(own()) if callable(own) else None
+
+
+def may_prune(horizon: Horizon, kind: int, layer: int) -> bool:
+    """Whether pruning concerns a node: a decision, and not of the last layer, whose actions are asked about anyway."""
+    counted = horizon.counts in (CHANCE_RUNS, DECISIONS)
+    return kind == DECISION and not (counted and layer >= horizon.limit - 1)

@@ -1,0 +1,299 @@
+"""A plan: the exact value of every state inside a horizon, from one root.
+
+One plan answers every decision of the turn. What it found is told in the search's own words (``SearchResult``):
+nothing was visited, so visits are 0 and the policy is 1 on the best action.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import PositionError
+from aleazero.games.base import CHANCE, DECISION, State
+from aleazero.search.config import SearchConfig
+from aleazero.search.group import Leaves
+from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, TreeNode
+
+Vector = NDArray[np.float64]
+
+
+Tell = Callable[[Sequence[State]], Vector]
+"""From states to some numbers of each (states, n)."""
+
+
+class PlanEdge(NamedTuple):
+    """An action or outcome inside a plan, and the place it leads to."""
+
+    label: int
+    probability: float | None
+    """None at a decision."""
+    place: Any
+
+
+class PlanGraph(Protocol):
+    """What a plan is read from: a graph of arrays, of Python objects, or a game's own solved turn.
+
+    A *place* is one node of it, in the graph's own words.
+    """
+
+    def find(self, state: State) -> Any:
+        """The place of a state (the one from which most is planned, where there are several), or None."""
+
+    def state(self, place: Any) -> State:
+        """The state at a place."""
+
+    def value(self, place: Any) -> Vector:
+        """The value of a place, by player."""
+
+    def edges(self, place: Any) -> list[PlanEdge]:
+        """What follows a place, actions ascending; nothing on the frontier."""
+
+    def following(self, place: Any) -> dict[int, Vector]:
+        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+
+    def best(self, place: Any, mover: int) -> int:
+        """The mover's best action; the lowest id among equals."""
+
+    def counts(self) -> dict[str, Any]:
+        """What ``SearchStats`` tells of it, as far as it is known."""
+
+
+class GrowingGraph(PlanGraph, Protocol):
+    """A plan's graph while it is made, step by step, beside others."""
+
+    def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
+        """Expand to the end, or only the nodes found so far; True when all is expanded.
+
+        ``kept`` (nodes found and not yet expanded, actions) says which actions those nodes may take.
+        """
+
+    def choices(self) -> list[tuple[int, State]]:
+        """The decisions that pruning concerns, among those found and not yet expanded, by row of ``kept``."""
+
+    def found(self) -> int:
+        """How many nodes are found and not yet expanded."""
+
+    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
+        """What the evaluator is to be asked, and whose view each row takes; no rows where nobody is asked."""
+
+    def end(self, tell: Tell) -> None:
+        """Take what ends of the game are worth by this, instead of their returns; ``solve`` comes next."""
+
+    def solve(self, values: Vector) -> None:
+        """Take the frontier's values, by player, and value all the rest."""
+
+
+class Plan:
+    """The exact values of every state within a horizon of one root."""
+
+    def __init__(self, root: State, graph: PlanGraph, actions: Sequence[int] | None = None) -> None:
+        self.root = root
+        self._graph = graph
+        self._narrowed = None if actions is None else list(actions)
+
+    def action(self, state: State) -> int:
+        """The best action for the mover; the lowest id among equals."""
+        self._inside(state)
+        if state.kind() != DECISION:
+            raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
+        return self._graph.best(self._find(state), state.current_player())
+
+    def action_within(self, state: State) -> int | None:
+        """The best action at a decision, or None where it is not inside this plan; quicker than to ask and fail."""
+        if hasattr(self._graph, "known_action"):
+            known: int | None = self._graph.known_action(state)
+            return known
+        try:
+            return self.action(state)
+        except PositionError:
+            return None
+
+    def value(self, state: State) -> Vector:
+        """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
+        return self._graph.value(self._find(state))
+
+    def action_values(self, state: State) -> dict[int, Vector]:
+        """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
+        return self._inside(state)
+
+    def expected(self, state: State, tell: Tell) -> dict[int, Vector]:
+        """By action (at a chance node: by outcome) the expectations of other numbers, where the plan is followed.
+
+        ``tell`` gives some numbers (states, n) of the states at the plan's end.
+        """
+
+        return carried(self._graph, self._find(state), tell)
+
+    def swings(self, state: State) -> dict[int, float]:
+        """By action that a roll inside the plan follows: the standard deviation of the mover's value by that roll."""
+        mover, found = state.current_player(), {}
+        for edge in self._graph.edges(self._find(state)):
+            behind = [(e.probability, self._graph.value(e.place)[mover]) for e in self._graph.edges(edge.place)]
+            if behind and behind[0][0] is not None:
+                chances, values = np.array(behind, np.float64).T
+                mean = float(chances @ values)
+                found[edge.label] = math.sqrt(max(0.0, float(chances @ (values - mean) ** 2)))
+        return found
+
+    def result(self, state: State | None = None) -> SearchResult:
+        """What a search would tell of the root, or of another state inside the plan."""
+        state = self.root if state is None else state
+        values = self._inside(state)
+        place = self._find(state)
+        mover = state.current_player()
+        actions = self._actions(state)
+        best = self._graph.best(place, mover) if mover >= 0 else None
+        edges = self._graph.edges(place) if state.kind() == CHANCE else []
+        return SearchResult(
+            seed=0,
+            position=0,
+            actions=np.array(actions, np.int64),
+            visits=np.zeros(len(actions), np.int64),
+            q=np.array([values[a][mover] if a in values else np.nan for a in actions], np.float64),
+            priors=np.array([float(a == best) for a in actions], np.float64),
+            value=self._graph.value(place),
+            outcomes=[OutcomeStats(edge.label, edge.probability, 0, values[edge.label]) for edge in edges],
+            stopped=None,
+            config=SearchConfig(),
+            view=PlanView(self._graph, place),
+        )
+
+    def stats(self) -> SearchStats:
+        """What the plan cost; what a plan does not count is 0."""
+        return PlanView(self._graph, None).stats()
+
+    def _actions(self, state: State) -> list[int]:
+        if state.kind() != DECISION:
+            return []
+        if self._narrowed is not None and state.key() == self.root.key():
+            return self._narrowed
+        return state.legal_actions()
+
+    def _find(self, state: State) -> Any:
+        if state.game is not self.root.game and repr(state.game) != repr(self.root.game):
+            raise PositionError(f"the state is of {state.game!r}, expected one of {self.root.game!r}")
+        place = self._graph.find(state)
+        if place is None:
+            raise PositionError(
+                f"{state.game.name}: {state.to_text()!r} is not in this plan, expected a state that its root leads to "
+                f"within the horizon"
+            )
+        return place
+
+    def _inside(self, state: State) -> dict[int, Vector]:
+        """What follows a state inside the horizon."""
+        following = self._graph.following(self._find(state))
+        if not following:
+            raise PositionError(
+                f"{state.game.name}: {state.to_text()!r} lies at the end of this plan, expected a state inside the "
+                f"horizon: plan from there anew"
+            )
+        return following
+
+
+def best_label(following: Mapping[int, Vector], mover: int) -> int:
+    """The mover's best action; the lowest id among equals."""
+    return max(following, key=lambda action: following[action][mover])
+
+
+class PlanView:
+    """A plan as a tree, to be read by people: shared states appear wherever they are reached."""
+
+    def __init__(self, graph: PlanGraph, place: Any) -> None:
+        self._graph, self._place = graph, place
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(-1, "", self._place, None, None)
+
+    def stats(self) -> SearchStats:
+        """What the plan cost; what a plan does not count is 0."""
+        blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
+        return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
+
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return self.stats().evaluations
+
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Exact value by player behind an action of the root; None where there is no such action."""
+        found = [edge.place for edge in self._graph.edges(self._place) if edge.label == action]
+        return np.array(self._graph.value(found[0])) if found else None
+
+    def _export(self, label: int, text: str, place: Any, prior: float | None, probability: float | None) -> TreeNode:
+        state = self._graph.state(place)
+        return TreeNode(
+            label=label,
+            text=text,
+            kind=state.kind(),
+            player=state.current_player(),
+            visits=1,  # each was looked at once
+            value=self._graph.value(place),
+            prior=prior,
+            probability=probability,
+            children=partial(self._children, state, place),
+        )
+
+    def _children(self, state: State, place: Any) -> list[TreeNode]:
+        edges = self._graph.edges(place)
+        if not edges:
+            return []
+        chance = state.kind() == CHANCE
+        best = None if chance else self._graph.best(place, state.current_player())
+        return [
+            self._export(
+                edge.label,
+                state.action_to_string(edge.label),
+                edge.place,
+                None if best is None else float(edge.label == best),
+                edge.probability,
+            )
+            for edge in edges
+        ]
+
+
+def carried(graph: PlanGraph, place: Any, tell: Tell) -> dict[int, Vector]:
+    """By action (at a chance node: by outcome) of a place, what is expected behind it where the plan is followed."""
+    ways: dict[Any, list[tuple[float, Any]]] = {}
+    roots = {edge.label: edge.place for edge in graph.edges(place)}
+    waiting, ends = list(roots.values()), {}
+    while waiting:
+        here = waiting.pop()
+        if _name(here) not in ways:
+            ways[_name(here)] = found = _ways(graph, here)
+            waiting += [child for _, child in found]
+            if not found:
+                ends[_name(here)] = graph.state(here)
+    known: dict[Any, Vector] = dict(zip(ends, tell(list(ends.values())), strict=True))
+    names = [_name(root) for root in roots.values()]
+    while names:  # a place waits until all behind it are known
+        name = names[-1]
+        unknown = [_name(child) for _, child in ways[name] if _name(child) not in known]
+        if name in known or not unknown:
+            names.pop()
+        if name not in known:
+            names += unknown
+            if not unknown:
+                known[name] = np.sum([share * known[_name(child)] for share, child in ways[name]], axis=0)
+    return {label: known[_name(root)] for label, root in roots.items()}
+
+
+def _name(place: Any) -> Any:
+    """What equal places share."""
+    return place.key() if isinstance(place, State) else place
+
+
+def _ways(graph: PlanGraph, place: Any) -> list[tuple[float, Any]]:
+    """Where play goes from a place, and how often: by the best action, or by luck; nowhere at the plan's end."""
+    edges = graph.edges(place)
+    if not edges or edges[0].probability is not None:
+        return [(edge.probability or 0.0, edge.place) for edge in edges]
+    best = graph.best(place, graph.state(place).current_player())
+    return [(1.0, edge.place) for edge in edges if edge.label == best]

@@ -1,0 +1,263 @@
+"""The exact planner: expectimax over a graph of shared states, to the end of the turn or some plies deep.
+
+Decisions take the mover's best action, chance nodes the exact expectation, equal states are one node, and the
+frontier goes to the evaluator in one batch. ``horizon.py`` says what lies on the frontier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.errors import ConfigError, PositionError
+from aleazero.games.base import Game, State
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.states import KernelStates, vectors_of
+from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
+from aleazero.search.group import Leaves
+from aleazero.search.plan.horizon import Horizon, check_horizon, horizon_at, one_action
+from aleazero.search.plan.plan import GrowingGraph, Plan, Vector
+from aleazero.search.result import SearchResult
+from aleazero.search.root import narrowed
+
+Backend = Literal["auto", "compiled", "plain"]
+
+
+class Planner:
+    """Plans a turn, some plies, or a whole game exactly.
+
+    - ``evaluator``: as the search's; None where the horizon reaches the end of the game. It may have ``ended(states)``:
+      what ends of the game are worth, by player, where that is not their returns.
+    - ``horizon``: ``turn``, or ``game`` for all of it; ``plies`` counts chance events instead (without chance in the
+      game: decisions).
+    - ``keep``, ``margin``: of a decision's actions only the ``keep`` best, and those within ``margin`` of the best, are
+      planned further, judged by the value just behind them; the others are left out, as if they were illegal.
+      Decisions of the last ply are never pruned. None: no pruning, and the plan is exact.
+    - ``solver``: ``auto`` takes the game's own solver of turns where it has one, ``generic`` never.
+    - ``batch_size``: the evaluator is asked in batches of exactly this many rows, the last one padded, so that a row's
+      bits do not depend on who shares its batch; None asks about all rows at once.
+    - ``seed``: of the evaluator's playouts, if it makes any.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Any = None,
+        horizon: Literal["turn", "game"] = "turn",
+        plies: int | None = None,
+        *,
+        max_nodes: int = 2_000_000,
+        keep: int | None = None,
+        margin: float | None = None,
+        backend: Backend = "auto",
+        solver: Literal["auto", "generic"] = "auto",
+        batch_size: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        check_horizon(horizon, plies)
+        _check_whole("max_nodes", max_nodes, 2, 2**31 - 2)
+        _check_whole("seed", seed, 0, 2**64 - 1)
+        if keep is not None:
+            _check_whole("keep", keep, 1)
+        if batch_size is not None:
+            _check_whole("batch_size", batch_size, 1)
+        if margin is not None and not (isinstance(margin, int | float) and math.isfinite(margin) and margin >= 0):
+            raise ConfigError(f"is {margin!r}, expected a number of at least 0", field="margin")
+        if solver not in ("auto", "generic"):
+            raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
+        self.game = game
+        asked: Any = None if evaluator is None else resolve_evaluator(evaluator)
+        pruned = keep is not None or margin is not None
+        self.evaluator = asked.for_plan(horizon, plies, pruned) if hasattr(asked, "for_plan") else asked
+        self.horizon, self.plies = horizon, plies
+        self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
+        self._compiled = _compiles(game, backend)
+        self._room: tuple[int, int] | None = None
+        if self._compiled:  # what must be compiled is compiled now, not in a timed plan
+            first = game.new_initial_state()
+            self._begin_compiled(first, one_action(first)).found()
+        self._own_solver = horizon == "turn" and plies is None and solver == "auto" and not self._prunes
+        if self._prunes and self.evaluator is None:
+            raise ConfigError("keep and margin judge actions by an evaluator, expected one")
+
+    @property
+    def _prunes(self) -> bool:
+        return self.keep is not None or self.margin is not None
+
+    def plan(self, state: State) -> Plan:
+        """Plan from a state; the plan answers every state inside the horizon."""
+        return self.plan_many([state])[0]
+
+    def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
+        """Plan from a state and tell what is best there; ``actions`` may narrow what is considered."""
+        self._check_state(state)
+        considered = None if actions is None else narrowed(state, actions)
+        return self._plan_all([state], considered)[0].result()
+
+    def plan_many(self, states: Sequence[State]) -> list[Plan]:
+        """Plans from many states in lock-step: all their frontiers go to the evaluator together."""
+        for state in states:
+            self._check_state(state)
+        return self._plan_all(states, None)
+
+    def _plan_all(self, states: Sequence[State], actions: list[int] | None, behind_actions: bool = False) -> list[Plan]:
+        graphs = [self._begin(state, None if actions is None else actions, behind_actions) for state in states]
+        if self._prunes and not behind_actions:
+            self._expand_in_step(graphs, actions)
+        else:
+            for graph in graphs:
+                if actions is None or not graph.grow(self._mask(actions), generation=True):
+                    graph.grow(None, generation=False)
+        self._value(graphs)
+        return [Plan(state, graph, actions) for state, graph in zip(states, graphs, strict=True)]
+
+    def _begin(self, state: State, actions: list[int] | None, behind_actions: bool) -> GrowingGraph:
+        """The empty graph of a plan: of the game's own solver, compiled, or plain."""
+        horizon = one_action(state) if behind_actions else horizon_at(state, self.horizon, self.plies)
+        if isinstance(state, KernelState) and self._own_solver and actions is None and not behind_actions:
+            solved = self._begin_solver(state)
+            if solved is not None:
+                return solved
+        if self._compiled:
+            return self._begin_compiled(state, horizon)
+        from aleazero.search.plan.plain import PlainGraph
+
+        return PlainGraph(state, horizon, self.evaluator, self.max_nodes, self.seed)
+
+    def _begin_solver(self, state: KernelState) -> GrowingGraph | None:
+        from aleazero.search.plan.turn_solver import SolverGraph, solver_of
+
+        solver = solver_of(state.game)
+        graph = None if solver is None else SolverGraph(state, solver, self.evaluator, self.seed)
+        return graph if graph is not None and graph.answerable() else None
+
+    def _begin_compiled(self, state: State, horizon: Horizon) -> GrowingGraph:
+        from aleazero.search.plan.graph import CompiledGraph
+
+        return CompiledGraph(state, horizon, self.evaluator, self.max_nodes, self.seed, self._room)
+
+    # -- pruning -----------------------------------------------------------------------------------------------
+
+    def _expand_in_step(self, graphs: list[GrowingGraph], actions: list[int] | None) -> None:
+        """Expand all graphs a generation at a time, each time asking which actions are worth it."""
+        growing = list(graphs)
+        allowed = None if actions is None else self._mask(actions)[0]
+        while growing:
+            choices = [[(row, state) for row, state in graph.choices() if self._wide(state)] for graph in growing]
+            plans = iter(self._plan_all([state for some in choices for _, state in some], None, behind_actions=True))
+            masks = []
+            for graph, some in zip(growing, choices, strict=True):
+                kept = np.ones((graph.found(), self.game.num_actions), np.bool_)
+                if allowed is not None:
+                    kept[0] = allowed
+                for row, state in some:
+                    kept[row] &= self._worth(next(plans), state, kept[row])
+                masks.append(kept)
+            growing = [g for g, kept in zip(growing, masks, strict=True) if not g.grow(kept, generation=True)]
+            allowed = None
+
+    def _wide(self, state: State) -> bool:
+        """Whether there may be something to prune."""
+        return len(state.legal_actions()) > (self.keep if self.keep is not None and self.margin is None else 1)
+
+    def _worth(self, estimates: Plan, state: State, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The actions of a decision that are planned further."""
+        mover = state.current_player()
+        values = {a: float(v[mover]) for a, v in estimates.action_values(state).items() if allowed[a]}
+        best_first = sorted(values, key=lambda action: (-values[action], action))[: self.keep]
+        if self.margin is not None:
+            best_first = [action for action in best_first if values[action] >= values[best_first[0]] - self.margin]
+        worth: NDArray[np.bool_] = self._mask(best_first)[0]
+        return worth
+
+    def _mask(self, actions: Sequence[int]) -> NDArray[np.bool_]:
+        mask = np.zeros((1, self.game.num_actions), np.bool_)
+        mask[0, list(actions)] = True
+        return mask
+
+    # -- the frontier ------------------------------------------------------------------------------------------
+
+    def _value(self, graphs: list[GrowingGraph]) -> None:
+        """Ask about all frontiers together, and solve each graph over its own."""
+        with_states = bool(getattr(self.evaluator, "sees_states", False))
+        told = [graph.frontier(with_states) for graph in graphs]
+        sizes = [len(viewers) for _, viewers in told]
+        values = np.zeros((0, self.game.num_players))
+        if sum(sizes):
+            asked = [(leaves, viewers) for leaves, viewers in told if len(viewers)]
+            whole = _joined([leaves for leaves, _ in asked])
+            values = by_player(self._ask(whole), np.concatenate([viewers for _, viewers in asked]))
+        start, ended = 0, getattr(self.evaluator, "ended", None)
+        for graph, size in zip(graphs, sizes, strict=True):
+            if ended is not None:
+                graph.end(ended)
+            graph.solve(values[start : start + size])
+            start += size
+            self._room = graph.room() if hasattr(graph, "room") else self._room
+
+    def _ask(self, leaves: Leaves) -> Vector:
+        """The evaluator's values, in seats relative to the viewer."""
+        rows = len(leaves.legal_masks)
+        size = self.batch_size or rows
+        answers = []
+        for start in range(0, rows, size):
+            chosen = np.minimum(np.arange(start, start + size), rows - 1)  # the last row pads the last batch
+            batch = leaves if size == rows else _some(leaves, chosen)
+            _, values = evaluate_batch(
+                self.evaluator, batch.observations, batch.legal_masks, batch.states, self.game.num_players
+            )
+            answers.append(values[: rows - start])
+        return np.concatenate(answers)
+
+    def _check_state(self, state: State) -> None:
+        if state.game is not self.game and repr(state.game) != repr(self.game):
+            raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
+        state.require_running()
+
+
+def by_player(values: Vector, viewers: NDArray[np.int64]) -> Vector:
+    """Values in seats relative to each row's viewer, as values by player."""
+    players = values.shape[1]
+    seats = (np.arange(players)[None, :] - viewers[:, None]) % players
+    turned: Vector = np.take_along_axis(values, seats, axis=1)
+    return turned
+
+
+def _joined(leaves: list[Leaves]) -> Leaves:
+    if len(leaves) == 1:
+        return leaves[0]
+    return Leaves(
+        np.concatenate([some.observations for some in leaves]),
+        np.concatenate([some.legal_masks for some in leaves]),
+        None if leaves[0].states is None else _joined_states([some.states or [] for some in leaves]),
+    )
+
+
+def _joined_states(parts: list[Sequence[State]]) -> Sequence[State]:
+    first = parts[0]
+    if isinstance(first, KernelStates):
+        return KernelStates(first.game, np.concatenate([vectors_of(part) for part in parts]))
+    return [state for part in parts for state in part]
+
+
+def _some(leaves: Leaves, rows: NDArray[np.int64]) -> Leaves:
+    states = None if leaves.states is None else [leaves.states[row] for row in rows]
+    return Leaves(leaves.observations[rows], leaves.legal_masks[rows], states)
+
+
+def _compiles(game: Game, backend: str) -> bool:
+    if backend not in ("auto", "compiled", "plain"):
+        raise ConfigError(f"backend is {backend!r}, expected auto, compiled or plain")
+    if backend == "compiled" and not isinstance(game, KernelGame):
+        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+    return backend != "plain" and isinstance(game, KernelGame)
+
+
+def _check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+        above = "" if most is None else f" and at most {most}"
+        raise ConfigError(f"is {value!r}, expected a whole number of at least {least}{above}", field=name)

@@ -1,0 +1,179 @@
+"""A tree of arrays, as people read it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
+from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.search.result import ANY_OUTCOME, SearchStats, TreeNode
+from aleazero.search.tree.arrays import (
+    BLOCKED,
+    COLLISIONS,
+    DEPTH,
+    EDGES,
+    EVALUATIONS,
+    EXACT_EXPANSIONS,
+    EXPANSIONS,
+    NO_NODE,
+    NODES,
+    SIMULATIONS,
+    TABLE_PLACES,
+    TALLIES,
+    TALLY,
+    TRANSIENT,
+    UNEXPANDED,
+    tree_bytes,
+)
+
+
+class Read(NamedTuple):
+    """What a view reads of a tree's arrays; of a whole group's, as long as the tree stands there."""
+
+    nodes: Any
+    edges: Any
+    states: Any
+    tables: Any
+    counters: Any
+
+
+class CompiledView:
+    """A tree of arrays, to be read by people."""
+
+    def __init__(self, game: KernelGame, group: Read, place: int, closed: bool) -> None:
+        self.game, self.closed = game, closed
+        self._group, self._place = group, place
+
+    def detach(self) -> None:
+        """Keep a copy of the tree: its arrays are about to be used anew."""
+        group, place = self._group, self._place
+        counters = group.counters[place].copy()
+        nodes, edges = int(counters[NODES]), int(counters[EDGES])
+        self._place = 0
+        self._group = Read(
+            _copy_records(group.nodes[place, :nodes])[None],
+            _copy_records(group.edges[place, :edges])[None],
+            group.states[place, :nodes].copy()[None],
+            group.tables[place, : int(counters[TABLE_PLACES])].copy()[None],
+            counters[None],
+        )
+
+    @property
+    def _tree(self) -> Read:
+        return Read(*(array[self._place] for array in self._group))
+
+    def stats(self) -> SearchStats:
+        """What the search cost, and how its tree looks."""
+        tree = self._tree
+        counters = tree.counters
+        nodes = tree.nodes[: counters[NODES]]
+        chance = nodes[nodes["kind"] == CHANCE]
+        children = chance["num_children"].astype(np.int64)
+        if counters[TALLIES]:
+            children[0] -= counters[TALLIES]
+        found, times = np.unique(children, return_counts=True)
+        return SearchStats(
+            simulations=int(counters[SIMULATIONS]),
+            evaluations=int(counters[EVALUATIONS]),
+            expansions=int(counters[EXPANSIONS]),
+            nodes=int(counters[NODES] - counters[TALLIES]),
+            depth=int(counters[DEPTH]),
+            chance_nodes=len(chance),
+            chance_visits=int(chance["visits"].sum(dtype=np.int64)),
+            chance_children=int(children.sum()),
+            outcome_counts={int(k): int(times_k) for k, times_k in zip(found, times, strict=True)},
+            collisions=int(counters[COLLISIONS]),
+            transient=int(counters[TRANSIENT]),
+            blocked=int(counters[BLOCKED]),
+            exact_expansions=int(counters[EXACT_EXPANSIONS]),
+            tree_bytes=tree_bytes(tree.nodes, tree.states, counters),
+        )
+
+    def evaluations(self) -> int:
+        """Leaves that the evaluator was asked about."""
+        return int(self._group.counters[self._place, EVALUATIONS])
+
+    def behind(self, action: int) -> NDArray[np.float64] | None:
+        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+        nodes, place = self._group.nodes, self._place  # field by field: whole records are slow to read
+        if not self.closed or nodes["kind"][place, 0] != DECISION:
+            return None
+        first, count = int(nodes["first_edge"][place, 0]), int(nodes["num_edges"][place, 0])
+        edges = self._group.edges[place, first : first + max(0, count)]
+        actions: list[int] = edges["action"].tolist()
+        child = int(edges["child"][actions.index(action)]) if action in actions else NO_NODE
+        visits = int(nodes["visits"][place, child]) if child != NO_NODE else 0
+        if not visits:
+            return None
+        mean: NDArray[np.float64] = nodes["value_sums"][place, child] / visits
+        return mean
+
+    def children(self, n: int) -> list[int]:
+        """The children of a chance node, and in open loop of any node, in order of appearance."""
+        tree = self._tree
+        node = tree.nodes[n]
+        if not node["num_children"]:
+            return []
+        if self.closed and node["num_edges"] != UNEXPANDED:  # a chance node with a list
+            found = tree.edges["child"][node["first_edge"] : node["first_edge"] + node["num_edges"]]
+        else:
+            found = tree.tables[node["first_place"] : node["first_place"] + node["table_size"]]
+        return sorted(found[found != NO_NODE].tolist())  # nodes are numbered in order of appearance
+
+    def root(self) -> TreeNode:
+        """The root, as a node of the exported tree."""
+        return self._export(0, "", None, None)
+
+    def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
+        node = self._tree.nodes[n]
+        kind, visits = int(node["kind"]), int(node["visits"])
+        player = int(node["mover"]) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
+        children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
+        value = node["value_sums"] / max(1, visits)
+        return TreeNode(int(node["label"]), text, kind, player, visits, value, prior, probability, children)
+
+    def _export_outcomes(self, n: int) -> list[TreeNode]:
+        nodes = self._tree.nodes
+        if not self.closed:
+            shared = [child for child in self.children(n) if nodes[child]["kind"] != TALLY]
+            return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
+        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
+        return [
+            self._export(child, state.action_to_string(label), None, chances.get(label))
+            for child, label in ((child, int(nodes[child]["label"])) for child in self.children(n))
+        ]
+
+    def _export_actions(self, n: int) -> list[TreeNode]:
+        node = self._tree.nodes[n]
+        edges = self._tree.edges[node["first_edge"] : node["first_edge"] + max(0, node["num_edges"])]
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
+        weight = 1.0 if self.closed else running_sum(edges["prior"]) or 1.0
+        behind = self.children(n)
+        found = []
+        for edge in edges:
+            action = int(edge["action"])
+            ends = [int(edge["child"])] if self.closed else [c for c in behind if self._label(c) == action]
+            name, prior = state.action_to_string(action), float(edge["prior"] / weight)
+            found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
+        return found
+
+    def _label(self, n: int) -> int:
+        return int(self._tree.nodes[n]["label"])
+
+
+def _copy_records(records: Any) -> Any:
+    """A copy made byte for byte; numpy's own goes field by field."""
+    return records.view(np.uint8).copy().view(records.dtype)
+
+
+def running_sum(values: Any) -> float:
+    """A plain running sum, as in the loop (numpy's is pairwise)."""
+    total = 0.0
+    for value in values:
+        total += float(value)
+    return total
