@@ -10,10 +10,26 @@ import typer
 
 from aleazero.cli.failure import one_line
 from aleazero.cli.options import JsonFlag
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+OPTIONS = {
+    "net.width": "--width",
+    "net.blocks": "--blocks",
+    "steps": "--steps",
+    "batch_size": "--batch",
+    "window": "--window",
+    "value_target": "--target",
+    "learning_rate": "--rate",
+    "optimiser": "--optimiser",
+    "seed": "--seed",
+    "device": "--device",
+    "threads": "--threads",
+}
+"""The option of each setting of a fit."""
 
 
 def fit(
@@ -72,7 +88,6 @@ def fit(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.specs import refuse_ignored
-    from aleazero.nets.config import NetConfig
     from aleazero.replay.check import load_origin
     from aleazero.replay.window import Window
     from aleazero.training.alphazero import fit as fit_network
@@ -80,18 +95,19 @@ def fit(
 
     refuse_ignored(context, {"optimiser": "a network without --start has no moments" if start is None else None})
     form: dict[str, Any] = {"width": width, "blocks": blocks, "afterstates": afterstates, "margin": margin}
-    config = TrainConfig(
-        net=NetConfig(**{name: value for name, value in form.items() if value is not None}),
-        steps=steps,
-        batch_size=batch,
-        window=window,
-        value_target=target,  # type: ignore[arg-type]
-        learning_rate=rate,
-        optimiser=optimiser,  # type: ignore[arg-type]
-        seed=seed,
-        device=device,  # type: ignore[arg-type]
-        threads=threads,
-    )
+    with fields_named(OPTIONS):
+        config = TrainConfig(
+            net={name: value for name, value in form.items() if value is not None},  # type: ignore[arg-type]
+            steps=steps,
+            batch_size=batch,
+            window=window,
+            value_target=target,  # type: ignore[arg-type]
+            learning_rate=rate,
+            optimiser=optimiser,  # type: ignore[arg-type]
+            seed=seed,
+            device=device,  # type: ignore[arg-type]
+            threads=threads,
+        )
     try:
         import torch  # noqa: F401 -- asked for before anything is read
     except ImportError:

@@ -8,8 +8,24 @@ from typing import Annotated, Any
 import typer
 
 from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 from aleazero.untrusted import whole_number
+
+OPTIONS = {
+    "simulations": "--sims",
+    "simulations_by_class": "--sims-by-class",
+    "full_share": "--full-share",
+    "fast_simulations": "--fast-sims",
+    "temperature": "--temperature",
+    "temperature.start": "--temperature: start",
+    "temperature.end": "--temperature: end",
+    "temperature.plies": "--temperature: plies",
+    "c": "--c",
+    "noise_alpha": "--noise",
+    "chance": "--chance",
+    "parallel": "--parallel",
+}
+"""The option of each setting of self-play."""
 
 
 def selfplay(
@@ -99,18 +115,19 @@ def selfplay(
     loaded = read_game(game, param)
     check_seed(seed)
     processes = workers or cores()
-    config = SelfplayConfig(
-        simulations=sims,
-        simulations_by_class=_by_class(sims_by_class),
-        full_share=full_share,
-        fast_simulations=fast_sims,
-        temperature=Temperature.parse(temperature),
-        c=c,
-        noise_alpha=noise,
-        chance=chance,  # type: ignore[arg-type]
-        parallel=min(parallel, -(-games // processes)),
-    )
-    config.full_simulations(loaded)  # a class that is none is refused before anything starts
+    with fields_named(OPTIONS):
+        config = SelfplayConfig(
+            simulations=sims,
+            simulations_by_class=_by_class(sims_by_class),
+            full_share=full_share,
+            fast_simulations=fast_sims,
+            temperature=Temperature.parse(temperature),
+            c=c,
+            noise_alpha=noise,
+            chance=chance,  # type: ignore[arg-type]
+            parallel=min(parallel, -(-games // processes)),
+        )
+        config.full_simulations(loaded)  # a class that is none is refused before anything starts
     all_classes = set(config.simulations_by_class) == set(loaded.info.decision_classes)
     refuse_ignored(context, {
         "sims": "--sims-by-class names every class of decisions" if all_classes else None,
