@@ -46,8 +46,9 @@ def config_error(kind: type[BaseModel], error: ValidationError) -> ConfigError:
         own = first["ctx"]["field"]
         field, inside = ".".join((*path, own)) if own else field, not own
     elif first["type"] == "extra_forbidden":
-        field, inside = ".".join(path[:-1]), True
-        text = f"no setting {path[-1]!r}, {nearest(path[-1], _group(kind, path[:-1]).model_fields)}"
+        path, name = _field_path(first["loc"][:-1]), str(first["loc"][-1])
+        field, inside = ".".join(path), True
+        text = f"no setting {name!r}, {nearest(name, _group(kind, path).model_fields)}"
     elif first["type"] == "missing":
         text = "is not there, expected it"
     elif first["type"] != PROBLEM:

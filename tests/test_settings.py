@@ -55,6 +55,7 @@ class Whole(Settings):
         ({"inner": 3}, "inner", "Outer: inner is 3, expected a valid dictionary or instance of Inner"),
         ({"first": 2.0}, "first", "Outer: first is 2.0, expected 'parent' or less than or equal to 1"),
         ({"sizes": [1, "x"]}, "sizes.1", "Outer: sizes.1 is 'x', expected a valid integer"),
+        ({"inner": {"lo[w]": 2}}, "inner", "Outer: inner: no setting 'lo[w]', did you mean low?"),
         ({"need": 2}, None, "Outer: no setting 'need', did you mean needed?"),
     ],
 )

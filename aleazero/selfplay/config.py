@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from aleazero.errors import ConfigError, nearest
+from aleazero.errors import ConfigError, fields_below, nearest
 from aleazero.games.base import Game
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_by_name
 from aleazero.settings import Settings, clash
@@ -30,11 +30,13 @@ class Temperature(Settings):
         """Read ``0.5``, or a schedule as ``linear:1.0:0.1:30``: its kind, start, end and plies."""
         kind, *numbers = text.split(":")
         try:
-            if not numbers:
-                return cls(start=float(kind))
-            start, end, plies = numbers
-            if kind in ("step", "linear", "exponential"):
-                return cls(kind=kind, start=float(start), end=float(end), plies=int(plies))  # type: ignore[arg-type]
+            with fields_below("temperature"):
+                if not numbers:
+                    return cls(start=float(kind))
+                start, end, plies = numbers
+                if kind in ("step", "linear", "exponential"):
+                    named: Any = kind
+                    return cls(kind=named, start=float(start), end=float(end), plies=int(plies))
         except ValueError:
             pass
         raise ConfigError(

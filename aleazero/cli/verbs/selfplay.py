@@ -9,11 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, refuse_ignored
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 from aleazero.untrusted import whole_number
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+SELFPLAY_OPTIONS = {
+    "simulations": "--sims",
+    "simulations_by_class": "--sims-by-class",
+    "full_share": "--full-share",
+    "fast_simulations": "--fast-sims",
+    "temperature": "--temperature",
+    "temperature.start": "--temperature: start",
+    "temperature.end": "--temperature: end",
+    "temperature.plies": "--temperature: plies",
+    "c": "--c",
+    "noise_alpha": "--noise",
+    "chance": "--chance",
+    "parallel": "--parallel",
+}
+"""The option of each setting of self-play."""
 
 
 def selfplay(
@@ -103,18 +119,19 @@ def selfplay(
     loaded = read_game(game, param)
     check_seed(seed)
     processes = workers or cores()
-    config = SelfplayConfig(
-        simulations=sims,
-        simulations_by_class=_by_class(sims_by_class),
-        full_share=full_share,
-        fast_simulations=fast_sims,
-        temperature=Temperature.parse(temperature),
-        c=c,
-        noise_alpha=noise,
-        chance=chance,  # type: ignore[arg-type]
-        parallel=min(parallel, -(-games // processes)),
-    )
-    config.full_simulations(loaded)  # a class that is none is refused before anything starts
+    with fields_named(SELFPLAY_OPTIONS):
+        config = SelfplayConfig(
+            simulations=sims,
+            simulations_by_class=_by_class(sims_by_class),
+            full_share=full_share,
+            fast_simulations=fast_sims,
+            temperature=Temperature.parse(temperature),
+            c=c,
+            noise_alpha=noise,
+            chance=chance,  # type: ignore[arg-type]
+            parallel=min(parallel, -(-games // processes)),
+        )
+        config.full_simulations(loaded)  # a class that is none is refused before anything starts
     all_classes = set(config.simulations_by_class) == set(loaded.info.decision_classes)
     refuse_ignored(context, {
         "sims": "--sims-by-class names every class of decisions" if all_classes else None,
@@ -156,6 +173,22 @@ def _by_class(text: str | None) -> dict[str, int]:
             raise ConfigError(f"--sims-by-class has {pair!r}, expected CLASS=N, e.g. reroll=32")
         found[name.strip()] = count
     return found
+
+
+FIT_OPTIONS = {
+    "net.width": "--width",
+    "net.blocks": "--blocks",
+    "steps": "--steps",
+    "batch_size": "--batch",
+    "window": "--window",
+    "value_target": "--target",
+    "learning_rate": "--rate",
+    "optimiser": "--optimiser",
+    "seed": "--seed",
+    "device": "--device",
+    "threads": "--threads",
+}
+"""The option of each setting of a fit."""
 
 
 def fit(
@@ -213,7 +246,6 @@ def fit(
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
-    from aleazero.nets.config import NetConfig
     from aleazero.replay.check import load_origin
     from aleazero.replay.window import Window
     from aleazero.training.alphazero import fit as fit_network
@@ -221,18 +253,19 @@ def fit(
 
     refuse_ignored(context, {"optimiser": "a network without --start has no moments" if start is None else None})
     form: dict[str, Any] = {"width": width, "blocks": blocks, "afterstates": afterstates, "margin": margin}
-    config = TrainConfig(
-        net=NetConfig(**{name: value for name, value in form.items() if value is not None}),
-        steps=steps,
-        batch_size=batch,
-        window=window,
-        value_target=target,  # type: ignore[arg-type]
-        learning_rate=rate,
-        optimiser=optimiser,  # type: ignore[arg-type]
-        seed=seed,
-        device=device,  # type: ignore[arg-type]
-        threads=threads,
-    )
+    with fields_named(FIT_OPTIONS):
+        config = TrainConfig(
+            net={name: value for name, value in form.items() if value is not None},  # type: ignore[arg-type]
+            steps=steps,
+            batch_size=batch,
+            window=window,
+            value_target=target,  # type: ignore[arg-type]
+            learning_rate=rate,
+            optimiser=optimiser,  # type: ignore[arg-type]
+            seed=seed,
+            device=device,  # type: ignore[arg-type]
+            threads=threads,
+        )
     try:
         import torch  # noqa: F401 -- asked for before anything is read
     except ImportError:

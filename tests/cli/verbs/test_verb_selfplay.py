@@ -108,10 +108,10 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
         (("selfplay", *PIG, "--out", "x", "--net", "nowhere"), "no network at 'nowhere'"),
         (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark"), "--sims-by-class has 'mark', expected CLASS=N"),
         (("selfplay", *PIG, "--out", "x", "--sims-by-class", "mark=3"), "known: decision"),
-        (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "chance is 'luck', known: "),
-        (("selfplay", *PIG, "--out", "x", "--full-share", "0"), "full_share is 0.0"),
+        (("selfplay", *PIG, "--out", "x", "--chance", "luck"), "--chance is 'luck', known: "),
+        (("selfplay", *PIG, "--out", "x", "--full-share", "0"), "--full-share is 0.0, expected"),
         (("selfplay", *PIG, "--out", "x", "--temperature", "warm"), "temperature is 'warm', expected a number, or"),
-        (("selfplay", *PIG, "--out", "x", "--temperature", "-1"), "start is -1.0, expected"),
+        (("selfplay", *PIG, "--out", "x", "--temperature", "-1"), "--temperature: start is -1.0, expected"),
         (
             (
                 "selfplay",
@@ -131,7 +131,7 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
             "expected fewer workers, parallel games or simulations or another chance than full",
         ),
         (("fit", "--replay", "nowhere", "--out", "x"), "no folder 'nowhere'"),
-        (("fit", "--replay", ".", "--out", "x", "--target", "luck"), "value_target is 'luck'"),
+        (("fit", "--replay", ".", "--out", "x", "--target", "luck"), "--target is 'luck', expected"),
         (("match", "random", *PIG), "got 1 players, expected 2"),
         (("match", "random", "randam", *PIG), "did you mean random?"),
         (("match", "random", "net:nowhere", *PIG), "no network at 'nowhere'"),
