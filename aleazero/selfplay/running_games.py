@@ -32,10 +32,13 @@ CAP: Final = 0x73656C6663617073  # "selfcaps": whether a search is full
 class RunningGames(Protocol):
     """Games in progress. A row is a place for a game, and for its search in the group of trees."""
 
-    decisions: int
-    """Searches started so far."""
-    evaluations: int
-    """Leaves of the searches that ended that the evaluator was called with."""
+    @property
+    def decisions(self) -> int:
+        """Searches started so far."""
+
+    @property
+    def evaluations(self) -> int:
+        """Leaves of the searches that ended that the evaluator was called with."""
 
     def start(self, row: int, number: int) -> None:
         """Put the first state of a game at a row."""
