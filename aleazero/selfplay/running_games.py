@@ -36,10 +36,13 @@ from aleazero.selfplay.record import EpisodeRecord, final_scores
 class RunningGames(Protocol):
     """Games in progress. A row is a place for a game, and for its search in the group of trees."""
 
-    decisions: int
-    """Searches started so far."""
-    evaluations: int
-    """Leaves of the searches that ended that the evaluator was called with."""
+    @property
+    def decisions(self) -> int:
+        """Searches started so far."""
+
+    @property
+    def evaluations(self) -> int:
+        """Leaves of the searches that ended that the evaluator was called with."""
 
     def start(self, row: int, number: int) -> None:
         """Put the first state of a game at a row."""
