@@ -1,0 +1,1 @@
+"""Benchmarks and studies of the repository; ``python -m benchmarks NAME`` runs one."""

@@ -1,0 +1,1 @@
+"""Benefits and costs of explicit chance nodes in Yatzy."""
