@@ -62,7 +62,7 @@ def test_options_apply_where_the_text_is_silent():
     [
         (SEARCH, {"sims": 9}, "--sims is 9, which has no effect: the player 'search:sims=7' sets sims"),
         (PlayerSpec("greedy"), {"c": 2.0}, "--c is 2.0, which has no effect: the player 'greedy' has no c"),
-        (SEARCH, {"chance": "clsed"}, "--chance is 'clsed', did you mean closed"),
+        (SEARCH, {"chance": "opne"}, "--chance is 'opne', did you mean open"),
     ],
 )
 def test_options_without_effect_are_refused(spec, options, said):

@@ -194,7 +194,7 @@ def test_the_tree_is_written(run, tmp_path):
         (("pig", "--evaluations", "0"), "--evaluations is 0, expected"),
         (("pig", "--c", "nan"), "--c is nan, expected"),
         (("pig", "--selection", "best"), "--selection is 'best', expected"),
-        (("pig", "--chance", "clsed"), "--chance is 'clsed', did you mean closed?"),
+        (("pig", "--chance", "opne"), "--chance is 'opne', did you mean open?"),
         (("pig", "--evaluator", "rolout"), "--evaluator is 'rolout', did you mean rollout"),
         (("pig", "--param", "target=soon"), "target is 'soon', expected a whole number"),
         (("pig", "--param", "tarqet=20"), "no parameter 'tarqet', did you mean target?"),
