@@ -217,11 +217,11 @@ def load(spec: str, params: Mapping[str, Any]) -> Game:
 def read_state(game: Game, position: str | None, moves: str | None) -> State:
     """The start, or a position, and what follows after some moves."""
     from aleazero.games.base import moves_of
-    from aleazero.players.basic import move_of
+    from aleazero.players.basic import find_move
 
     state = game.new_initial_state() if position is None else game.state_from_text(position)
     for word in moves_of(moves or ""):
-        state.apply_action(move_of(state, word))
+        state.apply_action(find_move(state, word))
     return state
 
 

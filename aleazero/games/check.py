@@ -31,7 +31,7 @@ from aleazero.games.base import (
     counts_wins,
     find_bad_end,
 )
-from aleazero.games.check_compiled import SPARE, UNITS, Difference, compare_twins, compile_kernels, play_compiled
+from aleazero.games.check_compiled import SPARE, UNITS, Difference, compare_with_plain, compile_kernels, play_compiled
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.objects import ObjectState
 from aleazero.games.registry import load_game
@@ -761,7 +761,7 @@ def _check_compiled(game: KernelGame, checker: _Checker, seed: int, max_length: 
     compiled = compile_kernels(game.kernels)
     games = 0
     try:
-        for place in compare_twins(game, rows, compiled):
+        for place in compare_with_plain(game, rows, compiled):
             if place + 1 == len(kinds):  # all is compiled now
                 checker.begin("compiled rules")
             elif place >= len(kinds) and checker.is_over():

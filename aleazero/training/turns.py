@@ -62,7 +62,7 @@ def blank(lanes: int, carried: int) -> Played:
     return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
 
 
-class Asked:
+class AnyEvaluator:
     """Stands for an evaluator that values all that lies at the end of a turn."""
 
     afterstates = ESTIMATE
@@ -93,7 +93,7 @@ class PlannedLanes:
 
     def _graph(self, root: State) -> Graph:
         """The arrays of the graph of one turn."""
-        settings = (root, horizon_at(root, "turn", self.plies), Asked(), MOST_NODES, 0)
+        settings = (root, horizon_at(root, "turn", self.plies), AnyEvaluator(), MOST_NODES, 0)
         compiled = isinstance(self.game, KernelGame)
         graph = CompiledGraph(*settings, self._room) if compiled else PlainGraph(*settings)
         try:

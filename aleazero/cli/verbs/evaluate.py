@@ -22,7 +22,7 @@ from aleazero.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.regret import Group, RegretReport
+    from aleazero.evaluation.regret import RegretReport, RegretSummary
 
 PLAYER_HELP = (
     "Who decides: `random`, `greedy`, `oracle`, `search:sims=200,evaluator=rollout,chance=stratified`, "
@@ -209,6 +209,6 @@ def _show(report: RegretReport, console: Console, heading: str) -> None:
             console.print(Text(f"         {decision.position}", style="dim"), soft_wrap=True)
 
 
-def _group_cells(group: Group) -> list[Any]:
+def _group_cells(group: RegretSummary) -> list[Any]:
     interval = f"{max(0.0, group.regret.low):.3f} to {group.regret.high:.3f}"
     return [f"{group.regret.count:,}", f"{group.regret.mean:.3f}", interval, f"{group.optimal:.1%}", str(group.tied)]

@@ -225,7 +225,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             self.open: Any = None
             self.began, self.first = time.monotonic(), 0
             measured = [one.results["evaluate"] for one in held.manifest.iterations if one.results.get("evaluate")]
-            self.strength = strength_in_words(measured[-1]) if measured else ""
+            self.strength = strength_line(measured[-1]) if measured else ""
 
         def phase(self, iteration: int, of: int, name: str) -> None:
             self.close()
@@ -239,9 +239,9 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
 
         def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
             self.close()
-            words = in_words(name, results)
+            words = phase_line(name, results)
             if name == "evaluate":
-                self.strength = strength_in_words(results) or self.strength
+                self.strength = strength_line(results) or self.strength
                 words += f"; {self.left(iteration)}" if iteration < held.config.iterations else ""
             console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False, soft_wrap=True)
 
@@ -264,7 +264,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
         view.close()
 
 
-def in_words(phase: str, results: Mapping[str, Any]) -> str:
+def phase_line(phase: str, results: Mapping[str, Any]) -> str:
     """What a phase came to, in a line."""
     from aleazero.cli.show import mean_text
 
@@ -283,11 +283,11 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
             form = "+,.0f" if abs(results["gain"]["mean"]) >= 1000 else "+.3g"
             scored = f"{mean_text(results['gain'], form)} ahead"
         return f"{verdict}: {scored} in {results['pairs']:,} pairs"
-    said = strength_in_words(results) or "not measured"
+    said = strength_line(results) or "not measured"
     return f"champion: network {results['network']}, {said}" if phase == "final" else said
 
 
-def strength_in_words(results: Mapping[str, Any]) -> str:
+def strength_line(results: Mapping[str, Any]) -> str:
     """What was measured, in a line."""
     parts = [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
     if "oracle" in results:
