@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -266,10 +267,8 @@ def fit(
             device=device,  # type: ignore[arg-type]
             threads=threads,
         )
-    try:
-        import torch  # noqa: F401 -- asked for before anything is read
-    except ImportError:
-        raise ConfigError("torch is not installed, expected it for training: pip install 'aleazero[train]'") from None
+    if find_spec("torch") is None:
+        raise ConfigError("torch is not installed, expected it for training: pip install 'aleazero[train]'")
     if out.is_dir():
         raise ConfigError(f"--out is {str(out)!r}, a folder, expected a file, e.g. net.safetensors")
     samples = Window(replay, window)

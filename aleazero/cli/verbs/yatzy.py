@@ -16,7 +16,6 @@ from aleazero.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.statistics import Mean
     from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import State
     from aleazero.oracles.yatzy import YatzyOracle
@@ -203,7 +202,7 @@ def solitaire(
     - `aleazero evaluate solitaire --player search:sims=1000,chance=stratified --games 20 --json`
     """
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console, mean_text, print_json
     from aleazero.evaluation.yatzy.measure import play_solitaire
     from aleazero.evaluation.yatzy.positions import solitaire as load_solitaire
     from aleazero.games.kit import kit_of
@@ -222,23 +221,19 @@ def solitaire(
     if json:
         print_json({"player": player, "games": games, "seed": seed, "player_seed": player_seed, **report.to_dict()})
         return
-    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": estimate_text(report.behind)}
+    behind = mean_text(report.behind.to_dict(), ".2f")
+    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": behind}
     print_scores(report.scores, make_console(), facts)
-
-
-def estimate_text(estimate: Mean, digits: int = 2) -> str:
-    """A mean, and its interval of 95 %."""
-    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
 def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
     """The mean and its interval, the bonus, percentiles, and a histogram."""
-    from aleazero.cli.show import facts_table, quiet_table, share_bar
+    from aleazero.cli.show import facts_table, mean_text, quiet_table, share_bar
     from aleazero.evaluation.yatzy.measure import BIN
 
     facts = facts_table()
     facts.add_row("games", f"{len(scores.totals):,}")
-    facts.add_row("mean", estimate_text(scores.mean))
+    facts.add_row("mean", mean_text(scores.mean.to_dict(), ".2f"))
     for name, text in more.items():
         facts.add_row(name, text)
     facts.add_row("bonus", f"{scores.bonus_rate:.1%}")
