@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import subprocess
 import sys
 
@@ -32,10 +34,12 @@ PUBLIC = [
     "GameError",
     "GameInfo",
     "GameKit",
+    "GateConfig",
     "IllegalActionError",
     "MANY",
     "NONE",
     "OutcomeStats",
+    "PairTable",
     "Plan",
     "Planner",
     "PlayedGame",
@@ -43,8 +47,9 @@ PUBLIC = [
     "PositionError",
     "RegretReport",
     "ReplayError",
-    "RunError",
     "Rollout",
+    "RunConfig",
+    "RunError",
     "Search",
     "SearchConfig",
     "SearchResult",
@@ -60,14 +65,19 @@ PUBLIC = [
     "check_game",
     "from_openspiel",
     "game_names",
+    "game_seeds",
     "load_game",
+    "load_net",
     "make_agent",
     "make_player",
     "measure_regret",
     "oracle_of",
     "play_match",
+    "play_pairs",
     "played_outcome",
+    "rate_players",
     "register_game",
+    "run_gate",
     "self_play_episode",
     "solve",
 ]
@@ -78,6 +88,12 @@ def test_the_public_names() -> None:
     for name in PUBLIC:
         assert getattr(aleazero, name) is not None
     assert set(PUBLIC) <= set(dir(aleazero))
+
+
+def test_type_checkers_see_the_modules_that_names_are_imported_from() -> None:
+    tree = ast.parse(inspect.getsource(aleazero))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    assert {alias.name: node.module for node in block.body for alias in node.names} == aleazero._HOMES
 
 
 def test_the_version_is_the_packages() -> None:

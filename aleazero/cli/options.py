@@ -135,6 +135,10 @@ GameOption = Annotated[
         show_default=False,
     ),
 ]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")]
+PlayerSeedOption = Annotated[
+    int, typer.Option("--player-seed", metavar="S", help="Seed of the players' own luck; never that of the dice.")
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ThreadsOption = Annotated[
     int | None,

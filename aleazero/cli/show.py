@@ -220,7 +220,7 @@ def actions_table(state: State, result: SearchResult, console: Console, top: int
             f"{result.priors[i]:.3f}",
             style="bold green" if best else None,
         )
-    _say_rest(table, len(order) - top, "action")
+    _note_hidden_rows(table, len(order) - top, "action")
     return table
 
 
@@ -241,7 +241,7 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
             share_bar(o.visits / most, console),
             *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
         )
-    _say_rest(table, len(result.outcomes) - top, "outcome")
+    _note_hidden_rows(table, len(result.outcomes) - top, "outcome")
     return table
 
 
@@ -264,7 +264,7 @@ def planned_actions(state: State, result: SearchResult, top: int, told: PlanDeta
             *(texts.get(int(result.actions[i]), "") for texts in more.values()),
             style="bold green" if chosen else None,
         )
-    _say_rest(table, len(order) - top, "action")
+    _note_hidden_rows(table, len(order) - top, "action")
     return table
 
 
@@ -282,11 +282,11 @@ def planned_outcomes(state: State, result: SearchResult, top: int, told: PlanDet
             *(value_text(value, state.game) for value in values),
             *(texts.get(o.outcome, "") for texts in more.values()),
         )
-    _say_rest(table, len(result.outcomes) - top, "outcome")
+    _note_hidden_rows(table, len(result.outcomes) - top, "outcome")
     return table
 
 
-def _say_rest(table: Table, hidden: int, what: str) -> None:
+def _note_hidden_rows(table: Table, hidden: int, what: str) -> None:
     if hidden > 0:
         table.caption, table.caption_justify = f"… {hidden} more {what}{'' if hidden == 1 else 's'}", "left"
 

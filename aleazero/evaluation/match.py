@@ -23,16 +23,10 @@ from aleazero.untrusted import is_there
 
 LANES: Final = 64
 """Games that are under way at once."""
-
-
 MOST_DECISIONS: Final = 100_000
 """A game with more is taken not to end."""
-
-
 MOST_WITHOUT_CHANCE: Final = 5_000
 """A game with more decisions in a row is taken not to end: players choose the same action if a position returns."""
-
-
 Progress = Callable[[int, int], None]
 """Called with the number of games done so far, and of all."""
 

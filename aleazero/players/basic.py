@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
 from aleazero.games.base import ESTIMATE, Game, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, points_of
 from aleazero.games.registry import import_file
 from aleazero.native.random import unit
 from aleazero.oracles.oracle import Oracle, best_of
@@ -208,15 +208,6 @@ def value_in_points(state: State) -> NDArray[np.float64]:
     others = (points.sum() - points) / max(1, len(points) - 1)
     found: NDArray[np.float64] = returns + own - others
     return found
-
-
-def points_of(state: State) -> NDArray[np.float64] | None:
-    """What the game's own ``points`` say, by player; None in a game that has none."""
-    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
-        return None
-    points = np.zeros(state.game.num_players)
-    state.game.kernels.words["points"](state.vector, points)
-    return points
 
 
 TYPED: Final = "type a move by name, by the name's last part, or by id"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aleazero.errors import ConfigError, RunError, nearest
-from aleazero.evaluation.ratings import PairResult, rate_players
+from aleazero.evaluation.ratings import PairResult, connected, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import (
     NAMES,
@@ -138,7 +138,7 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)
     if anchor is None:
         return []
-    wanted = _connected(results, anchor)
+    wanted = connected(results, anchor)
     return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], anchor)]
 
 
@@ -157,13 +157,3 @@ def _scores(table: Mapping[str, int]) -> list[float]:
     if not sum(table.values()) <= MOST_PAIRS:
         raise ValueError(f"its pairs are more than {MOST_PAIRS:,}")
     return [float(score) for score, count in table.items() for _ in range(count)]
-
-
-def _connected(results: list[PairResult], anchor: str) -> set[str]:
-    """Whoever met the anchor, or somebody who did, and so on."""
-    found = {anchor}
-    while True:
-        more = {name for one in results if {one.first, one.second} & found for name in (one.first, one.second)} - found
-        if not more:
-            return found
-        found |= more

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import os_errors_as, write_file
-from aleazero.games.base import Game
+from aleazero.games.base import Game, counts_wins
 from aleazero.native.random import FIT_SAMPLES, stream_key
 from aleazero.nets.checkpoint import (
     PolicyValueInfo,
@@ -25,7 +25,7 @@ from aleazero.nets.checkpoint import (
     weight_shapes,
     write_checkpoint,
 )
-from aleazero.nets.config import NetShape, ValueScale, counts_wins
+from aleazero.nets.config import NetShape, ValueScale
 from aleazero.nets.inference import Net
 from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.replay.window import Batch, Rows, Sampler, Window

@@ -215,7 +215,7 @@ def play_lanes(
     chosen: Any,
     explored: Any,
 ) -> None:
-    """What ``PlannedLanes.play`` does, over graphs that lie side by side: a lane's begin at ``first_nodes[lane]``."""
+    """Do what ``PlannedLanes.play_turns`` does, over graphs side by side: a lane's begin at ``first_nodes[lane]``."""
     players, more = worth.shape[1], carried.shape[1]
     for lane in range(len(movers)):
         node, end, edge = first_nodes[lane], first_nodes[lane + 1], first_edges[lane]

@@ -184,7 +184,7 @@ def test_negative_and_impossible_logits():
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """What ``aleazero.nets.load`` was asked for."""
+    """What ``aleazero.nets.inference`` was asked for."""
     calls = []
 
     def load_net(path, game, **settings):

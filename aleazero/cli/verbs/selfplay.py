@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, refuse_ignored
+from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, read_game, refuse_ignored
 from aleazero.errors import ConfigError, fields_named
 from aleazero.untrusted import whole_number
 
@@ -104,7 +104,6 @@ def selfplay(
     """
     import time
 
-    from aleazero.cli.options import read_game, refuse_ignored
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.native.random import check_seed

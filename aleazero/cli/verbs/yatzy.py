@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, ThreadsOption, cores
+from aleazero.cli.options import JsonFlag, PlayerSeedOption, SeedOption, ThreadsOption, cores
 from aleazero.cli.verbs.evaluate import PlayerOption
 from aleazero.errors import ConfigError
 
@@ -186,10 +186,8 @@ def load_oracle() -> YatzyOracle:
 def solitaire(
     player: PlayerOption,
     games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option("--player-seed", metavar="S", help="Seed of the player's own luck; never that of the dice.")
-    ] = 0,
+    seed: SeedOption = 0,
+    player_seed: PlayerSeedOption = 0,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
