@@ -13,6 +13,7 @@ from aleazero.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 STDOUT = "-"
 
@@ -78,7 +79,7 @@ def target(what: str, measured: float | None, bound: float, unit: str, *, at_lea
 
 def show_targets(rows: list[dict[str, Any]], console: Console) -> None:
     """Print the promises, if there are any."""
-    from aleazero.cli.show import met_text, quiet_table
+    from aleazero.cli.show import quiet_table
 
     if not rows:
         return
@@ -94,3 +95,10 @@ def show_targets(rows: list[dict[str, Any]], console: Console) -> None:
 
 def _amount(value: float, unit: str) -> str:
     return f"{value:,.0f}{unit}" if unit == "/s" else f"{value:,.1f}{unit}" if unit == "×" else f"{value:.2f} {unit}"
+
+
+def met_text(met: bool) -> Text:
+    """Return whether a target is met, in colour."""
+    from rich.text import Text
+
+    return Text("met", "green") if met else Text("missed", "bold red")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, huber_loss
 
@@ -55,3 +56,16 @@ def towers(tensors, x, layers, shape, scale):
     margin = lead + (points + y[:, 1]) * scale
     win = margin / (2 * scale) * torch.exp(torch.clamp(y[:, 2], -4, 4)) + y[:, 0]
     return torch.stack([win, margin / scale], 1)
+
+
+def check_rows_stand_alone(net, theta, x, phases=None, every=7) -> None:
+    """Assert that a row's values are bit-identical alone, with others and in another order."""
+
+    def forward(rows):
+        return net.forward(theta, x[rows], None if phases is None else phases[rows])
+
+    together = forward(slice(None))
+    for row in range(0, len(x), every):
+        np.testing.assert_array_equal(forward(slice(row, row + 1))[0], together[row])
+    order = np.random.default_rng(3).permutation(len(x))
+    np.testing.assert_array_equal(forward(order), together[order])

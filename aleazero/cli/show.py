@@ -73,11 +73,6 @@ def quiet_table(*headers: tuple[str, str], title: str | None = None) -> Table:
     return table
 
 
-def met_text(met: bool) -> Text:
-    """Whether a target is met."""
-    return Text("met", "green") if met else Text("missed", "bold red")
-
-
 def facts_table() -> Table:
     """A table without lines: what, and what it is."""
     table = Table.grid(padding=(0, 2))

@@ -170,17 +170,17 @@ def error_rates(table: PairTable, config: GateConfig, game: Game, most: int) -> 
     values, equal = (table.scores, 0.5) if wins else (table.gains, 0.0)
     at = {mean: rates_at(values, mean, config, test, most) for mean in (test.low, equal, test.high)}
     sure = "at most" if config.rule == "sprt" and test.bounds is not None else "about"
-    words = [f"{_called(test.low, equal, wins)} passes {sure} {config.alpha:.1%} of gates"]
+    words = [f"{_candidate_text(test.low, equal, wins)} passes {sure} {config.alpha:.1%} of gates"]
     if test.low < equal < test.high:
         words.append(f"an equal one passes about {at[equal]['promoted']:.1%}")
     missed, undecided = at[test.high]["kept"] + at[test.high]["undecided"], at[test.high]["undecided"]
-    words.append(f"{_called(test.high, equal, wins)} is turned down in {missed:.1%}")
+    words.append(f"{_candidate_text(test.high, equal, wins)} is turned down in {missed:.1%}")
     if undecided > 0:
         words[-1] += f" ({undecided:.1%} undecided after {most:,} pairs, which keeps the champion)"
     return {"alpha": config.alpha, "beta": config.beta, "no_better": at[test.low], "equal": at[equal],
             "better": at[test.high], "in_words": "; ".join(words)}  # fmt: skip
 
 
-def _called(mean: float, equal: float, wins: bool) -> str:
+def _candidate_text(mean: float, equal: float, wins: bool) -> str:
     """A candidate of this true score or gain, in words."""
     return "an equal candidate" if mean == equal else f"one with a {'score' if wins else 'gain'} of {mean:g}"

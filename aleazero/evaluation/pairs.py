@@ -182,7 +182,7 @@ def play_chunk(
     pairs = []
     for place, seed in enumerate(seeds):
         some = games[place * len(tables) : (place + 1) * len(tables)]
-        told = tuple(_told(played, seating) for played, seating in zip(some, tables, strict=True))
+        told = tuple(_seated_game(played, seating) for played, seating in zip(some, tables, strict=True))
         pairs.append(PlayedPair(start + place, seed, told))
     return pairs
 
@@ -196,7 +196,7 @@ def points_by_player(state: State) -> list[float] | None:
     return None if points is None or features is None else [float(one) * features.point_unit for one in points]
 
 
-def _told(game: PlayedGame, seating: Seating) -> SeatedGame:
+def _seated_game(game: PlayedGame, seating: Seating) -> SeatedGame:
     points = points_by_player(game.state)
     return SeatedGame(
         seating, game.seed, tuple(game.steps), tuple(game.returns), None if points is None else tuple(points)
@@ -229,7 +229,7 @@ class PairTable:
         """What some pairs of a game came to."""
         if not pairs:
             raise ConfigError("got no pairs, expected at least one")
-        rows = [compared(pair) for pair in pairs]
+        rows = [compare_pair(pair) for pair in pairs]
         results = Counter(np.sign(best[0] - best[1]) for row in rows for best in row.bests)
         points = None
         if rows[0].points is not None:
@@ -299,7 +299,7 @@ class PairTable:
 
 
 @dataclass(frozen=True)
-class Compared:
+class PairComparison:
     """A pair, told from the first player's side."""
 
     score: float
@@ -310,9 +310,9 @@ class Compared:
     """By game (alone: by pair) the highest return of either player."""
 
 
-def compared(pair: PlayedPair) -> Compared:
+def compare_pair(pair: PlayedPair) -> PairComparison:
     """Compare the players of a pair."""
-    sides = [[_of(game, game.returns, first) for first in (True, False)] for game in pair.games]
+    sides = [[_side(game, game.returns, first) for first in (True, False)] for game in pair.games]
     if len(pair.games[0].seating) == 1:
         sides = [[sides[0][0], sides[1][1]]]
     bests = [(max(mine), max(others)) for mine, others in sides]
@@ -321,13 +321,14 @@ def compared(pair: PlayedPair) -> Compared:
     points = None
     if pair.games[0].points is not None:
         by_side = [
-            fmean(one for game in pair.games for one in _of(game, game.points or (), first)) for first in (True, False)
+            fmean(one for game in pair.games for one in _side(game, game.points or (), first))
+            for first in (True, False)
         ]
         points = (by_side[0], by_side[1])
-    return Compared(float(score), returns, points, bests)
+    return PairComparison(float(score), returns, points, bests)
 
 
-def _of(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:
+def _side(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:
     """What belongs to one of the two players."""
     return [number for number, is_first in zip(numbers, game.seating, strict=True) if is_first == first]
 

@@ -628,7 +628,7 @@ def _observations(checker: _Checker, state: State) -> None:
     for player in range(checker.game.num_players):
         if isinstance(state, KernelState):
             size = state.game.observation_size
-            seen.append(_written("observations", state, size, partial(_observe, state, player)))
+            seen.append(_written("observations", state, size, partial(_write_observation, state, player)))
             continue
         if isinstance(state, ObjectState) and not hasattr(state.wrapped, "observation_tensor"):
             return
@@ -640,11 +640,11 @@ def _observations(checker: _Checker, state: State) -> None:
     checker.player_matters |= any(not np.array_equal(seen[0], other) for other in seen[1:])
 
 
-def _observe(state: KernelState, player: int, out: Any) -> None:
+def _write_observation(state: KernelState, player: int, out: Any) -> None:
     state.game.kernels.observe(state.vector, player, out)
 
 
-def _tell(state: KernelState, player: int, out: Any) -> None:
+def _write_features(state: KernelState, player: int, out: Any) -> None:
     state.game.kernels.features(state.vector, player, out)
 
 
@@ -675,7 +675,7 @@ def _features(checker: _Checker, state: KernelState) -> None:
     if features is None or state.is_terminal():
         return
     size, block = features.size(players), features.block
-    seen = [_written("features", state, size, partial(_tell, state, player)) for player in range(players)]
+    seen = [_written("features", state, size, partial(_write_features, state, player)) for player in range(players)]
     for player in range(players):
         for seat in range(1, players if block else 0):
             mine, other = seen[player][block * seat : block * (seat + 1)], (player + seat) % players

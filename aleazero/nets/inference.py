@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +31,6 @@ def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Ne
     weights, about = read_checkpoint(Path(path))
     require_match(about, game, str(path))
     return Net(weights, about, inference)
-
-
-class PolicyValueNet(Protocol):
-    """A network for a game: logits by action, values by seat relative to the viewer, in units of return."""
-
-    def predict_single(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Logits (actions,) and values (players,) of a decision."""
-
-    def predict_batch(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Logits (B, actions) and values (B, players) of decisions."""
 
 
 class Net:

@@ -38,7 +38,7 @@ BROKEN: Final = -1
 """The rules list impossible actions or outcomes."""
 
 
-class Look(NamedTuple):
+class Lookahead(NamedTuple):
     """What one thread needs to look ahead."""
 
     rows: BoardRows
@@ -56,10 +56,10 @@ class Look(NamedTuple):
     weights: Any  # (entries,) float32
 
 
-def _make_look(game: KernelGame, tuples: TupleTables, plies: int) -> Look:
+def _make_lookahead(game: KernelGame, tuples: TupleTables, plies: int) -> Lookahead:
     rows = game.num_actions * max(1, game.info.max_outcomes)
     outcomes = game.info.max_outcomes + SLACK
-    return Look(
+    return Lookahead(
         rows=make_rows(tuples.shape, rows),
         returns=np.zeros(rows),
         owners=np.zeros(rows, np.int64),
@@ -81,7 +81,7 @@ def _copy(source: Any, target: Any) -> None:
         target[i] = source[i]
 
 
-def _make_word(game: KernelGame, shape: TupleShape) -> Callable[..., Any]:
+def _make_table_value(game: KernelGame, shape: TupleShape) -> Callable[..., Any]:
     """``word(state, look)``: the return so far and the tables' word for what is to come."""
     kind_of, returns_of = game.kernels.kind, game.kernels.returns
     put, value_rows = make_put(shape), make_value_rows(shape)
@@ -125,12 +125,12 @@ def _make_best(game: KernelGame, after_value: Callable[..., Any], level: int) ->
 def _make_expect(game: KernelGame, shape: TupleShape, plies: int, level: int) -> Callable[..., Any]:
     """``expect(after, look)``: an afterstate's value by ``plies`` more moves; not a number where rules are broken."""
     if plies == 0:
-        return _make_word(game, shape)
+        return _make_table_value(game, shape)
     if plies == 1:
         return _make_last_expect(game, shape, level)
     kind_of, outcomes, apply_outcome = game.kernels.kind, game.kernels.outcomes, game.kernels.apply_outcome
     best = _make_best(game, _make_expect(game, shape, plies - 1, level + 1), level)
-    word, most_outcomes = _make_word(game, shape), game.info.max_outcomes
+    word, most_outcomes = _make_table_value(game, shape), game.info.max_outcomes
 
     def expect(after: Any, look: Any) -> Any:
         state = look.states[2 * level - 1]
@@ -279,7 +279,7 @@ class TuplePlay:
         return states
 
     def _work(self, states: Any, actions: Any, keys: Any, to_end: bool) -> None:
-        look = _make_look(self.game, self.tuples, self.plies)
+        look = _make_lookahead(self.game, self.tuples, self.plies)
         with np.errstate(over="ignore"):
             if self._run(states, actions, keys, to_end, look) < 0:
                 raise GameError(f"{self.game.name}: the rules list impossible actions or outcomes")

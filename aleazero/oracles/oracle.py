@@ -122,7 +122,7 @@ def _find(game: Game, max_states: int) -> Oracle | str:
     """The oracle of a game, or the reason why it has none. What was found for the same game object is kept."""
     known = _kept.get(game)
     if known is None or (known.oracle is None and known.max_states < max_states):
-        known = _kept[game] = _look(game, max_states)
+        known = _kept[game] = _find_oracle(game, max_states)
     _kept.move_to_end(game)
     while len(_kept) > KEPT:
         _kept.popitem(last=False)
@@ -131,7 +131,7 @@ def _find(game: Game, max_states: int) -> Oracle | str:
     return known.reason if known.oracle is None else known.oracle
 
 
-def _look(game: Game, max_states: int) -> _Kept:
+def _find_oracle(game: Game, max_states: int) -> _Kept:
     kit = kit_of(game)
     if kit.oracle is not None:
         return _Kept(kit.oracle(), "", max_states)

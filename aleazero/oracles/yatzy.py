@@ -148,13 +148,13 @@ class YatzyOracle:
 
     def action_values(self, state: State) -> dict[int, float]:
         """By legal action of a decision, the expected final score."""
-        values = self.hand_values(*question(state))
+        values = self.hand_values(*decision_of(state))
         total = state.returns()[0]
         return {action: total + float(values[action]) for action in state.legal_actions()}
 
     def best_actions(self, state: State, tolerance: float = TIE) -> list[int]:
         """The actions of a decision whose value is within the tolerance of the best one's, ascending."""
-        values = self.hand_values(*question(state))
+        values = self.hand_values(*decision_of(state))
         return [int(action) for action in np.flatnonzero(values >= values.max() - tolerance)]
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
@@ -182,7 +182,7 @@ class YatzyOracle:
         return leaf_values, layers
 
 
-def question(state: State) -> tuple[int, int, tuple[int, ...], int]:
+def decision_of(state: State) -> tuple[int, int, tuple[int, ...], int]:
     """What ``hand_values`` takes of a decision: open categories, upper total, dice, rerolls left."""
     vector = _vector_of(state)
     if state.kind() != DECISION:

@@ -77,7 +77,7 @@ class UserPlayer(BasePlayer):
         return [self._choose(state, own_seed(state, seed), some or state.legal_actions()) for state, seed, some in rows]
 
     def _choose(self, state: State, seed: int, allowed: list[int]) -> int:
-        action = _called(self._name, self._select, state.clone(), seed)
+        action = _call_user_code(self._name, self._select, state.clone(), seed)
         try:
             chosen = state.string_to_action(action) if isinstance(action, str) else index(action)
             found = state.canonical_action(chosen)
@@ -103,13 +103,13 @@ def read_player(path: str, name: str, game: Game) -> Player:
         raise ConfigError(str(error)) from None
     except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
         raise ConfigError(f"cannot read {path!r}: {error}") from None
-    found = _called(called, getattr, module, name, None)
+    found = _call_user_code(called, getattr, module, name, None)
     if found is None:
         own = [word for word, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
         raise ConfigError(f"no {name!r} in {path}, {nearest(name, own)}")
     if isclass(found):
-        made = _called(called, found, game)
-        found = _called(called, getattr, made, "select", None)
+        made = _call_user_code(called, found, game)
+        found = _call_user_code(called, getattr, made, "select", None)
     if not callable(found):
         raise ConfigError(f"{called} is no player, expected a function of (state, seed), or a class with select")
     return UserPlayer(found, called)
@@ -117,7 +117,7 @@ def read_player(path: str, name: str, game: Game) -> Player:
 
 def player_of_kit(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
     """A player that a game's kit makes: a ``Player``, or a function of (state, seed) that returns an action."""
-    made = _called(name, make, *arguments)
+    made = _call_user_code(name, make, *arguments)
     if hasattr(made, "select_many"):
         found: Player = made
         return found
@@ -126,7 +126,7 @@ def player_of_kit(make: Callable[..., Any], *arguments: Any, name: str) -> Playe
     return UserPlayer(made, name)
 
 
-def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_user_code(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a user's function returns; what it raises is an error that names the line."""
     try:
         return function(*arguments)

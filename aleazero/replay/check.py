@@ -58,7 +58,8 @@ def check_replay(folder: Path, progress: Progress | None = None) -> ReplayReport
     done = 0
     for shard in shards:
         try:
-            check_shard(shard, games.load(shard.meta), None if progress is None else _behind(done, total, progress))
+            own = None if progress is None else _progress_from(done, total, progress)
+            check_shard(shard, games.load(shard.meta), own)
             right.append(shard)
         except ReplayError as error:
             wrong.append(broken(shard.path, error))
@@ -149,7 +150,7 @@ class _Games:
         return self._loaded[key]
 
 
-def _behind(done: int, total: int, progress: Progress) -> Progress:
+def _progress_from(done: int, total: int, progress: Progress) -> Progress:
     """A shard's progress as that of all."""
     return lambda played, _: progress(done + played, total)
 

@@ -93,7 +93,8 @@ class Chart:
 def charts_of(run: RunSource) -> list[Chart]:
     """Return all charts that have anything to draw."""
     found = []
-    for make in (strength, regret, ratings, gates, losses, calibration, entropy, throughput, time_spent):
+    for make in (strength_chart, regret_chart, ratings_chart, gates_chart, losses_chart, calibration_chart,
+                 entropy_chart, throughput_chart, time_chart):  # fmt: skip
         chart = make(run)
         panels = [panel for panel in chart.panels if panel.drawable]
         if panels:
@@ -112,7 +113,7 @@ def minutes_learnt(run: RunSource) -> dict[int, Sourced]:
     return found
 
 
-def strength(run: RunSource) -> Chart:
+def strength_chart(run: RunSource) -> Chart:
     """Chart the scores against the fixed opponents and the oracle, and the mean score."""
     measured = run.phases(EVALUATE)
     lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
@@ -131,7 +132,7 @@ def strength(run: RunSource) -> Chart:
     )  # fmt: skip
 
 
-def regret(run: RunSource) -> Chart:
+def regret_chart(run: RunSource) -> Chart:
     """Chart the regret per decision, by kind, and per game."""
     measured = run.phases(EVALUATE)
     kinds = _named(one["results"]["regret"]["by_kind"].parts() for one in measured.values())
@@ -150,7 +151,7 @@ def regret(run: RunSource) -> Chart:
     )  # fmt: skip
 
 
-def ratings(run: RunSource) -> Chart:
+def ratings_chart(run: RunSource) -> Chart:
     """Chart the Elo of the networks, with the fixed opponents as horizontal lines."""
     points, levels, gated = {}, {}, run.phases(GATE)
     for one in newest_ratings(run):
@@ -169,7 +170,7 @@ def ratings(run: RunSource) -> Chart:
     )  # fmt: skip
 
 
-def gates(run: RunSource) -> Chart:
+def gates_chart(run: RunSource) -> Chart:
     """Chart the score of each candidate against the champion: games won, or points ahead if gates go by points."""
     points: dict[str, list[Point]] = {name: [] for name in VERDICT_COLOURS}
     in_points = False
@@ -190,7 +191,7 @@ def gates(run: RunSource) -> Chart:
     return Chart("gates", "Gates", f"{what} Bars are intervals of 95 %; at the dashed line both are equal.", [panel])
 
 
-def losses(run: RunSource) -> Chart:
+def losses_chart(run: RunSource) -> Chart:
     """Chart the losses of training."""
     panels = []
     rounds = run.events("learning")
@@ -207,7 +208,7 @@ def losses(run: RunSource) -> Chart:
     return Chart("losses", "Losses", caption, panels)
 
 
-def calibration(run: RunSource) -> Chart:
+def calibration_chart(run: RunSource) -> Chart:
     """Chart the predicted values of the newest network and the mean returns."""
     measured = [one["results"] for one in run.phases(EVALUATE).values() if one["results"]["calibration"]]
     found = run.events("fit") or measured
@@ -222,7 +223,7 @@ def calibration(run: RunSource) -> Chart:
     )  # fmt: skip
 
 
-def entropy(run: RunSource) -> Chart:
+def entropy_chart(run: RunSource) -> Chart:
     """Chart the entropy of the search's and of the network's policy."""
     fits = run.events("fit")
     lines = [Line(name, colour, [Point(one["iteration"], one[key]) for one in fits])
@@ -234,7 +235,7 @@ def entropy(run: RunSource) -> Chart:
                  "zero is sure, or agreed.", [Panel("nats", "plain", lines)])  # fmt: skip
 
 
-def throughput(run: RunSource) -> Chart:
+def throughput_chart(run: RunSource) -> Chart:
     """Chart the throughput of each phase."""
     newest = {one.value["iteration"]: one for one in run.events("learning") if one["turns_per_second"].number}
     played, fits = run.events("selfplay"), run.events("fit")
@@ -261,7 +262,7 @@ def _met(evaluated: Sourced) -> Sourced:
     return total([one["count"] for one in (*results["opponents"].parts().values(), results["oracle"])])
 
 
-def time_spent(run: RunSource) -> Chart:
+def time_chart(run: RunSource) -> Chart:
     """Chart the minutes of each phase."""
     lines = []
     for name, colour in PHASES.items():

@@ -28,7 +28,7 @@ from aleazero.report.charts import (
     seconds_of,
 )
 from aleazero.report.source import RunSource, Sourced, ratio, total
-from aleazero.report.tables import champion_of, final_of, game_html, measured_networks, number_html, text_html
+from aleazero.report.tables import champion_number, final_of, game_html, measured_networks, number_html, text_html
 from aleazero.runs.directory import read_notes
 
 RECIPES: Final = {
@@ -73,10 +73,10 @@ def make_page(run: RunSource, charts: Sequence[Chart], drawings: dict[str, str])
         progress=progress(run),
         stopped=why_stopped(run),
         networks=measured_networks(run),
-        champion=champion_of(run),
+        champion=champion_number(run),
         charts={chart.key: chart for chart in charts},
         drawings=drawings,
-        error_rates=error_rates(run),
+        error_rates=gate_error_rates(run),
         missing=missing(run, charts),
         glossary={**GLOSSARY, **read_notes(run.path)},  # notes of the game's kit replace the terms they explain
     )
@@ -127,7 +127,7 @@ class ErrorRates:
     networks: list[Sourced]
 
 
-def error_rates(run: RunSource) -> list[ErrorRates]:
+def gate_error_rates(run: RunSource) -> list[ErrorRates]:
     """Return the error rates of all gates; gates with equal rates share an entry."""
     found: dict[str, ErrorRates] = {}
     for one in run.phases(GATE).values():
@@ -179,7 +179,7 @@ def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
 
 
 def _strength(run: RunSource) -> Markup:
-    champion = champion_of(run)
+    champion = champion_number(run)
     if not champion:
         return Markup("It has no champion yet.")
     networks, final = measured_networks(run), final_of(run)
@@ -222,7 +222,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
                               keep_trailing_newline=True)  # fmt: skip
     called = (tables.number_html, tables.text_html, tables.final_table, tables.regret_table, tables.ratings_table,
-              tables.gate_table, tables.time_table, tables.facts_table, tables.chart_tables)  # fmt: skip
+              tables.gate_table, tables.time_table, tables.identity_table, tables.chart_tables)  # fmt: skip
     environment.globals.update({function.__name__: function for function in called})
     return environment.from_string(_resource("page.html.j2"))
 

@@ -136,9 +136,9 @@ def time_table(run: RunSource) -> Table | None:
     return Table(("phase", "minutes", "share"), rows, "compact") if rows else None
 
 
-def facts_table(run: RunSource) -> Table:
+def identity_table(run: RunSource) -> Table:
     """Return what identifies a run: version, seed and hashes."""
-    manifest, champion = run.manifest, champion_of(run)
+    manifest, champion = run.manifest, champion_number(run)
     rows: list[list[str]] = [
         ["AleaZero", text_html(manifest["version"])],
         ["seed", number_html(manifest["seed"], "exactly")],
@@ -159,7 +159,7 @@ def chart_tables(chart: Chart) -> list[Table]:
 def measured_networks(run: RunSource) -> dict[str, Sourced]:
     """Return the ends of the phase ``evaluate`` of the champion and of the newest network, if they were evaluated."""
     found = {number: one for number, one in run.phases(EVALUATE).items() if one["results"].value}
-    champion = champion_of(run).whole
+    champion = champion_number(run).whole
     networks = {}
     if champion in found:
         networks["champion"] = found[champion]
@@ -173,10 +173,10 @@ def final_of(run: RunSource) -> Sourced | None:
     """Return the evaluation of the champion at the end of the run; None if there was none."""
     found = run.phases(FINAL)
     last = found[max(found)] if found else None
-    return last if last is not None and last["results"]["network"].whole == champion_of(run).whole else None
+    return last if last is not None and last["results"]["network"].whole == champion_number(run).whole else None
 
 
-def champion_of(run: RunSource) -> Sourced:
+def champion_number(run: RunSource) -> Sourced:
     """Return the number of the champion's iteration."""
     known = [one["champion"] for one in run.manifest["iterations"].rows() if one["champion"]]
     return known[-1] if known else Sourced(None, "manifest:iterations")

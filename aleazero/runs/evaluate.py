@@ -49,13 +49,13 @@ def measure(
 ) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
-    strength = _meet(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
-    results = _opponents(strength)
+    strength = _play_opponents(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
+    results = _opponent_scores(strength)
     regret = strength.regret
     tell(0, None, "games against the oracle and against itself")
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    results |= _native(run, game, iteration, config.oracle_games, iteration, pool)
+    results |= _measure_quickly(run, game, iteration, config.oracle_games, iteration, pool)
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
         values = NetValues.load(run.checked_model(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
@@ -74,17 +74,17 @@ def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tel
     assert champion is not None
     results: dict[str, Any] = {"network": champion}
     if config.final_pairs:
-        results |= _opponents(_meet(run, game, champion, player, config.final_pairs, LAST, pool, tell))
+        results |= _opponent_scores(_play_opponents(run, game, champion, player, config.final_pairs, LAST, pool, tell))
     tell(0, None, "games against the oracle")
-    return results | _native(run, game, champion, config.final_games, LAST, pool)
+    return results | _measure_quickly(run, game, champion, config.final_games, LAST, pool)
 
 
-def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool,
+def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool,
           tell: PhaseProgress, *, regret: bool = False) -> StrengthReport:  # fmt: skip
     """Pairs of games against the fixed opponents."""
     config = run.config.evaluate
     against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
-               if name != "oracle" or not _oracle_is_native(run, game)]  # fmt: skip
+               if name != "oracle" or not _reference_is_measured(run, game)]  # fmt: skip
     return evaluate_player(
         player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, luck),
         player_seed=run.config.seed, workers=pool, source=run.config.game, name=f"network {network}",
@@ -92,13 +92,13 @@ def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, 
     )  # fmt: skip
 
 
-def _oracle_is_native(run: RunDirectory, game: Game) -> bool:
+def _reference_is_measured(run: RunDirectory, game: Game) -> bool:
     kit = kit_of(game)  # with a reference player the kit's measurement has the games against it
     measured = kit.measure is not None and kit.reference is not None
     return run.config.recipe == "afterstate" and measured and run.config.evaluate.oracle_games > 0
 
 
-def _opponents(strength: StrengthReport) -> dict[str, Any]:
+def _opponent_scores(strength: StrengthReport) -> dict[str, Any]:
     results: dict[str, Any] = {"opponents": {}}
     for name, (_, table) in strength.against.items():
         results["opponents"][name] = table.score().to_dict()
@@ -107,7 +107,7 @@ def _opponents(strength: StrengthReport) -> dict[str, Any]:
     return results
 
 
-def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, pool: Pool) -> dict[str, Any]:
+def _measure_quickly(run: RunDirectory, game: Game, network: int, games: int, luck: int, pool: Pool) -> dict[str, Any]:
     """What can be measured in native code: thousands of games a second."""
     if run.config.recipe != "afterstate" or not games:
         return {}

@@ -55,7 +55,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
         with Pool(workers) as pool, closing(make_recipe(run, game, pool)) as recipe:
             for number in range(1, run.config.iterations + 1):
                 iteration = run.iteration(number)
-                todo = [one for one in (*recipe.phases, *_judging(run, number)) if one not in iteration.done]
+                todo = [one for one in (*recipe.phases, *_phases_after(run, number)) if one not in iteration.done]
                 for phase in todo:
                     listener.phase(number, run.config.iterations, phase)
                     during, began = {"iteration": number, "phase": phase}, time.monotonic()
@@ -69,7 +69,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                         results = recipe.do(phase, number, listener.progress)
                         if phase == recipe.phases[-1]:
                             iteration.model = file_hash(run.model(number), RunError)
-                    _done(run, iteration, phase, results, time.monotonic() - began)
+                    _finish_phase(run, iteration, phase, results, time.monotonic() - began)
                     during = {}
                     listener.ended(number, phase, results)
                 if todo or number == run.config.iterations:
@@ -122,14 +122,14 @@ def _require_networks(run: RunDirectory) -> None:
         run.checked_model(written[-1].number)
 
 
-def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:
+def _phases_after(run: RunDirectory, number: int) -> tuple[str, ...]:
     """The phases behind an iteration's network."""
     config = run.config.evaluate
     final = number == run.config.iterations and (config.final_pairs or config.final_games)
     return (GATE, EVALUATE, FINAL) if final else (GATE, EVALUATE)
 
 
-def _done(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
+def _finish_phase(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
     before = interrupted(read_events(run.events.path), iteration.number, phase)
     told = {"interrupted": before} if before else {}
     run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, **told, results=results)

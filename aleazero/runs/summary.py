@@ -96,9 +96,9 @@ def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str,
     """How strong a network is, line by line."""
     lines = {}
     for name, score in results.get("opponents", {}).items():
-        lines[f"against {name}"] = share(score)
+        lines[f"against {name}"] = share_text(score)
     if "oracle" in results:
-        lines["against oracle"] = share(results["oracle"])
+        lines["against oracle"] = share_text(results["oracle"])
     for name, words, unit in (("score", "mean score", ""), ("regret", "regret", " a decision"),
                               ("regret_a_game", "regret", " a game")):  # fmt: skip
         if name in results:
@@ -107,11 +107,11 @@ def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str,
     for one in results.get("ratings", []):
         if one["name"] == f"network {network}":
             zero = [other["name"] for other in results["ratings"] if other["error"] == 0.0]
-            lines["Elo"] = elo_text(one) + (f"; {zero[0]} is 0" if zero else "")
+            lines["Elo"] = rating_text(one) + (f"; {zero[0]} is 0" if zero else "")
     return lines
 
 
-def elo_text(one: Mapping[str, Any]) -> str:
+def rating_text(one: Mapping[str, Any]) -> str:
     """A rating with its interval, or the bound that there is."""
     if one["low"] is not None and one["high"] is not None:
         return f"{one['rating']:+.0f} ({one['low']:+.0f} to {one['high']:+.0f})"
@@ -120,7 +120,7 @@ def elo_text(one: Mapping[str, Any]) -> str:
     )  # fmt: skip
 
 
-def share(found: Mapping[str, Any]) -> str:
+def share_text(found: Mapping[str, Any]) -> str:
     """A share of games with its interval."""
     digits = 2 if found["high"] - found["low"] < 0.01 else 1
     mean, low, high = (f"{found[name]:.{digits}%}" for name in ("mean", "low", "high"))

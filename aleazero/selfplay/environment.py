@@ -184,7 +184,7 @@ class Agent(ABC):
         """The action to play."""
 
 
-class _Lucky(Agent):
+class _SeededAgent(Agent):
     """An agent with luck of its own: the same seed and number of the episode give the same luck again."""
 
     def __init__(self, game: Game, seed: int) -> None:
@@ -195,7 +195,7 @@ class _Lucky(Agent):
         self._seed = stream_key(AGENT_EPISODES, self._own_seed, number)
 
 
-class PlayerAgent(_Lucky):
+class PlayerAgent(_SeededAgent):
     """A player as an agent; it needs the state."""
 
     def __init__(self, player: Player, game: Game, seed: int = 0, name: str = "the agent") -> None:
@@ -215,7 +215,7 @@ class PlayerAgent(_Lucky):
         return self._player.select(seen.state, self._seed, allowed)
 
 
-class RandomAgent(_Lucky):
+class RandomAgent(_SeededAgent):
     """Any allowed action, each with the same chance. It counts its draws: an observation need not tell states apart."""
 
     def __init__(self, game: Game, seed: int = 0) -> None:

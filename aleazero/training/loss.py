@@ -65,7 +65,7 @@ def losses(heads: Tensor, lesson: TargetBatch, shape: NetShape, net: NetConfig, 
     if net.afterstates:
         behind = heads[:, actions + players : actions + 2 * players]
         at = torch.where(lesson.afterstate[:, None], behind, at)
-    wrong = (in_units(at, scale) - wanted(lesson.values, scale)).square().mean(dim=1)
+    wrong = (heads_in_units(at, scale) - values_in_units(lesson.values, scale)).square().mean(dim=1)
     decisions = (~lesson.afterstate).to(wrong.dtype)
     value = (wrong * decisions).sum() / decisions.sum().clamp(min=1)
     behind_loss = torch.zeros_like(value)
@@ -75,11 +75,11 @@ def losses(heads: Tensor, lesson: TargetBatch, shape: NetShape, net: NetConfig, 
         wrong = torch.where(lesson.afterstate, torch.nan, wrong)
     margin = torch.zeros_like(value)
     if net.margin:
-        margin = (heads[:, -players:] - wanted_scores(lesson.scores, scale)).square().mean() / margin_unit(scale)
+        margin = (heads[:, -players:] - scores_in_units(lesson.scores, scale)).square().mean() / margin_unit(scale)
     return Losses(policy, value, behind_loss, margin, target_entropy.detach(), model_entropy.detach(), wrong.detach())
 
 
-def in_units(heads: Tensor, scale: ValueScale) -> Tensor:
+def heads_in_units(heads: Tensor, scale: ValueScale) -> Tensor:
     """What the head says, in units of the scale: wins in their range, scores around 0."""
     if scale.kind == "score":
         return heads
@@ -91,7 +91,7 @@ def in_units(heads: Tensor, scale: ValueScale) -> Tensor:
     return shares
 
 
-def wanted(values: Tensor, scale: ValueScale) -> Tensor:
+def values_in_units(values: Tensor, scale: ValueScale) -> Tensor:
     """Targets in the same units."""
     return values if scale.kind == "win" else (values - scale.shift) / scale.scale
 
@@ -101,6 +101,6 @@ def margin_unit(scale: ValueScale) -> float:
     return scale.spread**2 if scale.kind == "win" else 1.0
 
 
-def wanted_scores(scores: Tensor, scale: ValueScale) -> Tensor:
+def scores_in_units(scores: Tensor, scale: ValueScale) -> Tensor:
     """Final scores in units of about 1: where returns are scores, as these are; else as the game tells them."""
     return scores if scale.kind == "win" else (scores - scale.shift) / scale.scale

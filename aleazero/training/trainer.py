@@ -114,7 +114,7 @@ class Trainer:
     def fit(self, window: Window, progress: Progress | None = None) -> Summary:
         """Take ``config.steps`` steps over a window; where its returns have left the scale, the scale follows first."""
         config = self.config
-        self._follow(window)
+        self._follow_returns(window)
         torch.set_num_threads(config.threads)
         targets, covered = self._targets(window)
         window.load()
@@ -125,7 +125,7 @@ class Trainer:
         for done in range(config.steps):
             rate = self._set_rate(done)
             batch = sampler.next()
-            found, wrong = self._step(self._lesson(batch, targets))
+            found, wrong = self._step(self._target_batch(batch, targets))
             last = [*last[1 - LAST_STEPS :], found]
             errors = [*errors[1 - LAST_STEPS :], (batch.rows, wrong)]
             if progress is not None:
@@ -141,7 +141,7 @@ class Trainer:
             sample_age=_mean_age(window),
             learning_rate=rate,
             samples_per_second=config.steps * config.batch_size / max(seconds, 1e-9),
-            exact=None if covered is None else _apart(covered, errors),
+            exact=None if covered is None else _exact_losses(covered, errors),
         )
 
     def _targets(self, window: Window) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
@@ -151,7 +151,7 @@ class Trainer:
             return exact_targets(window, self.game, config.td_lambda)
         return value_targets(window, config.value_target, config.mix, config.td_lambda), None
 
-    def _follow(self, window: Window) -> None:
+    def _follow_returns(self, window: Window) -> None:
         now = scale_for(self.game, window, self.config)
         if self.values.kind == "win" and now.kind == "score":
             raise ConfigError(
@@ -191,7 +191,7 @@ class Trainer:
             group["lr"] = config.learning_rate * share
         return config.learning_rate * share
 
-    def _lesson(self, batch: Batch, targets: NDArray[np.float32]) -> TargetBatch:
+    def _target_batch(self, batch: Batch, targets: NDArray[np.float32]) -> TargetBatch:
         def tensor(array: NDArray[Any]) -> torch.Tensor:
             return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
@@ -371,7 +371,7 @@ def has_moved(now: ValueScale, scale: ValueScale) -> bool:
     return abs(now.shift - scale.shift) > scale.scale or not 1 / MOST_TIMES <= times <= MOST_TIMES
 
 
-def _apart(covered: NDArray[np.bool_], errors: list[tuple[Rows, NDArray[np.float32]]]) -> Exact:
+def _exact_losses(covered: NDArray[np.bool_], errors: list[tuple[Rows, NDArray[np.float32]]]) -> Exact:
     """The errors of covered samples and of the others."""
     rows, wrong = (np.concatenate(column) for column in zip(*errors, strict=True))
     means = []

@@ -56,7 +56,7 @@ class TurnPlayer(Protocol):
         """
 
 
-def blank(lanes: int, carried: int) -> Played:
+def make_results(lanes: int, carried: int) -> Played:
     """Room for what turns come to."""
     chosen, explored = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
     return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
@@ -135,7 +135,7 @@ class PlannedLanes:
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
-        movers, expected, others, chosen, explored = blank(len(states), carried.shape[1])
+        movers, expected, others, chosen, explored = make_results(len(states), carried.shape[1])
         for lane, (arrays, ends) in enumerate(known):
             first, last = int(starts[lane]), int(starts[lane + 1])
             offered = np.concatenate((worth[first:last], carried[first:last]), axis=1)

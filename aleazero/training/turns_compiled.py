@@ -33,7 +33,16 @@ from aleazero.search.plan.graph import plan_settings
 from aleazero.search.plan.horizon import NO_LIMIT, horizon_at
 from aleazero.search.plan.loop import GROW, SOLVED, make_expansion, one_turn
 from aleazero.training import turns
-from aleazero.training.turns import AnyEvaluator, Ints, PlannedLanes, Played, TurnPlayer, Values, blank, play_lanes
+from aleazero.training.turns import (
+    AnyEvaluator,
+    Ints,
+    PlannedLanes,
+    Played,
+    TurnPlayer,
+    Values,
+    make_results,
+    play_lanes,
+)
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
 """Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
@@ -160,7 +169,7 @@ class CompiledLanes:
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
         """Plan each turn and play it."""
-        graph, played = known.graph, blank(len(states), carried.shape[1])
+        graph, played = known.graph, make_results(len(states), carried.shape[1])
         play_lanes(
             graph.nodes, graph.edges, graph.order, known.spans[:, NODE].copy(), known.spans[:, EDGE].copy(), starts,
             known.ends, worth, carried, draws, explore, *played,

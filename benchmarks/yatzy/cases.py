@@ -15,7 +15,7 @@ from aleazero.games.base import DECISION, NONE, State, Trust
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import load_game
 from aleazero.games.yatzy.rules import NUM_ACTIONS
-from aleazero.oracles.yatzy import YatzyOracle, load_or_build, question
+from aleazero.oracles.yatzy import YatzyOracle, decision_of, load_or_build
 from aleazero.search.config import ChanceConfig, Widening
 from benchmarks.chance.cases import SETTINGS as ALL_SETTINGS
 from benchmarks.chance.cases import Vector
@@ -81,12 +81,12 @@ def positions(amount: int, wanted: Callable[[State], bool] = lambda state: True)
 
 def rerolls_left(state: State) -> int:
     """0 where a category is marked."""
-    return question(state)[3]
+    return decision_of(state)[3]
 
 
 def open_categories(state: State) -> int:
     """How many turns are left, this one included."""
-    return question(state)[0].bit_count()
+    return decision_of(state)[0].bit_count()
 
 
 def is_reroll_heavy(state: State) -> bool:
@@ -132,7 +132,7 @@ class YatzyNetwork:
             value = oracle().value(state) + NETWORK_ERROR * luck.standard_normal()
             logits = np.zeros(NUM_ACTIONS)
             if state.kind() == DECISION:
-                exact = oracle().hand_values(*question(state))
+                exact = oracle().hand_values(*decision_of(state))
                 logits = np.where(np.isfinite(exact), exact, 0.0) / NETWORK_ERROR + luck.standard_normal(NUM_ACTIONS)
             self._known[key] = logits, value
         return self._known[key]
@@ -145,5 +145,5 @@ def make_evaluator(name: str, seed: int = 0) -> Any:
 
 def regret_of(state: State, action: int | None) -> float:
     """What an action loses in expected points."""
-    values = oracle().hand_values(*question(state))
+    values = oracle().hand_values(*decision_of(state))
     return float(values.max() - values[action])

@@ -162,7 +162,8 @@ def _show_fresh(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def _show_speed(rows: list[dict[str, Any]], console: Console) -> None:
-    from aleazero.cli.show import met_text, quiet_table
+    from aleazero.cli.show import quiet_table
+    from benchmarks.output import met_text
 
     table = quiet_table(("setting", "left"), ("evaluations/s", "right"), ("with memory at hand", "right"),
                         ("", "left"), title="Two players, uniform")  # fmt: skip

@@ -17,7 +17,7 @@ from aleazero.games.luck import PlayedLuck
 from aleazero.games.yatzy.rules import MOST_REROLLS
 from aleazero.native.random import SAMPLED_TURNS, stream_key, unit
 from aleazero.oracles.oracle import Oracle, best_of, require_oracle
-from aleazero.oracles.yatzy import question
+from aleazero.oracles.yatzy import decision_of
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 
@@ -55,7 +55,7 @@ def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Posi
     """For each cell that a game passes through, one of its positions there, by lot."""
     passed: dict[Cell, list[Position]] = {}
     for state in decisions:
-        position = Position(*question(state))
+        position = Position(*decision_of(state))
         if len(state.legal_actions()) > 1:
             passed.setdefault((position.stage, position.kind), []).append(position)
     draw = unit(stream_key(SAMPLED_TURNS, seed, number))
@@ -71,7 +71,7 @@ def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[St
             state.apply_action(luck.draw(state))
             continue
         found.append(state.clone())
-        turn += question(state)[3] == MOST_REROLLS
+        turn += decision_of(state)[3] == MOST_REROLLS
         own_seed = stream_key(SAMPLED_TURNS, seed, number, turn)
         player = players[STRENGTHS[int(unit(own_seed) * len(STRENGTHS))]]
         state.apply_action(player.select(state, own_seed))

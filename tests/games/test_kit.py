@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from sample_games import STOP_RULES
 
 import aleazero
 from aleazero import ContractError, GameKit
 from aleazero.games import kit, pig, registry
 from aleazero.games.kit import kit_of
 
-FILE = """
+FILE = f"""
 from aleazero import GameInfo, GameKit
 
 FACES = 6
-
-def describe(faces: int = 6):
-    return GameInfo(name="stop", num_players=1, num_actions=1, state_size=1, constants={"FACES": faces})
-
-def kind(state): return 0 if state[0] == 0 else 2
-def to_play(state): return 0
-def legal(state, out):
-    out[0] = 0
-    return 1
-def apply(state, action): state[0] = FACES
-def returns(state, out): out[0] = state[0]
-def kit(game): return GameKit(notes={"faces": f"{FACES} of {game.params['faces']}"})
+{STOP_RULES}
+def kit(game): return GameKit(notes={{"faces": f"{{FACES}} of {{game.params['faces']}}"}})
 """
 
 

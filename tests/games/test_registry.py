@@ -3,29 +3,19 @@
 import sys
 
 import pytest
+from sample_games import STOP_RULES
 
 import aleazero
 from aleazero.errors import ContractError, GameError, UnknownGameError
 from aleazero.games import pig, registry
 from aleazero.games.registry import game_names, load_game, register_game, title_of
 
-KERNEL_FILE = """
+KERNEL_FILE = f"""
 from aleazero.games.base import GameInfo
 from neighbour import SIDES
 
 FACES = SIDES
-
-def describe(faces: int = 6):
-    return GameInfo(name="stop", num_players=1, num_actions=1, state_size=1, constants={"FACES": faces})
-
-def kind(state): return 0 if state[0] == 0 else 2
-def to_play(state): return 0
-def legal(state, out):
-    out[0] = 0
-    return 1
-def apply(state, action): state[0] = FACES
-def returns(state, out): out[0] = state[0]
-"""
+{STOP_RULES}"""
 
 CLASS_FILE = """
 from __future__ import annotations

@@ -72,11 +72,7 @@ def test_it_is_the_body_of_the_other_recipe(skip, phases) -> None:
 def test_a_row_never_depends_on_its_neighbours(width) -> None:
     net, theta = made(width=width, blocks=2)
     x, _, _ = drawn(net, rows=300)
-    together = net.forward(theta, x)
-    for row in range(0, 300, 23):
-        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1])[0], together[row])
-    order = np.random.default_rng(3).permutation(300)
-    np.testing.assert_array_equal(net.forward(theta, x[order]), together[order])
+    value_twins.check_rows_stand_alone(net, theta, x, every=23)
 
 
 def test_first_values_and_not_a_number() -> None:

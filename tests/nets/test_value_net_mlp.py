@@ -70,11 +70,7 @@ def test_forward_and_gradient_are_torchs(columns, settings) -> None:
 def test_a_row_never_depends_on_its_neighbours() -> None:
     net, theta = made((WIN, SCORE, MARGIN), features=37, hidden=(64, 31), phases=2)
     x, _, phases = drawn(net, rows=200)
-    together = net.forward(theta, x, phases)
-    for row in range(0, 200, 7):
-        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1], phases[row : row + 1])[0], together[row])
-    order = np.random.default_rng(3).permutation(200)
-    np.testing.assert_array_equal(net.forward(theta, x[order], phases[order]), together[order])
+    value_twins.check_rows_stand_alone(net, theta, x, phases, every=7)
 
 
 def test_repeated_rows_say_the_same() -> None:

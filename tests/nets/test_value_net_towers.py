@@ -77,11 +77,7 @@ def test_forward_and_gradient_are_torchs(seats, settings) -> None:
 def test_a_row_never_depends_on_its_neighbours() -> None:
     net, theta = made(shaped(block=37), hidden=(31, 64), joint=19, phases=2)
     x, _, phases = drawn(net, rows=600)
-    together = net.forward(theta, x, phases)
-    for row in range(0, 600, 19):
-        np.testing.assert_array_equal(net.forward(theta, x[row : row + 1], phases[row : row + 1])[0], together[row])
-    order = np.random.default_rng(3).permutation(600)
-    np.testing.assert_array_equal(net.forward(theta, x[order], phases[order]), together[order])
+    value_twins.check_rows_stand_alone(net, theta, x, phases, every=19)
 
 
 def test_repeated_blocks_say_the_same() -> None:

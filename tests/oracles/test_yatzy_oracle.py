@@ -18,7 +18,7 @@ from aleazero.games.dice import dice_of_histogram, kept_histogram
 from aleazero.games.registry import load_game
 from aleazero.games.yatzy import rules as yatzy
 from aleazero.games.yatzy.card import possible_totals
-from aleazero.oracles.yatzy import question
+from aleazero.oracles.yatzy import decision_of
 
 FULL = 0x7FFF
 
@@ -38,8 +38,8 @@ def random_state(draw, filled=None):
     return state
 
 
-def best_of_hand(oracle, *question):
-    values = oracle.hand_values(*question)
+def best_of_hand(oracle, *decision):
+    values = oracle.hand_values(*decision)
     return np.flatnonzero(values >= values.max() - 1e-9).tolist()
 
 
@@ -127,7 +127,7 @@ def test_it_values_one_player_only(oracle):
             load_game("yatzy").new_initial_state()
         )
     with pytest.raises(PositionError, match="expected a decision"):
-        question(load_game("yatzy", players=1).new_initial_state())
+        decision_of(load_game("yatzy", players=1).new_initial_state())
 
 
 # -- as an evaluator -------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class PostRoll:
 
 
 def expected_q(oracle, state):
-    values = oracle.hand_values(*question(state))
+    values = oracle.hand_values(*decision_of(state))
     return state.returns()[0] + values[state.legal_actions()]
 
 
@@ -202,7 +202,7 @@ def test_planning_with_the_oracle_plays_whole_games_without_regret(oracle):
             if state.vector[1] == 2:
                 plan = planner.plan(state)
             action = plan.action(state)
-            values = oracle.hand_values(*question(state))
+            values = oracle.hand_values(*decision_of(state))
             regret += values.max() - values[action]
             decisions += 1
             state._apply(action)

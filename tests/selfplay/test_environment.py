@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_games import sample_games
 
 import aleazero
 from aleazero import EnvConfig, Environment
 from aleazero.evaluation.match import play_match
-
-COINS = str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")
 
 
 class Toss:
@@ -44,17 +41,7 @@ class Toss:
         return [player, self.tossed is not None]
 
 
-GAMES = {
-    "pig": aleazero.load_game("pig", target=30),
-    "dice_game": aleazero.load_game("dice_game"),
-    "tic_tac_toe": aleazero.load_game("tic_tac_toe"),
-    "2048": aleazero.load_game("2048"),
-    "yatzy-1": aleazero.load_game("yatzy", players=1),
-    "yatzy-2": aleazero.load_game("yatzy", players=2),
-    "yatzy-3": aleazero.load_game("yatzy", players=3),
-    "coins": aleazero.load_game(COINS),
-    "toss": aleazero.load_game(Toss),
-}
+GAMES = {**sample_games(target=30), "toss": aleazero.load_game(Toss)}
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 

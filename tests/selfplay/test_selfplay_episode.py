@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from sample_games import sample_games
 
 import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
@@ -12,17 +11,7 @@ from aleazero.games.registry import game_names
 from aleazero.nets.checkpoint import PolicyValueInfo, weight_shapes, write_checkpoint
 from aleazero.nets.config import NetConfig, ValueScale
 
-COINS = str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")
-GAMES = {
-    "pig": aleazero.load_game("pig"),
-    "dice_game": aleazero.load_game("dice_game"),
-    "tic_tac_toe": aleazero.load_game("tic_tac_toe"),
-    "2048": aleazero.load_game("2048"),
-    "yatzy-1": aleazero.load_game("yatzy", players=1),
-    "yatzy-2": aleazero.load_game("yatzy", players=2),
-    "yatzy-3": aleazero.load_game("yatzy", players=3),
-    "coins": aleazero.load_game(COINS),
-}
+GAMES = sample_games()
 OBSERVED = [name for name in GAMES if name != "coins"]
 """Those with observations, which a network needs."""
 SHOWN = EnvConfig(include_full_state=True)

@@ -49,22 +49,18 @@ class Position(NamedTuple):
 
     def state(self, game: Game | None = None) -> KernelState:
         """The position with the lowest total that is possible; with several players all have the same card."""
-        played = _solitaire() if game is None else game
+        played = solitaire() if game is None else game
         assert isinstance(played, KernelGame)
         boards = [Board(self.avail_mask, self.upper_total_cap)] * played.num_players
         return played.state_from_vector(vector_of(boards, self.dice_sorted, self.rerolls_left, 0, False))
 
 
 @cache
-def _solitaire() -> KernelGame:
+def solitaire() -> KernelGame:
+    """Return one-player Yatzy, the game of the sets."""
     game = load_game("yatzy", players=1)
     assert isinstance(game, KernelGame)
     return game
-
-
-def solitaire() -> Game:
-    """One-player Yatzy, the game of the sets."""
-    return _solitaire()
 
 
 def classify(state: State) -> tuple[str, str]:

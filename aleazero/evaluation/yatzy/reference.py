@@ -62,4 +62,4 @@ class SoloOracle:
 
 def _alone(state: State) -> State:
     assert isinstance(state, KernelState)
-    return solitaire().state_from_vector(state.vector[: BOARDS + BOARD])  # type: ignore[attr-defined,no-any-return]
+    return solitaire().state_from_vector(state.vector[: BOARDS + BOARD])
