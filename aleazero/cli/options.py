@@ -189,13 +189,13 @@ OPTIONS = {
 """The option of each key of a player's text, and of each limit of a search."""
 
 
-def read_params(pairs: Sequence[str] | None, option: str = "--param", example: str = "target=50") -> dict[str, Any]:
+def read_params(pairs: Sequence[str] | None) -> dict[str, Any]:
     """``["target=50"]`` as ``{"target": 50}``; what is no number or truth value is text."""
     params: dict[str, Any] = {}
     for pair in pairs or ():
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
-            raise ConfigError(f"{option} is {pair!r}, expected KEY=VALUE, e.g. {example}")
+            raise ConfigError(f"--param is {pair!r}, expected KEY=VALUE, e.g. target=50")
         try:
             params[key.strip()] = parse_json(value, constant=float)
         except ValueError:

@@ -59,7 +59,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[..., None]]:
         yield tell
 
 
-def prepare(game: Game, state: State, evaluator: Any = "uniform") -> None:
+def prepare(game: Game, state: State) -> None:
     """Load or compile a kernel game's search, so that it counts neither in a time limit nor in a speed.
 
     A Ctrl-C meanwhile is kept by the little search and ends the verb here.
@@ -69,7 +69,7 @@ def prepare(game: Game, state: State, evaluator: Any = "uniform") -> None:
 
     if isinstance(game, KernelGame) and not state.is_terminal():
         few = SearchConfig(num_simulations=1000, max_seconds=1e-6)
-        whole_search(game, state, evaluator, few)
+        whole_search(game, state, "uniform", few)
 
 
 def whole_search(game: Game, state: State, evaluator: Any, config: SearchConfig) -> SearchResult:

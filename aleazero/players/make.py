@@ -73,11 +73,11 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
     return evaluator, config
 
 
-def read_evaluator(word: str, game: Game, what: str = "evaluator", prior_temperature: float | None = None) -> Any:
+def read_evaluator(word: str, game: Game, prior_temperature: float | None = None) -> Any:
     """``uniform``, ``rollout``, ``rollout:N`` for N playouts a leaf, ``oracle`` where there is one, or ``net:PATH``."""
     from aleazero.search.evaluator import Rollout, Uniform
 
-    check_evaluator(word, what)
+    check_evaluator(word)
     name, _, number = word.partition(":")
     if prior_temperature is not None and name != "net":
         text = f"is {prior_temperature}, expected none: it is of a value network's priors"

@@ -281,7 +281,7 @@ class RunDirectory:
 
 
 @contextmanager
-def open_directory(path: Path, config: RunConfig | None, game: Game | None = None) -> Iterator[RunDirectory]:
+def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirectory]:
     """Hold a run's directory: a new one for these settings, or one that goes on.
 
     Without settings the run goes on with its own. Settings that differ from the run's are refused, but for those of
@@ -304,13 +304,12 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
             _require_this_version(path, manifest)
             held = read_own_config(path)
             config = held if config is None else config
-            game = game or check_config(config, str(path / CONFIG))
+            game = check_config(config, str(path / CONFIG))
             _require_same(path, manifest, held, config, game)
             _reschedule(manifest, config)
         else:
             assert config is not None
-            game = game or config.check()
-            manifest = Manifest.of(config, game)
+            manifest = Manifest.of(config, config.check())
         run = RunDirectory(path, config, manifest, Events(path / EVENTS))
         run.require_same_seeds()
         run.write(path / CONFIG, as_yaml(config))

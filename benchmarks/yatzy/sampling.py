@@ -65,7 +65,7 @@ def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Posi
 def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[State]:
     """The decisions of a game whose turns are played by players of mixed strength."""
     state, luck, turn = solitaire().new_initial_state(), PlayedLuck(game_seed(seed, number)), 0
-    found = []
+    found: list[State] = []
     while not state.is_terminal():
         if state.is_chance_node():
             state.apply_action(luck.draw(state))
