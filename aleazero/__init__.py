@@ -21,7 +21,11 @@ if TYPE_CHECKING:
         RunError,
         UnknownGameError,
     )
-    from aleazero.evaluation.match import PlayedGame, play_match
+    from aleazero.evaluation.gate import run_gate
+    from aleazero.evaluation.gate_rules import GateConfig
+    from aleazero.evaluation.match import PlayedGame, game_seeds, play_match
+    from aleazero.evaluation.pairs import PairTable, play_pairs
+    from aleazero.evaluation.ratings import PairResult, rate_players
     from aleazero.evaluation.regret import (
         RegretReport,
         measure_regret,
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
         load_game,
         register_game,
     )
+    from aleazero.nets.inference import load_net
     from aleazero.oracles.oracle import (
         oracle_of,
     )
@@ -69,6 +74,7 @@ if TYPE_CHECKING:
     from aleazero.players.player import (
         Player,
     )
+    from aleazero.runs.config import RunConfig
     from aleazero.search.config import (
         ChanceConfig,
         SearchConfig,
@@ -158,6 +164,15 @@ _HOMES = {
     "play_match": "aleazero.evaluation.match",
     "RegretReport": "aleazero.evaluation.regret",
     "measure_regret": "aleazero.evaluation.regret",
+    "GateConfig": "aleazero.evaluation.gate_rules",
+    "PairResult": "aleazero.evaluation.ratings",
+    "PairTable": "aleazero.evaluation.pairs",
+    "RunConfig": "aleazero.runs.config",
+    "game_seeds": "aleazero.evaluation.match",
+    "load_net": "aleazero.nets.inference",
+    "play_pairs": "aleazero.evaluation.pairs",
+    "rate_players": "aleazero.evaluation.ratings",
+    "run_gate": "aleazero.evaluation.gate",
 }
 
 __all__ = [
@@ -188,8 +203,11 @@ __all__ = [
     "GameError",
     "GameInfo",
     "GameKit",
+    "GateConfig",
     "IllegalActionError",
     "OutcomeStats",
+    "PairResult",
+    "PairTable",
     "Plan",
     "Planner",
     "PlayedGame",
@@ -198,6 +216,7 @@ __all__ = [
     "RegretReport",
     "ReplayError",
     "Rollout",
+    "RunConfig",
     "RunError",
     "Search",
     "SearchConfig",
@@ -213,14 +232,19 @@ __all__ = [
     "check_game",
     "from_openspiel",
     "game_names",
+    "game_seeds",
     "load_game",
+    "load_net",
     "make_agent",
     "make_player",
     "measure_regret",
     "oracle_of",
     "play_match",
+    "play_pairs",
     "played_outcome",
+    "rate_players",
     "register_game",
+    "run_gate",
     "self_play_episode",
     "solve",
 ]
