@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the same names as below, for type checkers
     from aleazero.evaluation.gate_rules import GateConfig
     from aleazero.evaluation.match import PlayedGame, game_seeds, play_match
     from aleazero.evaluation.pairs import PairTable, play_pairs
-    from aleazero.evaluation.ratings import rate_players
+    from aleazero.evaluation.ratings import PairResult, rate_players
     from aleazero.evaluation.regret import RegretReport, measure_regret
     from aleazero.games.base import (
         CHANCE,
@@ -78,7 +78,7 @@ _NAMES = {
     "aleazero.evaluation.gate_rules": "GateConfig",
     "aleazero.evaluation.match": "PlayedGame game_seeds play_match",
     "aleazero.evaluation.pairs": "PairTable play_pairs",
-    "aleazero.evaluation.ratings": "rate_players",
+    "aleazero.evaluation.ratings": "PairResult rate_players",
     "aleazero.evaluation.regret": "RegretReport measure_regret",
     "aleazero.games.base": "CHANCE DECISION ESTIMATE EXACT MANY NONE TERMINAL Features Game GameInfo State",
     "aleazero.games.check": "CheckReport check_game",
@@ -107,8 +107,8 @@ __all__ = [
     "CHANCE", "DECISION", "ESTIMATE", "EXACT", "MANY", "NONE", "TERMINAL", "Agent", "AgentInput", "AleaZeroError",
     "ChanceConfig", "CheckReport", "CheckpointError", "ConfigError", "ContractError", "EnvConfig", "EnvStep",
     "Environment", "Evaluator", "EvaluatorError", "Features", "Finished", "Forest", "Game", "GameError", "GameInfo",
-    "GameKit", "GateConfig", "IllegalActionError", "OutcomeStats", "PairTable", "Plan", "Planner", "PlayedGame",
-    "Player", "PositionError", "RegretReport", "ReplayError", "Rollout", "RunConfig", "RunError", "Search",
+    "GameKit", "GateConfig", "IllegalActionError", "OutcomeStats", "PairResult", "PairTable", "Plan", "Planner",
+    "PlayedGame", "Player", "PositionError", "RegretReport", "ReplayError", "Rollout", "RunConfig", "RunError", "Search",
     "SearchConfig", "SearchResult", "SearchStats", "SearchTree", "State", "Step", "Uniform", "UnknownGameError",
     "Widening", "__version__", "check_game", "from_openspiel", "game_names", "game_seeds", "load_game", "load_net",
     "make_agent", "make_player", "measure_regret", "oracle_of", "play_match", "play_pairs", "played_outcome",

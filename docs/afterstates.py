@@ -93,7 +93,7 @@ def judge_by_solution(learner: AfterstateLearner, last: bool, games: int = 100) 
         ends = learner.values.see(leaves[chosen])
         running[np.flatnonzero(running)[ends.over]] = False
         states = leaves[chosen][~ends.over]
-    return {"regret_a_game": Mean.of(regret).to_dict(), "regret_a_turn": float(regret.sum() / turns)}
+    return {"regret_per_game": Mean.of(regret).to_dict(), "regret_per_turn": float(regret.sum() / turns)}
 
 
 @lru_cache
@@ -272,7 +272,7 @@ def of_box(rows: list[dict[str, Any]]) -> str:
     mine = [row for row in rows if row["case"] == "shut_the_box"]
     for mark in sorted({min(MARKS, key=lambda mark: abs(mark - row["minutes"])) for row in mine}):
         some = [row for row in mine if min(MARKS, key=lambda one: abs(one - row["minutes"])) == mark]
-        lines.append(f"| {mark:g} | " + ", ".join(f"{row['regret_a_game']['mean']:.3f}" for row in some) + " |")
+        lines.append(f"| {mark:g} | " + ", ".join(f"{row['regret_per_game']['mean']:.3f}" for row in some) + " |")
     return "\n".join(lines)
 
 
@@ -291,9 +291,9 @@ REACHED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "yatzy2": ("Yatzy, two players", lambda row: f"{share(row['won'])} of {2 * row['won']['count']:,} games won"),
     "2048": ("2048", lambda row: f"{row['score_1']['mean']:,.0f} ± {row['score_1']['error']:,.0f} points 1-ply, "
                                  f"{row['score_2']['mean']:,.0f} ± {row['score_2']['error']:,.0f} 2-ply"),
-    "pig": ("pig", lambda row: f"regret {row['regret_a_turn']:.5f} a turn, in win probability"),
-    "race": ("`examples/race.py`", lambda row: f"regret {row['regret_a_turn']:.5f} a turn, in win probability"),
-    "shut_the_box": ("`examples/shut_the_box.py`", lambda row: f"regret {pm(row['regret_a_game'])} points a game"),
+    "pig": ("pig", lambda row: f"regret {row['regret_per_turn']:.5f} a turn, in win probability"),
+    "race": ("`examples/race.py`", lambda row: f"regret {row['regret_per_turn']:.5f} a turn, in win probability"),
+    "shut_the_box": ("`examples/shut_the_box.py`", lambda row: f"regret {pm(row['regret_per_game'])} points a game"),
 }  # fmt: skip
 TABLES = {"reached": reached, "teachers": by_teacher, "search": by_search, "box": of_box}
 

@@ -1,6 +1,6 @@
 """Reroll: one player, one die, three rolls. Keep what you see, or roll again; the last roll stands."""
 
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero import CHANCE, DECISION, TERMINAL, GameInfo
 
 ROLLS = 3
 FACE, LEFT, KIND = 0, 1, 2  # the state vector

@@ -39,6 +39,7 @@ PUBLIC = [
     "MANY",
     "NONE",
     "OutcomeStats",
+    "PairResult",
     "PairTable",
     "Plan",
     "Planner",

@@ -18,7 +18,7 @@ SHAKE = 0.1  # a new network says 0 of everything, and few rounds change little 
 
 def taught(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
     """Teach a network for some rounds, shake it and write its checkpoint."""
-    config = AfterstateConfig(rounds=rounds, **({"lanes": 4, "shards": 1, "batch_size": 32, "seed": 1} | settings))
+    config = AfterstateConfig(rounds=rounds, **({"lanes": 4, "lane_groups": 1, "batch_size": 32, "seed": 1} | settings))
     learner = AfterstateLearner(game, config)
     for _ in range(rounds):
         learner.round()

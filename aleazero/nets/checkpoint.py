@@ -23,7 +23,7 @@ from aleazero.settings import Settings, config_error
 from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the file format."""
 KEY: Final = "aleazero"
 """Where the metadata stands in the file's header."""

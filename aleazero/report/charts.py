@@ -14,7 +14,8 @@ from typing import Final, Literal
 from aleazero.report.source import RunSource, Sourced, ratio, total
 
 LEARN, SELFPLAY, FIT, GATE, EVALUATE, FINAL = "learn", "selfplay", "fit", "gate", "evaluate", "final"
-OPPONENTS: Final = {"random": "orange", "rollout": "blue", "oracle": "red"}
+ORACLE: Final = "oracle"
+OPPONENTS: Final = {"random": "orange", "rollout": "blue", ORACLE: "red"}
 PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green", FINAL: "teal"}
 VERDICT_COLOURS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
 MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
@@ -117,8 +118,8 @@ def strength_chart(run: RunSource) -> Chart:
     """Chart the scores against the fixed opponents and the oracle, and the mean score."""
     measured = run.phases(EVALUATE)
     lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
-             for name in opponents(run)]  # fmt: skip
-    oracle = [Line("against oracle", "red", means(measured, "results", "oracle"))]
+             for name in opponents(run) if name != ORACLE]  # fmt: skip
+    oracle = [Line("against oracle", OPPONENTS[ORACLE], means(measured, "results", "opponents", ORACLE))]
     scores = [Line("the network", "blue", means(measured, "results", "score")),
               Line("the oracle, same games", "red", means(measured, "results", "oracle_score"))]  # fmt: skip
     return Chart(
@@ -141,12 +142,12 @@ def regret_chart(run: RunSource) -> Chart:
         for number, (name, named) in enumerate(kinds.items()):
             points = means(measured, "results", "regret", "by_kind", name)
             lines.append(Line(name, MORE[number % len(MORE)], points, named=named))
-    game = [Line("a game", "ink", means(measured, "results", "regret_a_game"))]
+    game = [Line("per game", "ink", means(measured, "results", "regret_per_game"))]
     return Chart(
         "regret", "Regret",
         "What a decision of the network gives away on average against the exact best one, on the same positions every "
         "time; nothing is perfect play. Bars are intervals of 95 %.",
-        [Panel("regret a decision", "plain", _filled(lines)), Panel("regret a game", "plain", _filled(game))],
+        [Panel("regret per decision", "plain", _filled(lines)), Panel("regret per game", "plain", _filled(game))],
         minutes_learnt(run),
     )  # fmt: skip
 
@@ -258,8 +259,7 @@ def throughput_chart(run: RunSource) -> Chart:
 
 def _met(evaluated: Sourced) -> Sourced:
     """Return the pairs against all opponents of an evaluation."""
-    results = evaluated["results"]
-    return total([one["count"] for one in (*results["opponents"].parts().values(), results["oracle"])])
+    return total([one["count"] for one in evaluated["results"]["opponents"].parts().values()])
 
 
 def time_chart(run: RunSource) -> Chart:

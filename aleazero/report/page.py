@@ -20,6 +20,7 @@ from aleazero.report import tables
 from aleazero.report.charts import (
     EVALUATE,
     GATE,
+    ORACLE,
     PHASES,
     Chart,
     minutes_learnt,
@@ -145,7 +146,7 @@ def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
     if not measured:
         found.append("No network was measured yet: there is no strength to show.")
     else:
-        if "oracle" not in opponents(run) and not any(one["results"]["oracle"] for one in measured.values()):
+        if ORACLE not in opponents(run):
             listed = run.config["evaluate"]["against"].value
             if listed:
                 found.append("The oracle was not among the opponents that the settings ask for.")
@@ -190,11 +191,7 @@ def _strength(run: RunSource) -> Markup:
     if final is not None and name != "champion":
         name, number, results = "champion", final["results"]["network"], final["results"]
     best = results if final is None else final["results"]  # of the most games
-    shares = {
-        **results["opponents"].parts(),
-        **best["opponents"].parts(),
-        **({"oracle": best["oracle"]} if best["oracle"] else {}),
-    }
+    shares = {**results["opponents"].parts(), **best["opponents"].parts()}
     against = {"random": "random play", "rollout": "a search of two hundred playouts", "oracle": "the oracle"}
     wins: list[Markup] = []
     for opponent, score in shares.items():

@@ -63,17 +63,15 @@ def final_table(run: RunSource, networks: dict[str, Sourced]) -> Table:
 
     for name in opponents:
         add(f"against {name}", [_share(one["results"]["opponents"][name]) for one in columns])
-    if "oracle" not in opponents:
-        add("against oracle", [_share(one["results"]["oracle"]) for one in columns])
     for name in opponents:
         add(f"points against {name}", [_points(one["results"]["points"][name]) for one in columns])
     counted = "pairs of games" if any(one["results"]["oracle_score"] for one in columns) else "games"
     add("mean score", [_mean(one["results"]["score"], "score", counted) for one in columns])
     add(Markup("mean score of the oracle <small>in the same games</small>"),
         [_mean(one["results"]["oracle_score"], "score", counted) for one in columns])  # fmt: skip
-    add("regret a decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
+    add("regret per decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
     add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
-    add("regret a game", [_mean(one["results"]["regret_a_game"], "plain", "games") for one in columns])
+    add("regret per game", [_mean(one["results"]["regret_per_game"], "plain", "games") for one in columns])
     add(Markup("Elo <small>the oracle is zero, or random play</small>"),
         [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
         + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip

@@ -74,13 +74,17 @@ class EvaluateConfig(Settings):
         strict=False,
         description="Which of the fixed opponents: random, rollout, oracle; left out: all that the game has.",
     )
-    oracle_games: int = Field(
-        2000, ge=0, description="Games of the game's own fast measurement of each network, if there is one; 0 for none."
+    reference_games: int = Field(
+        2000,
+        ge=0,
+        description="Games of the fast measurement that the game has for networks of recipe `afterstate`; 0 for none.",
     )
     final_pairs: int = Field(
         0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."
     )
-    final_games: int = Field(0, ge=0, description="Likewise, measured as with oracle_games.")
+    final_reference_games: int = Field(
+        0, ge=0, description="Games of the same fast measurement for the champion at the end of the run; 0 for none."
+    )
     calibration_games: int = Field(
         1000, ge=0, description="Of a network against itself, for how right its values are (recipe afterstate)."
     )
@@ -145,7 +149,9 @@ class RunConfig(Settings):
             raise ConfigError(f"afterstate.net is {net!r}, expected settings of a network, e.g. hidden: [64, 64]")
         others = given.keys() - AfterstateConfig.model_fields.keys()
         for_tables = others and others <= TupleConfig.model_fields.keys()
-        return (TupleConfig if net.get("kind", TUPLES if for_tables else None) == TUPLES else AfterstateConfig)(**given)
+        kind = TupleConfig if net.get("kind", TUPLES if for_tables else None) == TUPLES else AfterstateConfig
+        with fields_below("afterstate"):
+            return kind(**given)
 
     @field_serializer("afterstate")
     def _as_given(self, afterstate: AfterstateConfig | TupleConfig) -> dict[str, Any]:
@@ -196,9 +202,8 @@ class RunConfig(Settings):
                 )
             with fields_below("alphazero.selfplay"):
                 self.alphazero.selfplay.full_simulations(game)
-            if self.evaluate.final_games:
-                games = self.evaluate.final_games
-                raise ConfigError(f"evaluate.final_games is {games}, expected 0 with recipe alphazero")
+            if games := self.evaluate.final_reference_games:
+                raise ConfigError(f"evaluate.final_reference_games is {games}, expected 0 with recipe alphazero")
         else:
             if (self.rounds is None) == (self.minutes is None):
                 got = "neither" if self.rounds is None else "both"
@@ -213,9 +218,11 @@ class RunConfig(Settings):
                     f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
                     "minutes: the number of rounds is measured before any rate falls"
                 )
-            if self.evaluate.final_games and not can_measure(game):
-                games = self.evaluate.final_games
-                raise ConfigError(f"evaluate.final_games is {games}, expected 0: nothing can judge {game!r} so fast")
+            games = self.evaluate.final_reference_games
+            if games and not can_measure(game):
+                raise ConfigError(
+                    f"evaluate.final_reference_games is {games}, expected 0: {game!r} has no fast measurement"
+                )
         return game
 
     def _check_play(self) -> None:

@@ -38,10 +38,8 @@ from aleazero.runs.events import EVENTS, Events, read_events
 from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the directory's files."""
-READABLE: Final = (1, FORMAT)
-"""Formats that can be looked at; a run goes on in its own only."""
 CONFIG, MANIFEST = "config.yaml", "manifest.json"
 NOTES: Final = Path("evaluations") / "notes.json"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
@@ -79,10 +77,9 @@ class _Measured(BaseModel):
     model_config = LOOSE
     network: int = 0
     opponents: dict[str, _Estimate] = {}
-    oracle: _Estimate = MISSING
     score: _Estimate = MISSING
     regret: _Estimate = MISSING
-    regret_a_game: _Estimate = MISSING
+    regret_per_game: _Estimate = MISSING
     ratings: list[_Rating] = []
 
 
@@ -97,7 +94,7 @@ class _Played(BaseModel):
     """What is read of self-play."""
 
     model_config = LOOSE
-    by: int | None
+    network: int | None
 
 
 RESULTS: Final[dict[str, type[BaseModel]]] = {
@@ -137,8 +134,11 @@ class Iteration:
                     raise ValueError(f"{where}: {place}: {first['msg']}") from None
             elif phase in self.done and phase in ("learn", "selfplay"):
                 raise ValueError(f"{where} has no results of {phase!r}")
-        by = self.results.get("selfplay", {}).get("by")
-        for name, number, last in (("champion", self.champion, self.number), ("selfplay.by", by, self.number - 1)):
+        actor = self.results.get("selfplay", {}).get("network")
+        for name, number, last in (
+            ("champion", self.champion, self.number),
+            ("selfplay.network", actor, self.number - 1),
+        ):
             if number is not None and not 1 <= number <= last:
                 raise ValueError(f"{where}: {name} is {number}, expected at least 1 and at most {last}")
 
@@ -151,18 +151,18 @@ class Schedule:
     iterations: Annotated[int, Field(ge=1)]
     minutes: Annotated[float, Field(gt=0)] | None
     final_pairs: int
-    final_games: int
+    final_reference_games: int
 
     @classmethod
     def of(cls, config: RunConfig) -> Schedule:
         """What settings ask for."""
         evaluate = config.evaluate
-        return cls(config.iterations, config.minutes, evaluate.final_pairs, evaluate.final_games)
+        return cls(config.iterations, config.minutes, evaluate.final_pairs, evaluate.final_reference_games)
 
     @property
     def final(self) -> tuple[int, int]:
         """How the champion is measured when all is over."""
-        return self.final_pairs, self.final_games
+        return self.final_pairs, self.final_reference_games
 
 
 @dataclass
@@ -181,10 +181,9 @@ class Manifest:
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     settings: str
     """A hash of the settings that may not change."""
+    plan: Schedule
     rounds: Annotated[int, Field(ge=1)] | None = None
     """Of the afterstate recipe in all; None while that is measured."""
-    plan: Schedule | None = None
-    """None in format 1 only."""
     seeds: str | None = None
     """A hash of the gate's file of seeds, where it has one."""
     finished: bool = False
@@ -194,20 +193,18 @@ class Manifest:
     def of(cls, config: RunConfig, game: Game) -> Manifest:
         """Of a run that has not begun."""
         return cls(FORMAT, VERSION, config.game, config.params, rules_id(config.game, game), config.recipe,
-                   config.seed, settings_hash(config), config.rounds, Schedule.of(config),
+                   config.seed, settings_hash(config), Schedule.of(config), config.rounds,
                    seeds_of(config))  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Read back what ``to_json`` wrote."""
         data = parse_json(text)
-        if isinstance(data, dict) and data.get("format", FORMAT) not in READABLE:
-            raise RunError(f"its format is {data['format']}, expected {FORMAT}")
+        if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
+            raise RunError(f"its format is {data['format']}, expected {FORMAT}: another version of AleaZero wrote it")
         found = _adapter().validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
             raise ValueError("its iterations are not one behind the other")
-        if found.plan is None and found.format == FORMAT:
-            raise ValueError("it has no plan")
         if found.finished and not found.iterations:
             raise ValueError("it is finished without an iteration")
         for one in found.iterations:
@@ -418,11 +415,6 @@ def _require_this_version(path: Path, manifest: Manifest) -> None:
             f"{path} holds a run of AleaZero {manifest.version}, got {VERSION}: expected the same; "
             f"install aleazero=={manifest.version} to go on, or start another run"
         )
-    if manifest.format != FORMAT:
-        raise RunError(
-            f"{path} holds a run of format {manifest.format}, expected {FORMAT}: "
-            f"go on with the code that began it, or start another run"
-        )
 
 
 def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunConfig, game: Game) -> None:
@@ -447,7 +439,6 @@ def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunCo
 def _reschedule(manifest: Manifest, config: RunConfig) -> None:
     """What is to be done by settings that changed: more iterations and rounds, or another look at the champion."""
     had, plan = manifest.plan, Schedule.of(config)
-    assert had is not None
     done, wanted = len(manifest.iterations), plan.iterations
     if config.rounds is not None:
         manifest.rounds = config.rounds

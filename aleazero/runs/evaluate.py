@@ -55,7 +55,7 @@ def measure(
     tell(0, None, "games against the oracle and against itself")
     if regret is not None:
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    results |= _measure_quickly(run, game, iteration, config.oracle_games, iteration, pool)
+    _add_results(results, _measure_quickly(run, game, iteration, config.reference_games, iteration, pool))
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
         values = NetValues.load(run.checked_model(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
@@ -76,7 +76,8 @@ def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tel
     if config.final_pairs:
         results |= _opponent_scores(_play_opponents(run, game, champion, player, config.final_pairs, LAST, pool, tell))
     tell(0, None, "games against the oracle")
-    return results | _measure_quickly(run, game, champion, config.final_games, LAST, pool)
+    _add_results(results, _measure_quickly(run, game, champion, config.final_reference_games, LAST, pool))
+    return results
 
 
 def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool,
@@ -95,7 +96,7 @@ def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pa
 def _reference_is_measured(run: RunDirectory, game: Game) -> bool:
     kit = kit_of(game)  # with a reference player the kit's measurement has the games against it
     measured = kit.measure is not None and kit.reference is not None
-    return run.config.recipe == "afterstate" and measured and run.config.evaluate.oracle_games > 0
+    return run.config.recipe == "afterstate" and measured and run.config.evaluate.reference_games > 0
 
 
 def _opponent_scores(strength: StrengthReport) -> dict[str, Any]:
@@ -113,8 +114,17 @@ def _measure_quickly(run: RunDirectory, game: Game, network: int, games: int, lu
         return {}
     seed = stream_key(EVALUATIONS, run.config.seed, luck)
     found = measure_values(run.checked_model(network), game, games=games, seed=seed, threads=pool.count)
-    renamed = {"won": "oracle", "regret": "regret_a_game"}
-    return {renamed.get(name, name): value for name, value in found.items()}
+    if "won" in found:
+        found = {"opponents": {"oracle": found.pop("won")}, **found}
+    if "regret" in found:
+        found["regret_per_game"] = found.pop("regret")
+    return found
+
+
+def _add_results(results: dict[str, Any], found: Mapping[str, Any]) -> None:
+    """Add what the game's own measurement found; its opponent joins those that were met in pairs."""
+    met = {**results.get("opponents", {}), **found.get("opponents", {})}
+    results |= {**found, "opponents": met} if met else found
 
 
 def _by_kind(report: RegretReport) -> dict[str, Any]:
@@ -144,8 +154,9 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
 
 def _measured_pairs(evaluation: Any, network: str) -> list[PairResult]:
     found = {name: [float(one) for one in scores] for name, scores in evaluation["pairs"].items()}
-    if "pair_table" in evaluation.get("oracle", {}):
-        found["oracle"] = _scores(evaluation["oracle"]["pair_table"])
+    for name, score in evaluation["opponents"].items():
+        if "pair_table" in score:  # of the game's own measurement
+            found[name] = _scores(score["pair_table"])
     return [PairResult(network, name, scores) for name, scores in found.items()]
 
 

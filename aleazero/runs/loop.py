@@ -125,7 +125,7 @@ def _require_networks(run: RunDirectory) -> None:
 def _phases_after(run: RunDirectory, number: int) -> tuple[str, ...]:
     """The phases behind an iteration's network."""
     config = run.config.evaluate
-    final = number == run.config.iterations and (config.final_pairs or config.final_games)
+    final = number == run.config.iterations and (config.final_pairs or config.final_reference_games)
     return (GATE, EVALUATE, FINAL) if final else (GATE, EVALUATE)
 
 

@@ -193,7 +193,7 @@ class Alphazero:
         if played:  # else a run before had told of them
             self.run.events.add("selfplay", iteration=iteration, games=played, seconds=spent, evaluations=evaluations,
                                 decisions=decisions)  # fmt: skip
-        return {"games": games, "by": whose}
+        return {"games": games, "network": whose}
 
     def _fit(self, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         whose = self._whose(self._config.start, iteration)
@@ -213,7 +213,7 @@ class Alphazero:
                       start=None if whose is None else self.run.checked_model(whose), progress=progress)  # fmt: skip
         told = asdict(summary)
         self.run.events.add("fit", iteration=iteration, **told)
-        return {"step": summary.step, "samples": summary.samples, "from": whose}
+        return {"step": summary.step, "samples": summary.samples, "start_network": whose}
 
     def _require_files(self) -> None:
         """Refuse to go on without what the next iteration goes on from, before anything is played."""
@@ -256,8 +256,8 @@ class Alphazero:
     def _origin(self, iteration: int) -> Origin:
         """Of the samples of an iteration whose games were played."""
         config, iterations = self.run.config, self.run.manifest.iterations
-        by = iterations[iteration - 1].results[SELFPLAY]["by"]
-        model = DUMMY if by is None else str(iterations[by - 1].model)
+        actor = iterations[iteration - 1].results[SELFPLAY]["network"]
+        model = DUMMY if actor is None else str(iterations[actor - 1].model)
         settings = settings_id(self._config.selfplay, config.seed, self._config.inference)
         return Origin.of(self._game, model, config.game, settings)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aleazero.errors import ConfigError
 from aleazero.games.registry import title_of
 from aleazero.runs.directory import MANIFEST, Manifest, read_manifest, read_own_config
 from aleazero.runs.events import EVENTS, read_events
+
+MEANS: Final = {"score": "mean score", "regret": "regret per decision", "regret_per_game": "regret per game"}
+"""Results that are means, and how a table names them."""
 
 
 def find_runs(folder: Path) -> list[Path]:
@@ -97,13 +100,10 @@ def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str,
     lines = {}
     for name, score in results.get("opponents", {}).items():
         lines[f"against {name}"] = share_text(score)
-    if "oracle" in results:
-        lines["against oracle"] = share_text(results["oracle"])
-    for name, words, unit in (("score", "mean score", ""), ("regret", "regret", " a decision"),
-                              ("regret_a_game", "regret", " a game")):  # fmt: skip
+    for name, words in MEANS.items():
         if name in results:
             found = results[name]
-            lines[words + unit] = f"{found['mean']:.4g} ± {found['error']:.2g}"
+            lines[words] = f"{found['mean']:.4g} ± {found['error']:.2g}"
     for one in results.get("ratings", []):
         if one["name"] == f"network {network}":
             zero = [other["name"] for other in results["ratings"] if other["error"] == 0.0]
@@ -122,9 +122,14 @@ def rating_text(one: Mapping[str, Any]) -> str:
 
 def share_text(found: Mapping[str, Any]) -> str:
     """A share of games with its interval."""
-    digits = 2 if found["high"] - found["low"] < 0.01 else 1
-    mean, low, high = (f"{found[name]:.{digits}%}" for name in ("mean", "low", "high"))
+    mean, low, high = (percent(found, name) for name in ("mean", "low", "high"))
     return f"{mean} ({low} to {high}, {found['count']:,} pairs)"
+
+
+def percent(found: Mapping[str, Any], name: str = "mean") -> str:
+    """Return a number of a share of games, with as many digits as its interval is worth."""
+    digits = 2 if found["high"] - found["low"] < 0.01 else 1
+    return f"{found[name]:.{digits}%}"
 
 
 def _iterations_done(manifest: Manifest) -> int:
@@ -141,7 +146,9 @@ def _measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
     number = (
         manifest.champion if manifest.champion is not None and (manifest.champion in found or final) else max(found)
     )
-    return number, {**found.get(number, {}), "ratings": found[max(found)].get("ratings", []), **final}
+    results = {**found.get(number, {}), "ratings": found[max(found)].get("ratings", []), **final}
+    opponents = {**found.get(number, {}).get("opponents", {}), **final.get("opponents", {})}
+    return number, {**results, "opponents": opponents} if opponents else results
 
 
 def _flat(data: Any, name: str = "") -> dict[str, Any]:

@@ -197,10 +197,10 @@ class SearchResult:
         """Leaves that the evaluator was asked about; ``stats`` tells it too, but looks at the whole tree."""
         return self.view.evaluations()
 
-    def value_behind(self, action: int) -> NDArray[np.float64] | None:
-        """Mean by player of what was found behind an action: where chance follows, the afterstate's value.
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the mean value by player after an action; if chance follows, the value of the afterstate.
 
-        None where the action was not tried, and in open loop, where what follows has no node of its own.
+        None if the action was not tried, and in open loop, where what follows has no node of its own.
         """
         return self.view.behind(int(action))
 

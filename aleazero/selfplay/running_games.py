@@ -206,7 +206,7 @@ class PlainGames:
             raise self._setting.too_long(playing.number)
         if playing.state.is_chance_node():
             known = result is not None and self._setting.values_known
-            value = result.value_behind(action) if known and result is not None else None
+            value = result.value_after(action) if known and result is not None else None
             self._note(playing, self._nothing, value, 0.0, afterstate=True)
 
     def _step(self, playing: _Playing, player: int, action: int) -> None:

@@ -2,8 +2,8 @@
 
 In each round every lane plays a turn, planned over the averaged network's values of where it can end. What the turn is
 expected to bring is the target of the state it began from. Then the network takes some steps on the newest samples.
-Groups of lanes (``shards`` of them) are played side by side by threads and their samples taken in order, and gradients
-are summed in parts of a fixed size: the number of threads changes nothing but the time.
+Threads play the groups of lanes (``lane_groups``) in parallel, and their samples are taken in order. Gradients are
+summed in parts of a fixed size. So the number of threads changes nothing but the time.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class OpenGames:
 
 
 class AfterstateLearner:
-    """A value network, its averaged copy, its optimiser, and the games it learns from."""
+    """A value network, its averaged copy, its optimizer, and the games it learns from."""
 
     def __init__(self, game: Game, config: AfterstateConfig, threads: int = 1) -> None:
         self.game, self.config = game, config
@@ -244,7 +244,7 @@ class AfterstateLearner:
         self.first = self.values.see(self.first_rows)
         self.turn_player.list_turn_ends(self.first_rows)  # what cannot be planned is refused now
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.groups = [LaneGroup(self, number) for number in range(config.shards)]
+        self.groups = [LaneGroup(self, number) for number in range(config.lane_groups)]
 
     # -- rounds ------------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class AfterstateLearner:
         games = sum(sample.games for sample in samples)
         return Round(
             number=self.rounds_done,
-            turns=config.shards * config.lanes,
+            turns=config.lane_groups * config.lanes,
             games=games,
             losses={column.name: loss for column, loss in zip(self.outcome.columns, losses, strict=True)},
             learning_rate=rates["learning_rate"],
@@ -355,7 +355,7 @@ class AfterstateLearner:
             "targets": self._targets[: self.seen],
         }
         for number, group in enumerate(self.groups):
-            held |= {f"shard_{number}.{name}": array for name, array in group.state().items()}
+            held |= {f"lane_group_{number}.{name}": array for name, array in group.state().items()}
         return {name: array.copy() for name, array in held.items()}
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
@@ -366,7 +366,7 @@ class AfterstateLearner:
         self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
         self._phases[:kept] = held["phases"]
         for number, group in enumerate(self.groups):
-            own = f"shard_{number}."
+            own = f"lane_group_{number}."
             group.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
 
     def save(self, path: Path) -> None:

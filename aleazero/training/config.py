@@ -16,7 +16,7 @@ from aleazero.settings import Settings
 
 TUPLES: Final = "tuples"
 """The ``kind`` of network that stands for tables."""
-FEW_LANES: Final = {"shards": 2, "lanes": 8}
+FEW_LANES: Final = {"lane_groups": 2, "lanes": 8}
 """Defaults of object games, whose turns take so long that each is better learned from more often."""
 
 
@@ -45,8 +45,8 @@ class TrainConfig(Settings):
     margin_share: float = Field(
         0.5, ge=0, le=1, description="Share of the expected margin in the values of a new network with that head."
     )
-    optimiser: Literal["fresh", "kept"] = Field(
-        "kept", description="What happens to the optimiser's moments when training goes on: forgotten, or kept."
+    optimizer: Literal["fresh", "kept"] = Field(
+        "kept", description="Whether moments of the optimizer are kept or start fresh when a fit continues a network."
     )
     seed: int = Field(0, ge=0, lt=2**63, description="Of the first weights and of the order of samples.")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field(
@@ -66,8 +66,8 @@ class AfterstateConfig(Settings):
     )
     plies: int | None = Field(None, ge=1, description="Plan so many chance events instead of the whole turn.")
     rounds: int = Field(10_000, ge=1, description="In each, every lane plays a turn.")
-    shards: int = Field(4, ge=1, description="Parts of the lanes that are played side by side; bits depend on it.")
-    lanes: int = Field(64, ge=1, description="Games of each shard.")
+    lane_groups: int = Field(4, ge=1, description="Groups of lanes that are played in parallel; bits depend on it.")
+    lanes: int = Field(64, ge=1, description="Games of each group of lanes.")
     explore: float = Field(0.1, ge=0, le=1, description="Share of turns whose actions are random.")
     replay: int = Field(20_000, ge=0, description="Newest samples to learn from; 0: only those of the round.")
     updates: int = Field(3, ge=1, description="Steps of a round.")

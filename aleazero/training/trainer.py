@@ -89,7 +89,7 @@ class Summary:
 
 
 class Trainer:
-    """A network, its averaged copy and its optimiser."""
+    """A network, its averaged copy and its optimizer."""
 
     def __init__(self, game: Game, config: TrainConfig, values: ValueScale) -> None:
         self.game, self.config, self.values = game, config, values
@@ -98,9 +98,9 @@ class Trainer:
         self.step = 0
         self.body = make_body(self.shape, self.net, config.seed).to(self.device)
         self.average = {name: tensor.detach().clone() for name, tensor in self.body.state_dict().items()}
-        self.optimiser = self._fresh_optimiser()
+        self.optimizer = self._fresh_optimizer()
 
-    def _fresh_optimiser(self) -> torch.optim.AdamW:
+    def _fresh_optimizer(self) -> torch.optim.AdamW:
         decayed = [weight for weight in self.body.parameters() if weight.ndim > 1]
         others = [weight for weight in self.body.parameters() if weight.ndim <= 1]
         groups = [
@@ -166,7 +166,7 @@ class Trainer:
         """Say the same returns on another scale of scores: the last layer of values and scores is bent to it.
 
         With x = (return − shift) / scale, the new x is times · x + more. So are weights and biases; gradients, with
-        them the optimiser's moments, are times as large, and the squares of them times².
+        them the optimizer's moments, are times as large, and the squares of them times².
         """
         old, values = self.values, slice(self.shape.actions, None)
         self.values = old.model_copy(update={"shift": shift, "scale": scale})
@@ -176,7 +176,7 @@ class Trainer:
                 rows = weights[name][values]
                 rows.copy_(rows.double() * times + added)
         for weight in (self.body.heads.weight, self.body.heads.bias):
-            moments = self.optimiser.state.get(weight, {})
+            moments = self.optimizer.state.get(weight, {})
             for name, power in (("exp_avg", 1), ("exp_avg_sq", 2)):
                 if name in moments:
                     moments[name][values] *= times**power
@@ -187,7 +187,7 @@ class Trainer:
         if config.schedule == "cosine" and done >= config.warmup:
             turned = (done - config.warmup) / max(1, config.steps - config.warmup)
             share = config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * turned))
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * share
         return config.learning_rate * share
 
@@ -211,10 +211,10 @@ class Trainer:
         total = found.total(self.config)
         if not torch.isfinite(total):
             raise ConfigError(f"the loss is {total.item()} at step {self.step}, expected a number: lower learning_rate")
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.body.parameters(), self.config.clip)
-        self.optimiser.step()
+        self.optimizer.step()
         self.step += 1
         keep = min(self.config.ema, self.step / (self.step + 10.0))  # the first weights are forgotten soon
         with torch.no_grad():
@@ -257,9 +257,9 @@ class Trainer:
         write_checkpoint(path, self.weights(), self.about())
         held = {f"body.{name}": array for name, array in weights_of(self.body).items()}
         held |= {f"average.{name}": array for name, array in self.weights().items()}
-        moments = self.optimiser.state_dict()["state"]
+        moments = self.optimizer.state_dict()["state"]
         for number, state in moments.items():
-            held |= {f"optimiser.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
+            held |= {f"optimizer.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
         data = save({name: np.ascontiguousarray(held[name]) for name in sorted(held)}, {STATE: str(self.step)})
         write_file(state_path(path), data, CheckpointError)
 
@@ -268,7 +268,7 @@ class Trainer:
         """Go on from a checkpoint: with all that was kept beside it, or from its weights alone if nothing was.
 
         The network's form and scale are the checkpoint's; settings of a form that say otherwise are refused, those
-        that were left out are not. ``config.optimiser`` says what happens to the optimiser.
+        that were left out are not. ``config.optimizer`` says what happens to the optimizer.
         """
         weights, about = read_checkpoint(path)
         require_match(about, game, str(path))
@@ -289,18 +289,18 @@ class Trainer:
         trainer.average = {
             name: torch.from_numpy(np.array(array)).to(trainer.device) for name, array in average.items()
         }
-        if held and config.optimiser == "kept":
-            trainer._restore_optimiser(held)
+        if held and config.optimizer == "kept":
+            trainer._restore_optimizer(held)
         return trainer
 
-    def _restore_optimiser(self, held: Mapping[str, NDArray[Any]]) -> None:
+    def _restore_optimizer(self, held: Mapping[str, NDArray[Any]]) -> None:
         state: dict[int, dict[str, torch.Tensor]] = {}
         for name, array in held.items():
             part, _, rest = name.partition(".")
-            if part == "optimiser":
+            if part == "optimizer":
                 number, _, word = rest.partition(".")
                 state.setdefault(int(number), {})[word] = torch.from_numpy(np.array(array))
-        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
 
 
 def state_path(path: Path) -> Path:

@@ -9,8 +9,8 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PIG = ("train", "--game", "pig", "-p", "target=20")
-SMALL = ("--set", "afterstate.lanes=4", "--set", "afterstate.shards=2", "--set", "afterstate.net.hidden=[4]", "--set",
-         "afterstate.replay=50", "--set", "afterstate.batch_size=16", "--set", "evaluate.pairs=2", "--set",
+SMALL = ("--set", "afterstate.lanes=4", "--set", "afterstate.lane_groups=2", "--set", "afterstate.net.hidden=[4]",
+         "--set", "afterstate.replay=50", "--set", "afterstate.batch_size=16", "--set", "evaluate.pairs=2", "--set",
          "evaluate.calibration_games=4", "--workers", "1")  # fmt: skip
 
 
@@ -109,15 +109,15 @@ def test_yatzy_is_measured_by_the_oracle_alone(run_json, tmp_path, oracle) -> No
     words = ("train", "--game", "yatzy", "-p", "players=1", *SMALL, "--rounds", "1", "--run", str(tmp_path / "run"))
     results = run_json(*words, "--set", "evaluate.regret=false")["results"]
     assert results["opponents"] == {}
-    assert results["regret_a_game"]["count"] == 2000
-    assert 20 < results["regret_a_game"]["mean"] < 200
-    whole = results["score"]["mean"] + results["regret_a_game"]["mean"]
+    assert results["regret_per_game"]["count"] == 2000
+    assert 20 < results["regret_per_game"]["mean"] < 200
+    whole = results["score"]["mean"] + results["regret_per_game"]["mean"]
     assert whole == pytest.approx(248.44, abs=4 * results["score"]["error"])
 
 
 def test_a_game_without_a_highest_return_needs_no_gate(run_json, refused, tmp_path) -> None:
-    words = ("train", "--game", "2048", "--set", "afterstate.lanes=2", "--set", "evaluate.oracle_games=20", "--workers",
-             "1", "--rounds", "2", "--run", str(tmp_path / "run"))  # fmt: skip
+    words = ("train", "--game", "2048", "--set", "afterstate.lanes=2", "--set", "evaluate.reference_games=20",
+             "--workers", "1", "--rounds", "2", "--run", str(tmp_path / "run"))  # fmt: skip
     assert run_json(*words)["results"]["score"]["count"] == 2
     assert "gate.gain1 is None, expected the points worth finding" in refused(*words, "--set", "iterations=2")
 

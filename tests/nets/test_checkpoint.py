@@ -118,7 +118,7 @@ def rewritten(path, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m.update(format=99), "has format 99, expected 1"),
+        (lambda m: m.update(format=99), "has format 99, expected 2"),
         (lambda m: m.update(surprise=1), "metadata that make no sense"),
         (lambda m: m["net"].update(width="wide"), "metadata that make no sense"),
         (lambda m: m["net"].update(width=17), "expected float32"),

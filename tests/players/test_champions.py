@@ -47,8 +47,8 @@ def test_two_player_yatzy_has_one(yatzy):
     """Not as exact as its figures, which took 100,000 games: four standard errors of 2,000."""
     found = champion_of(yatzy)
     told = measure_values(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
-    assert told["mean"] == pytest.approx(found.figures["results"]["oracle"]["mean"], abs=4 * told["error"])
-    assert found.figures["results"]["oracle"]["low"] > 0.5
+    assert told["mean"] == pytest.approx(found.figures["results"]["opponents"]["oracle"]["mean"], abs=4 * told["error"])
+    assert found.figures["results"]["opponents"]["oracle"]["low"] > 0.5
     for name, least in (("random", 0.98), ("rollout", 0.6)):
         assert found.figures["results"]["opponents"][name]["low"] >= least
 

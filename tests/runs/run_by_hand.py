@@ -70,9 +70,9 @@ def alphazero_events(number: int) -> list[dict[str, Any]]:
             "samples_per_second": 4321.0 + number, "exact": None}  # fmt: skip
     return [
         {"event": "selfplay", **at, "games": 32, "seconds": 7.25, "evaluations": 9157, "decisions": 800},
-        phase(number, "selfplay", 7.5, {"games": 32, "by": None}),
+        phase(number, "selfplay", 7.5, {"games": 32, "network": None}),
         {"event": "fit", **at, **told},
-        phase(number, "fit", 11.3, {"step": 30 * number, "samples": 900 * number, "from": None}),
+        phase(number, "fit", 11.3, {"step": 30 * number, "samples": 900 * number, "start_network": None}),
     ]
 
 
@@ -116,7 +116,7 @@ def run_by_hand(
                 "recipe": recipe, "seed": 2**62 + 1, "settings": "108cccd76cc32315",
                 "rounds": 43 if recipe == "afterstate" else None, "finished": done == iterations,
                 "plan": {"iterations": iterations, "minutes": 2.5 if recipe == "afterstate" else None,
-                         "final_pairs": 0, "final_games": 0},
+                         "final_pairs": 0, "final_reference_games": 0},
                 "iterations": history}  # fmt: skip
     settings = {"game": "pig", "params": {"target": 30}, "recipe": recipe, "seed": 2**62 + 1, "iterations": iterations,
                 "minutes": 2.5 if recipe == "afterstate" else None, "play": "", "gate": {"pairs": 100},

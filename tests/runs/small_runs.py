@@ -13,7 +13,7 @@ AFTERSTATE = {
     "params": {"target": 10},
     "rounds": 12,
     "iterations": 3,
-    "afterstate": {"lanes": 4, "shards": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}},
+    "afterstate": {"lanes": 4, "lane_groups": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}},
     "gate": {"pairs": 10},
     "evaluate": {"pairs": 2, "against": ["random"], "regret": False, "calibration_games": 10},
 }

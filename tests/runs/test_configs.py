@@ -12,8 +12,8 @@ from aleazero.cli.main import app
 from aleazero.runs.config import read_config
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
-SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]', "evaluate.oracle_games=2",
-         "evaluate.calibration_games=4"]  # fmt: skip
+SMALL = ["iterations=2", "gate.pairs=10", "evaluate.pairs=2", 'evaluate.against=["random"]',
+         "evaluate.reference_games=2", "evaluate.calibration_games=4"]  # fmt: skip
 AFTERSTATE = ["minutes=null", "rounds=2", "afterstate.lanes=2"]
 ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay.parallel=2", "play=sims=2",
              "alphazero.selfplay.simulations=2", "alphazero.train.steps=2", "alphazero.train.batch_size=8",
@@ -36,7 +36,7 @@ def test_the_docs_show_the_file_as_it_is():
 def test_a_config_runs_shrunk(path, tmp_path):
     config = read_config(path)
     changes = SMALL + (ALPHAZERO if config.recipe == "alphazero" else AFTERSTATE)
-    for name in ("final_pairs", "final_games"):
+    for name in ("final_pairs", "final_reference_games"):
         changes += [f"evaluate.{name}=2"] * (getattr(config.evaluate, name) > 0)
     words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
     result = CliRunner().invoke(app, [*words, *(word for change in changes for word in ("--set", change))])

@@ -113,12 +113,12 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "null", "[" * 100_000, '{"format": 9}', "[1]", '{"format": 1, "iterations": [3]}']
+    "text", ["", "{}", "null", "[" * 100_000, '{"format": 9}', "[1]", '{"format": 3, "iterations": [3]}']
 )
 def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
     begin(tmp_path)
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 2") as caught:
+    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 3") as caught:
         read_manifest(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -133,8 +133,8 @@ def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
         {"iterations": [{"number": 1, "results": None}]},
         {"iterations": [{"number": 1, "results": {"evaluate": 5}}]},
         {"plan": None},
-        {"plan": {"iterations": 0, "minutes": None, "final_pairs": 0, "final_games": 0}},
-        {"plan": {"iterations": 3, "minutes": 0.0, "final_pairs": 0, "final_games": 0}},
+        {"plan": {"iterations": 0, "minutes": None, "final_pairs": 0, "final_reference_games": 0}},
+        {"plan": {"iterations": 3, "minutes": 0.0, "final_pairs": 0, "final_reference_games": 0}},
         {"plan": {"iterations": 3}},
     ],
 )
@@ -293,12 +293,12 @@ def test_a_run_of_another_version_is_looked_at_but_not_gone_on_with(tmp_path):
     assert summary_of(tmp_path)["iterations"] == {"done": 0, "of": 3}
 
 
-def test_a_run_of_the_format_before_is_looked_at_but_not_gone_on_with(tmp_path):
+def test_a_run_of_another_format_is_rejected(tmp_path):
     begin(tmp_path)
-    change_manifest(tmp_path, format=1, plan=None)
-    with pytest.raises(RunError, match="holds a run of format 1, expected 2: go on with the code that began it"):
-        begin(tmp_path)
-    assert summary_of(tmp_path)["iterations"] == {"done": 0, "of": 3}
+    change_manifest(tmp_path, format=2)
+    for use in (begin, summary_of):
+        with pytest.raises(RunError, match="its format is 2, expected 3: another version of AleaZero wrote it"):
+            use(tmp_path)
 
 
 def test_iterations_that_would_learn_nothing_are_refused(tmp_path):

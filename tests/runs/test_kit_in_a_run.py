@@ -26,7 +26,7 @@ SETTINGS = {
     "params": PARAMS,
     "rounds": 40,
     "iterations": 2,
-    "afterstate": {"lanes": 8, "shards": 2, "batch_size": 32, "replay": 400, "net": {"hidden": [8]}},
+    "afterstate": {"lanes": 8, "lane_groups": 2, "batch_size": 32, "replay": 400, "net": {"hidden": [8]}},
     "gate": {"pairs": 10},
     "evaluate": {"pairs": 20, "against": ["random", "oracle"], "calibration_games": 10},
 }

@@ -181,7 +181,7 @@ def test_the_champion_is_measured_once_more_at_the_end(tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("settings", [{"final_games": 5}, {"final_pairs": -1}])
+@pytest.mark.parametrize("settings", [{"final_reference_games": 5}, {"final_pairs": -1}])
 def test_what_cannot_be_measured_at_the_end_is_refused(tmp_path, settings):
     with pytest.raises(ConfigError, match=f"{next(iter(settings))} is"):
         run(tmp_path, {**AFTERSTATE, "evaluate": {**AFTERSTATE["evaluate"], **settings}})

@@ -23,8 +23,8 @@ from aleazero.runs.recipes import LEARN, Afterstate, make_learner
 from aleazero.training.config import config_for
 
 RACE = f"{Path(__file__).parents[2]}/examples/race.py"
-NETWORK = {"lanes": 4, "shards": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}}
-EVALUATE = {"pairs": 2, "against": ["random"], "regret": False, "oracle_games": 0, "calibration_games": 0}
+NETWORK = {"lanes": 4, "lane_groups": 2, "batch_size": 16, "replay": 100, "net": {"hidden": [4]}}
+EVALUATE = {"pairs": 2, "against": ["random"], "regret": False, "reference_games": 0, "calibration_games": 0}
 
 
 @pytest.mark.parametrize(

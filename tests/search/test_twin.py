@@ -53,7 +53,7 @@ def same(first, second) -> None:
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
     assert first.best_action == second.best_action
     for action in first.actions:
-        np.testing.assert_array_equal(first.value_behind(action), second.value_behind(action))
+        np.testing.assert_array_equal(first.value_after(action), second.value_after(action))
     assert first.stopped == second.stopped
     left, right = dict(vars(first.stats)), dict(vars(second.stats))
     del left["tree_bytes"], right["tree_bytes"]

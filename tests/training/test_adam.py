@@ -16,14 +16,14 @@ def test_it_is_torchs(decay, clip) -> None:
     luck = np.random.default_rng(1)
     theta = luck.normal(size=83).astype(np.float32)
     tensor = torch.from_numpy(theta.copy()).requires_grad_()
-    optimiser = torch.optim.AdamW([tensor], lr=0.03, betas=(0.8, 0.99), eps=1e-6, weight_decay=decay)
+    optimizer = torch.optim.AdamW([tensor], lr=0.03, betas=(0.8, 0.99), eps=1e-6, weight_decay=decay)
     m, v = np.zeros_like(theta), np.zeros_like(theta)
     for count in range(1, 21):
         grad = luck.normal(0, 0.1 * count, 83).astype(np.float32)
         tensor.grad = torch.from_numpy(grad / 4)
         if clip:
             torch.nn.utils.clip_grad_norm_([tensor], clip)
-        optimiser.step()
+        optimizer.step()
         norm = adam.step(
             theta, grad, m, v, 0.03, count, beta1=0.8, beta2=0.99, epsilon=1e-6, decay=decay, clip=clip, shrink=0.25
         )

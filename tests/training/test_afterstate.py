@@ -23,7 +23,7 @@ from aleazero.training.afterstate import AfterstateLearner, OpenGames
 from aleazero.training.config import AfterstateConfig, default_net
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SMALL = {"lanes": 8, "shards": 3, "replay": 150, "updates": 2, "batch_size": 600, "rounds": 6, "explore": 0.3}
+SMALL = {"lanes": 8, "lane_groups": 3, "replay": 150, "updates": 2, "batch_size": 600, "rounds": 6, "explore": 0.3}
 
 
 @cache
@@ -139,7 +139,7 @@ class ByNet:
 
 def taught(name, target, rounds=3):
     """A learner that has learnt a little, so that values are neither 0 nor alike, with one shard."""
-    learner = learner_of(name, target="turn", shards=1, lanes=24, learning_rate=0.02)
+    learner = learner_of(name, target="turn", lane_groups=1, lanes=24, learning_rate=0.02)
     run_rounds(learner, rounds)
     learner.config = learner.config.model_copy(update={"target": target})
     learner.turn_player = Recorder(learner.turn_player)
@@ -292,7 +292,7 @@ def test_trails_longer_than_their_room_are_kept():
 
 
 def test_lanes_begin_all_over_the_game():
-    learner = learner_of("yatzy1", lanes=400, shards=1)
+    learner = learner_of("yatzy1", lanes=400, lane_groups=1)
     learner.groups[0].scatter()
     filled = [15 - int(state[4]).bit_count() for state in learner.groups[0].states]
     counted = np.bincount(filled, minlength=15)
@@ -479,7 +479,7 @@ def turn_regret(learner, states, exact):
     return float((best - got)[lanes, movers].mean())
 
 
-GOOD = {"lanes": 32, "shards": 2, "replay": 600, "updates": 2, "batch_size": 256, "explore": 0.1, "rounds": 300,
+GOOD = {"lanes": 32, "lane_groups": 2, "replay": 600, "updates": 2, "batch_size": 256, "explore": 0.1, "rounds": 300,
         "net": ValueNetConfig(hidden=(24, 24)), "ema": 0.98, "learning_rate": 0.008}  # fmt: skip
 
 

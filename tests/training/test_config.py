@@ -14,8 +14,8 @@ TAG = aleazero.load_game(f"{Path(__file__).parents[2]}/examples/tag.py")
 
 def test_object_games_get_few_lanes_unless_others_are_asked_for():
     kernel, own = config_for(TAG, {}, {}), config_for(object_twin(TAG), {}, {})
-    assert (kernel.shards, kernel.lanes) == (4, 64)
-    assert (own.shards, own.lanes) == (2, 8)
+    assert (kernel.lane_groups, kernel.lanes) == (4, 64)
+    assert (own.lane_groups, own.lanes) == (2, 8)
     assert config_for(object_twin(TAG), {"lanes": 9}, {}).lanes == 9
 
 

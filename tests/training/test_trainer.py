@@ -114,7 +114,7 @@ def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> N
     assert resumed.step == 12
     resumed.fit(window)
     assert all(whole.weights()[name].tobytes() == array.tobytes() for name, array in resumed.weights().items())
-    fresh = Trainer.load(tmp_path / "half.safetensors", pig, CONFIG.model_copy(update={"optimiser": "fresh"}))
+    fresh = Trainer.load(tmp_path / "half.safetensors", pig, CONFIG.model_copy(update={"optimizer": "fresh"}))
     fresh.fit(window)
     assert any(whole.weights()[name].tobytes() != array.tobytes() for name, array in fresh.weights().items())
 
@@ -249,7 +249,7 @@ def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
         return trainer.body.heads.weight.grad.numpy().copy(), trainer.body.heads.bias.grad.numpy().copy()
 
     weight, bias = gradient()
-    state = trainer.optimiser.state[trainer.body.heads.weight]
+    state = trainer.optimizer.state[trainer.body.heads.weight]
     first, second = state["exp_avg"].numpy().copy(), state["exp_avg_sq"].numpy().copy()
     trainer.rescale(trainer.values.shift - 5.0, trainer.values.scale * 4.0)
     weight_after, bias_after = gradient()

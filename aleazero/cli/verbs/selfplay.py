@@ -183,7 +183,7 @@ FIT_OPTIONS = {
     "window": "--window",
     "value_target": "--target",
     "learning_rate": "--rate",
-    "optimiser": "--optimiser",
+    "optimizer": "--optimizer",
     "seed": "--seed",
     "device": "--device",
     "threads": "--threads",
@@ -226,8 +226,8 @@ def fit(
         ),
     ] = "td",
     rate: Annotated[float, typer.Option("--rate", metavar="R", help="Learning rate.")] = 1e-3,
-    optimiser: Annotated[
-        str, typer.Option("--optimiser", metavar="NAME", help="With --start: `kept` moments, or `fresh` ones.")
+    optimizer: Annotated[
+        str, typer.Option("--optimizer", metavar="NAME", help="With --start: `kept` moments, or `fresh` ones.")
     ] = "kept",
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed and samples, same weights.")] = 0,
     device: Annotated[str, typer.Option("--device", metavar="NAME", help="`auto`, `cpu`, `cuda` or `mps`.")] = "cpu",
@@ -251,7 +251,7 @@ def fit(
     from aleazero.training.alphazero import fit as fit_network
     from aleazero.training.config import TrainConfig
 
-    refuse_ignored(context, {"optimiser": "a network without --start has no moments" if start is None else None})
+    refuse_ignored(context, {"optimizer": "a network without --start has no moments" if start is None else None})
     form: dict[str, Any] = {"width": width, "blocks": blocks, "afterstates": afterstates, "margin": margin}
     with fields_named(FIT_OPTIONS):
         config = TrainConfig(
@@ -261,7 +261,7 @@ def fit(
             window=window,
             value_target=target,  # type: ignore[arg-type]
             learning_rate=rate,
-            optimiser=optimiser,  # type: ignore[arg-type]
+            optimizer=optimizer,  # type: ignore[arg-type]
             seed=seed,
             device=device,  # type: ignore[arg-type]
             threads=threads,

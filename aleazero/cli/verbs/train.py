@@ -246,7 +246,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             """How long the iterations that are missing will take, by those that this process saw."""
             each = (time.monotonic() - self.began) / (iteration + 1 - self.first)
             evaluate = held.config.evaluate
-            then = ", then the champion is measured" if evaluate.final_pairs or evaluate.final_games else ""
+            then = ", then the champion is measured" if evaluate.final_pairs or evaluate.final_reference_games else ""
             return f"about {each * (held.config.iterations - iteration) / 60:.1f} minutes left{then}"
 
         def close(self) -> None:
@@ -286,10 +286,10 @@ def phase_line(phase: str, results: Mapping[str, Any]) -> str:
 
 def strength_line(results: Mapping[str, Any]) -> str:
     """What was measured, in a line."""
-    parts = [f"{name} {part['mean']:.1%}" for name, part in results.get("opponents", {}).items()]
-    if "oracle" in results:
-        parts.append(f"oracle {results['oracle']['mean']:.2%}")
-    for name in ("score", "regret", "regret_a_game"):
+    from aleazero.runs.summary import percent
+
+    parts = [f"{name} {percent(part)}" for name, part in results.get("opponents", {}).items()]
+    for name in ("score", "regret", "regret_per_game"):
         if name in results:
             mean = results[name]["mean"]
             parts.append(f"{name.replace('_', ' ')} {f'{mean:,.0f}' if mean >= 1000 else f'{mean:.4g}'}")

@@ -2,7 +2,7 @@
 
 Shapes: n nodes, m edges, s numbers of a state, p players, k leaves in flight, a actions, l steps of a path.
 A node does not know its visits' ways: every descent records its path, and values go up along it, so that a node
-may one day have several parents. Leaves carry their own state, so that one need not be a stored node.
+may one day have several parents. If the settings allow leaves that are not stored, leaves carry their own state.
 
 Trees stand in groups: the arrays of a ``Tree`` and a ``Batch`` have the number of the tree as their first axis, and
 ``tree_at`` and ``batch_at`` take one out.
@@ -45,10 +45,7 @@ _NODE_FIELDS = {
     "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
     "first_edge": ("i4", 8),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
     # of a chance node, the outcomes picked so far, in order of appearance, if the settings need a list
-    "last_child": (
-        "i4",
-        8,
-    ),  # of a chance node in open loop, which has no edges: the child of the last visit, or NO_NODE
+    "last_child": ("i4", 8),  # of a chance node in open loop, which has no edges: the child of the last visit
     "num_edges": ("i4", 12),  # UNEXPANDED before expansion
     "edge_room": ("i4", 16),  # edges that fit before they must move (open loop, chance nodes)
     "num_outcomes": ("i4", 20),  # length of the list of a chance node; nodes without a list have, in the place of this
@@ -100,7 +97,7 @@ _EDGE_FIELDS = {
     "next_listed": ("i4", 4),  # the edge that comes next in the game's list, or NO_EDGE
     "prior": ("f8", 8),  # probability; in open loop a weight, 1 being neutral
     "action": ("i4", 16),
-    "child": ("i4", 20),  # open loop: the child of the last visit
+    "child": ("i4", 20),  # NO_NODE before the first visit; in open loop, which may have several, that of the last visit
     "visits": ("i4", 24),
     "in_flight": ("i4", 28),
 }

@@ -260,7 +260,7 @@ def test_pig_shows_chances_to_win_and_the_next_roll(run_json, nets):
     assert data["luck"] is None
 
 
-def test_luck_is_the_value_behind_a_roll_less_the_value_before_it(run_json, nets):
+def test_luck_is_the_value_after_a_roll_minus_the_value_before_it(run_json, nets):
     data = [run_json(*PIG_WORDS, "--net", nets["pig"], "--moves", f"roll {face}") for face in range(2, 7)]
     state = PIG.new_initial_state().child(0)
     plan = aleazero.Planner(PIG, PlannedEvaluator.load(nets["pig"], PIG)).plan(state)
