@@ -108,11 +108,11 @@ __all__ = [
     "ChanceConfig", "CheckReport", "CheckpointError", "ConfigError", "ContractError", "EnvConfig", "EnvStep",
     "Environment", "Evaluator", "EvaluatorError", "Features", "Finished", "Forest", "Game", "GameError", "GameInfo",
     "GameKit", "GateConfig", "IllegalActionError", "OutcomeStats", "PairResult", "PairTable", "Plan", "Planner",
-    "PlayedGame", "Player", "PositionError", "RegretReport", "ReplayError", "Rollout", "RunConfig", "RunError", "Search",
-    "SearchConfig", "SearchResult", "SearchStats", "SearchTree", "State", "Step", "Uniform", "UnknownGameError",
-    "Widening", "__version__", "check_game", "from_openspiel", "game_names", "game_seeds", "load_game", "load_net",
-    "make_agent", "make_player", "measure_regret", "oracle_of", "play_match", "play_pairs", "played_outcome",
-    "rate_players", "register_game", "run_gate", "self_play_episode", "solve",
+    "PlayedGame", "Player", "PositionError", "RegretReport", "ReplayError", "Rollout", "RunConfig", "RunError",
+    "Search", "SearchConfig", "SearchResult", "SearchStats", "SearchTree", "State", "Step", "Uniform",
+    "UnknownGameError", "Widening", "__version__", "check_game", "from_openspiel", "game_names", "game_seeds",
+    "load_game", "load_net", "make_agent", "make_player", "measure_regret", "oracle_of", "play_match", "play_pairs",
+    "played_outcome", "rate_players", "register_game", "run_gate", "self_play_episode", "solve",
 ]  # fmt: skip
 
 
