@@ -162,7 +162,7 @@ def _borrow_compiled(typing_context: Any, value: Any) -> Any:
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Generate code that clears the owners of all arrays in a value of this numba type."""
-    if isinstance(kind, numba_types.BaseTuple):  # type: ignore[attr-defined]
+    if isinstance(kind, numba_types.BaseTuple):
         items = [
             _without_owner(context, builder, item, builder.extract_value(value, place))
             for place, item in enumerate(kind)
@@ -199,7 +199,7 @@ def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
     return array(array, size), codegen
 
 
-_SUBSTITUTES = {borrow: _borrow_compiled, sized: _sized_compiled}
+_SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled}
 
 
 def _specialise(
