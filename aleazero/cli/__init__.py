@@ -1,1 +1,1 @@
-"""The command ``aleazero``: one file a verb. Nothing slow is imported before a verb runs."""
+"""The command ``aleazero``: one file per group of commands. Nothing slow is imported before a verb runs."""

@@ -1,4 +1,4 @@
-"""Compiled twins: whether a kernel game's functions compile, and then say the same as in plain Python.
+"""Check that a kernel game's functions compile, and that they agree with plain Python.
 
 A small stand-in for the search's own compiler: nothing is cached and nothing is specialised.
 """

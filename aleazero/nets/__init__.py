@@ -1,1 +1,1 @@
-"""Networks and tables: settings, files, inference and values. Only ``torch_nets`` imports torch."""
+"""Networks and tables: settings, files, inference and values. Only ``torch_nets`` and ``inference`` import torch."""

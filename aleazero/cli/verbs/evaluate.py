@@ -1,4 +1,4 @@
-"""``aleazero evaluate``: how good a player is, measured against exact values."""
+"""``aleazero evaluate``: measure a player against fixed opponents, and against exact values."""
 
 from __future__ import annotations
 
