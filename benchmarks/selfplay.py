@@ -154,8 +154,9 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     from aleazero.cli.options import read_game
+    from aleazero.games.base import counts_wins
     from aleazero.nets.checkpoint import PolicyValueInfo
-    from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
+    from aleazero.nets.config import NetConfig, NetShape, ValueScale
     from aleazero.nets.inference import Net
     from aleazero.nets.torch_nets import make_body, weights_of
     from aleazero.selfplay.actor import Actor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import subprocess
 import sys
 
@@ -87,6 +89,12 @@ def test_the_public_names() -> None:
     for name in PUBLIC:
         assert getattr(aleazero, name) is not None
     assert set(PUBLIC) <= set(dir(aleazero))
+
+
+def test_type_checkers_see_the_modules_that_names_are_imported_from() -> None:
+    tree = ast.parse(inspect.getsource(aleazero))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    assert {alias.name: node.module for node in block.body for alias in node.names} == aleazero._HOMES
 
 
 def test_the_version_is_the_packages() -> None:

@@ -17,16 +17,13 @@ ALLOWED = {
     "games/registry.py",  # the table of the bundled games
     "cli/main.py",  # adds each game's own commands
 }
-LEAVING = ("bench", "measure", "chance_", "rivals", "plot_", "yatzy_cases")
-"""Modules of ``cli`` that move to ``benchmarks``."""
 SHOWN = {"help", "epilog", "description", "metavar"}
 """Arguments whose texts are shown to the user."""
 
 
 def general_files() -> list[str]:
     names = [file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("*.py")]
-    benchmarks = [name for name in names if name.startswith("cli/") and Path(name).name.startswith(LEAVING)]
-    return sorted(name for name in {*names} - {*benchmarks} if not WORDS.search(name))
+    return sorted(name for name in names if not WORDS.search(name))
 
 
 def named(tree: ast.AST, shown: bool = False) -> Iterator[tuple[int, str]]:

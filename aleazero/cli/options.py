@@ -135,6 +135,10 @@ GameOption = Annotated[
         show_default=False,
     ),
 ]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")]
+PlayerSeedOption = Annotated[
+    int, typer.Option("--player-seed", metavar="S", help="Seed of the players' own luck; never that of the dice.")
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ThreadsOption = Annotated[
     int | None,
@@ -217,11 +221,11 @@ def load(spec: str, params: Mapping[str, Any]) -> Game:
 def read_state(game: Game, position: str | None, moves: str | None) -> State:
     """The start, or a position, and what follows after some moves."""
     from aleazero.games.base import moves_of
-    from aleazero.players.basic import move_of
+    from aleazero.players.basic import find_move
 
     state = game.new_initial_state() if position is None else game.state_from_text(position)
     for word in moves_of(moves or ""):
-        state.apply_action(move_of(state, word))
+        state.apply_action(find_move(state, word))
     return state
 
 

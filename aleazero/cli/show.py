@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aleazero.evaluation.statistics import Mean
-    from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import Game, State
     from aleazero.search.result import SearchResult
 
@@ -222,7 +220,7 @@ def actions_table(state: State, result: SearchResult, console: Console, top: int
             f"{result.priors[i]:.3f}",
             style="bold green" if best else None,
         )
-    _say_rest(table, len(order) - top, "action")
+    _note_hidden_rows(table, len(order) - top, "action")
     return table
 
 
@@ -243,7 +241,7 @@ def outcomes_table(state: State, result: SearchResult, console: Console, top: in
             share_bar(o.visits / most, console),
             *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
         )
-    _say_rest(table, len(result.outcomes) - top, "outcome")
+    _note_hidden_rows(table, len(result.outcomes) - top, "outcome")
     return table
 
 
@@ -266,7 +264,7 @@ def planned_actions(state: State, result: SearchResult, top: int, told: PlanDeta
             *(texts.get(int(result.actions[i]), "") for texts in more.values()),
             style="bold green" if chosen else None,
         )
-    _say_rest(table, len(order) - top, "action")
+    _note_hidden_rows(table, len(order) - top, "action")
     return table
 
 
@@ -284,11 +282,11 @@ def planned_outcomes(state: State, result: SearchResult, top: int, told: PlanDet
             *(value_text(value, state.game) for value in values),
             *(texts.get(o.outcome, "") for texts in more.values()),
         )
-    _say_rest(table, len(result.outcomes) - top, "outcome")
+    _note_hidden_rows(table, len(result.outcomes) - top, "outcome")
     return table
 
 
-def _say_rest(table: Table, hidden: int, what: str) -> None:
+def _note_hidden_rows(table: Table, hidden: int, what: str) -> None:
     if hidden > 0:
         table.caption, table.caption_justify = f"… {hidden} more {what}{'' if hidden == 1 else 's'}", "left"
 
@@ -389,33 +387,3 @@ def elo_text(elo: dict[str, float | None]) -> str:
     low = "-∞" if elo["low"] is None else f"{elo['low']:+.0f}"
     high = "+∞" if elo["high"] is None else f"{elo['high']:+.0f}"
     return f"({low} to {high})" if elo["mean"] is None else f"{elo['mean']:+.0f} ({low} to {high})"
-
-
-def estimate_text(estimate: Mean, digits: int = 2) -> str:
-    """A mean, and its interval of 95 %."""
-    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
-
-
-def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
-    """The mean and its interval, the bonus, percentiles, and a histogram."""
-    from aleazero.evaluation.yatzy.measure import BIN
-
-    facts = facts_table()
-    facts.add_row("games", f"{len(scores.totals):,}")
-    facts.add_row("mean", estimate_text(scores.mean))
-    for name, text in more.items():
-        facts.add_row(name, text)
-    facts.add_row("bonus", f"{scores.bonus_rate:.1%}")
-    facts.add_row("percentiles", "  ".join(f"{percent}%: {score:.0f}" for percent, score in scores.percentiles.items()))
-    console.print(facts)
-    table = quiet_table(("score", "right"), ("games", "right"), ("share", "right"), ("", "left"))
-    counts = scores.histogram
-    most = max(counts.values())
-    for low, count in counts.items():
-        table.add_row(
-            f"{low}-{low + BIN - 1}",
-            f"{count:,}",
-            f"{count / len(scores.totals):.1%}",
-            share_bar(count / most, console),
-        )
-    console.print(table)

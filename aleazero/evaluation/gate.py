@@ -17,7 +17,7 @@ import numpy as np
 from aleazero.errors import ConfigError
 from aleazero.evaluation.game_file import GameFile
 from aleazero.evaluation.gate_rules import GateConfig, Verdict, judge_pairs, rates_at
-from aleazero.evaluation.match import Progress, fresh_seeds, hash_of, load_seed_set
+from aleazero.evaluation.match import Progress, fresh_seeds, load_seed_set, seeds_hash
 from aleazero.evaluation.pairs import PairTable, PlayedPair, open_pairs
 from aleazero.files import write_whole
 from aleazero.games.base import Game
@@ -147,7 +147,7 @@ class GateReport:
             "seeds": {
                 "from": settings["seed_set"] or "fresh",
                 "count": len(played),
-                "sha256": hash_of([pair.seed for pair in played]),
+                "sha256": seeds_hash([pair.seed for pair in played]),
             },
             "settings": settings,
             "test": {"unit": config.unit_of(game), "low": test.low, "high": test.high},

@@ -1,4 +1,8 @@
-"""Settings of a gate: how many pairs, on which luck, and what it takes to be promoted."""
+"""The rules of a gate: its settings, the sequential and the fixed test, and how often they err.
+
+The sequential test is two test martingales: one grows if the candidate is better than ``low``, the other if it is worse
+than ``high``. The first that exceeds 1/alpha or 1/beta decides.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,26 @@ from pydantic import Field, model_validator
 
 from aleazero.errors import ConfigError
 from aleazero.evaluation.statistics import SCORES, t_quantile
-from aleazero.games.base import Game
+from aleazero.games.base import Game, counts_wins
 from aleazero.native.random import GATE_RATES
-from aleazero.nets.config import counts_wins
 from aleazero.settings import Settings, clash
 
+Values = NDArray[np.float64]
+PROMOTE, KEEP, OPEN = 1, -1, 0
 SPREAD: Final = 0.25
 """Standard deviation of the scores of pairs of two games, assumed before any pair was seen."""
-
-
 RETURN_SPREAD: Final = 1 / 16
-"""Likewise of differences of returns, as a share of their range."""
-
-
+"""Standard deviation of the differences of returns, as a share of their range, assumed before any pair was seen."""
 GAIN: Final = 0.02
 """Share of the range of returns that is worth finding, where ``gain1`` does not say."""
+SIMULATED: Final = 2000
+"""Gates by which a rule's rates are found."""
+CELLS: Final = 4_000_000
+"""Pairs that are simulated at once, at most."""
+MOST: Final = 0.9
+"""Share of the wealth that a pair may lose, at most."""
+PRIOR: Final = 8.0
+"""Pairs that the spread assumed at first counts for."""
 
 
 class GateConfig(Settings):
@@ -113,17 +122,6 @@ def _refused(field: str, problem: str) -> ConfigError:
     return ConfigError(problem, field=field, where=GateConfig.__name__)
 
 
-Values = NDArray[np.float64]
-
-
-SIMULATED: Final = 2000
-"""Gates by which a rule's rates are found."""
-
-
-CELLS: Final = 4_000_000
-"""Pairs that are simulated at once, at most."""
-
-
 @dataclass(frozen=True)
 class Verdict:
     """What a gate decided, and why."""
@@ -203,26 +201,6 @@ def rates_at(pairs: Values, mean: float, config: GateConfig, test: Hypotheses, m
         for name, code in (("promoted", PROMOTE), ("kept", KEEP), ("undecided", OPEN))
     }
     return {"mean": mean, **shares, "mean_pairs": round(float(np.concatenate(taken).mean()), 1)}
-
-
-Values = NDArray[np.float64]
-
-
-PROMOTE: Final = 1
-
-
-KEEP: Final = -1
-
-
-OPEN: Final = 0
-
-
-MOST: Final = 0.9
-"""Share of the wealth that a pair may lose, at most."""
-
-
-PRIOR: Final = 8.0
-"""Pairs that the spread assumed at first counts for."""
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,10 @@ from aleazero.untrusted import is_there
 
 LANES: Final = 64
 """Games that are under way at once."""
-
-
 MOST_DECISIONS: Final = 100_000
 """A game with more is taken not to end."""
-
-
 MOST_WITHOUT_CHANCE: Final = 5_000
 """A game with more decisions in a row is taken not to end: players choose the same action if a position returns."""
-
-
 Progress = Callable[[int, int], None]
 """Called with the number of games done so far, and of all."""
 
@@ -146,7 +140,7 @@ def play_side_by_side(
 
 
 @dataclass
-class Tally:
+class WinCounts:
     """What a player's games came to. To win is to have more than anyone else; to draw, as much as another best."""
 
     games: int = 0
@@ -182,7 +176,7 @@ def play_rotation(
     seed: int = 0,
     player_seed: int = 0,
     progress: Progress | None = None,
-) -> list[Tally]:
+) -> list[WinCounts]:
     """Play at least so many games, each seed of dice once for each turn of the seats; the counts, by player."""
     count = game.num_players
     if len(players) != count:
@@ -190,7 +184,7 @@ def play_rotation(
     if games < 1:
         raise ConfigError(f"games is {games}, expected at least 1")
     seeds = game_seeds(seed, -(-games // count))
-    tallies = [Tally() for _ in players]
+    tallies = [WinCounts() for _ in players]
     for turn in range(count):
         seated = [players[(seat + turn) % count] for seat in range(count)]
 
@@ -247,6 +241,6 @@ def read_seeds(file: Path) -> list[int]:
     return list(seeds)
 
 
-def hash_of(seeds: Sequence[int]) -> str:
+def seeds_hash(seeds: Sequence[int]) -> str:
     """What tells seeds apart, in a few letters."""
     return hashlib.sha256("\n".join(map(str, seeds)).encode()).hexdigest()

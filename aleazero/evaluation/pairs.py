@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from math import log10
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,27 +22,20 @@ from aleazero.errors import ConfigError
 from aleazero.evaluation.match import PlayedGame, Progress, play_side_by_side
 from aleazero.evaluation.statistics import PairMean
 from aleazero.games.base import Game, State
+from aleazero.games.kernel import points_of
 from aleazero.games.registry import load_game_once
 from aleazero.native.random import SEAT_ROTATION, UNSHARED_DICE, stream_key
-from aleazero.players.basic import points_of
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 from aleazero.processes import Pool, open_pool
 
-if TYPE_CHECKING:
-    from aleazero.games.base import Game
-
-
 CHUNK: Final = 16
 """Pairs that are played side by side; who stands beside a game does not change it."""
-
-
 Chunk = tuple[int, tuple[int, ...]]
 """The number of the first pair, and the seeds."""
-
-
 Seating = tuple[bool, ...]
 """By seat, whether the first player sits there."""
+Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -208,9 +201,6 @@ def _told(game: PlayedGame, seating: Seating) -> SeatedGame:
     return SeatedGame(
         seating, game.seed, tuple(game.steps), tuple(game.returns), None if points is None else tuple(points)
     )
-
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,14 @@ def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: floa
     return sorted(rated, key=lambda one: (-one.rating, one.name))
 
 
+def connected(results: Sequence[PairResult], anchor: str) -> set[str]:
+    """Return the players that met the anchor, or a player who did, and so on."""
+    found = {anchor}
+    while more := {n for r in results if {r.first, r.second} & found for n in (r.first, r.second)} - found:
+        found |= more
+    return found
+
+
 def _beaten(results: Sequence[PairResult], who: str) -> set[str]:
     """Those a player took anything from, and those whom these did, and so on."""
     took = {(r.first, r.second) for r in results if max(r.scores) > 0.0}
@@ -120,12 +128,7 @@ def _check(results: Sequence[PairResult], names: Sequence[str], anchor: str) -> 
             raise ConfigError(f"got pairs of {result.first} against itself, expected two players")
         if scores.ndim != 1 or not len(scores) or not bool(((scores >= 0.0) & (scores <= 1.0)).all()):
             raise ConfigError(f"{who}: got scores {scores.tolist()[:5]}, expected at least one, from 0 to 1")
-    met = {anchor}
-    while True:
-        more = {n for r in results if met & {r.first, r.second} for n in (r.first, r.second)} - met
-        if not more:
-            break
-        met |= more
+    met = connected(results, anchor)
     apart = [name for name in names if name not in met]
     if apart:
         raise ConfigError(

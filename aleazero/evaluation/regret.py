@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedDecision:
     """One decision of a player, judged."""
 
     position: str
@@ -47,7 +47,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Group:
+class RegretSummary:
     """Some decisions together."""
 
     regret: Mean
@@ -57,7 +57,7 @@ class Group:
     """Decisions where several actions are best."""
 
     @classmethod
-    def of(cls, decisions: Sequence[Judged]) -> Group:
+    def of(cls, decisions: Sequence[JudgedDecision]) -> RegretSummary:
         """What some decisions come to."""
         regrets = [decision.regret for decision in decisions]
         return cls(
@@ -76,25 +76,25 @@ class Group:
 class RegretReport:
     """What a player gives away on a set of positions."""
 
-    decisions: tuple[Judged, ...]
+    decisions: tuple[JudgedDecision, ...]
 
     @property
-    def overall(self) -> Group:
+    def overall(self) -> RegretSummary:
         """All decisions."""
-        return Group.of(self.decisions)
+        return RegretSummary.of(self.decisions)
 
     @property
-    def by_kind(self) -> dict[str, Group]:
+    def by_kind(self) -> dict[str, RegretSummary]:
         """By kind of decision, in the order they first appear."""
         return self._by(lambda decision: decision.kind)
 
     @property
-    def by_stage(self) -> dict[str, Group]:
+    def by_stage(self) -> dict[str, RegretSummary]:
         """By stage of the game, in the order they first appear."""
         return self._by(lambda decision: decision.stage)
 
     @property
-    def worst(self) -> list[Judged]:
+    def worst(self) -> list[JudgedDecision]:
         """The ten decisions that give away most, of those that give away anything."""
         costly = [decision for decision in self.decisions if decision.regret > 0.0]
         return sorted(costly, key=lambda decision: -decision.regret)[:WORST]
@@ -108,9 +108,9 @@ class RegretReport:
             "worst": [decision.to_dict() for decision in self.worst],
         }
 
-    def _by(self, name_of: Callable[[Judged], str]) -> dict[str, Group]:
+    def _by(self, name_of: Callable[[JudgedDecision], str]) -> dict[str, RegretSummary]:
         names = dict.fromkeys(name_of(decision) for decision in self.decisions)
-        return {name: Group.of([one for one in self.decisions if name_of(one) == name]) for name in names}
+        return {name: RegretSummary.of([one for one in self.decisions if name_of(one) == name]) for name in names}
 
 
 def measure_regret(
@@ -125,7 +125,7 @@ def measure_regret(
     """Ask a player about each position and judge its action by the oracle; ``seed`` is of the player's own luck."""
     if not states:
         raise PositionError("got no positions to judge, expected at least one")
-    decisions: list[Judged] = []
+    decisions: list[JudgedDecision] = []
     for first in range(0, len(states), CHUNK):
         some = states[first : first + CHUNK]
         actions = player.select_many(some, [seed] * len(some))
@@ -142,7 +142,7 @@ def by_class(state: State) -> tuple[str, str]:
     return state.game.info.decision_classes[state.decision_class()], "all"
 
 
-def _judge(state: State, action: int, oracle: Oracle, classify: Classify) -> Judged:
+def _judge(state: State, action: int, oracle: Oracle, classify: Classify) -> JudgedDecision:
     values = oracle.action_values(state)
     best = best_of(values)
     canonical = state.canonical_action(action)
@@ -150,7 +150,7 @@ def _judge(state: State, action: int, oracle: Oracle, classify: Classify) -> Jud
         raise PositionError(f"{state.game.name}: the player selected {action} in {state.to_text()!r}, which is illegal")
     regret = 0.0 if canonical in best else max(values.values()) - values[canonical]
     names = tuple(state.action_to_string(one) for one in best)
-    return Judged(state.to_text(), *classify(state), state.action_to_string(canonical), names, regret)
+    return JudgedDecision(state.to_text(), *classify(state), state.action_to_string(canonical), names, regret)
 
 
 def read_positions(file: Path, read: Callable[[Any], T]) -> list[T]:

@@ -7,6 +7,7 @@ methods (``objects.py``), searched in plain Python.
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ContractError, IllegalActionError, PositionError
+from aleazero.errors import AleaZeroError, ContractError, IllegalActionError, PositionError
 
 DECISION: Final = 0
 CHANCE: Final = 1
@@ -204,6 +205,14 @@ class Game(ABC):
     @abstractmethod
     def deserialize(self, text: str) -> State:
         """Read what ``State.serialize`` wrote."""
+
+    def json_params(self, error_class: type[AleaZeroError]) -> dict[str, Any]:
+        """Return the parameters as they come back from a file; raise ``error_class`` if JSON cannot hold them."""
+        try:
+            params: dict[str, Any] = json.loads(json.dumps(self.params, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise error_class(f"{self!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
+        return params
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in sorted(self.params.items()))

@@ -31,8 +31,8 @@ from aleazero.games.base import (
     counts_wins,
     find_bad_end,
 )
-from aleazero.games.check_compiled import SPARE, UNITS, Difference, compare_twins, compile_kernels, play_compiled
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.check_compiled import SPARE, UNITS, Difference, compare_with_plain, compile_kernels, play_compiled
+from aleazero.games.kernel import KernelGame, KernelState, points_of
 from aleazero.games.objects import ObjectState
 from aleazero.games.registry import load_game
 from aleazero.games.state_numbers import broken, check_state_numbers, random_step, require_fit, running
@@ -312,14 +312,15 @@ def _play_episode(checker: _Checker, max_length: int) -> tuple[int, bool]:
             if state.is_terminal() or checker.is_over():
                 break
             actions.append(checker.step(state))
-            before = _points_of(state) if state.kind() == DECISION else None
+            before = points_of(state) if state.kind() == DECISION else None
             mover = state.current_player()
             state._apply(actions[-1])
             if isinstance(state, KernelState):
                 require_fit(state)
-            if before is not None:
+            after = None if before is None else points_of(state)
+            if before is not None and after is not None:
                 checker.most_points = max(checker.most_points, float(before.max()))
-                risen = _points_of(state) > before
+                risen = after > before
                 checker.own_raised += bool(risen[mover])
                 checker.others_raised += bool(risen.sum() > risen[mover])
     again = checker.game.new_initial_state()
@@ -354,15 +355,6 @@ def _watch_turns(checker: _Checker, state: State) -> None:
             broken("turns", state, got, "`turn` to change when another player moves")
         checker.mover = mover
         checker.turn_decisions += 1
-
-
-def _points_of(state: State) -> Any:
-    """The points by player, or None if the game has no ``points``."""
-    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
-        return None
-    out = np.zeros(state.game.num_players)
-    state.game.kernels.words["points"](state.vector, out)
-    return out
 
 
 def _warnings(checker: _Checker) -> Iterator[str]:
@@ -761,7 +753,7 @@ def _check_compiled(game: KernelGame, checker: _Checker, seed: int, max_length: 
     compiled = compile_kernels(game.kernels)
     games = 0
     try:
-        for place in compare_twins(game, rows, compiled):
+        for place in compare_with_plain(game, rows, compiled):
             if place + 1 == len(kinds):  # all is compiled now
                 checker.begin("compiled rules")
             elif place >= len(kinds) and checker.is_over():

@@ -73,7 +73,7 @@ def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
     return compiled[id(function)]
 
 
-def compare_twins(
+def compare_with_plain(
     game: KernelGame, rows: Sequence[NDArray[np.int64]], compiled: dict[str, Kernel] | None = None
 ) -> Iterator[int]:
     """Compare both on each row, and yield its place afterwards. Raises ``Difference``."""

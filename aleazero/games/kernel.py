@@ -423,3 +423,12 @@ def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:
         if u < below:
             return outcome
     return outcomes[-1][0]
+
+
+def points_of(state: State) -> NDArray[np.float64] | None:
+    """Return the points by player that the rules' ``points`` writes; None if the game has none."""
+    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
+        return None
+    points = np.zeros(state.game.num_players)
+    state.game.kernels.words["points"](state.vector, points)
+    return points

@@ -29,7 +29,7 @@ def _stream(word: str) -> int:
 
 
 # The numbers are part of every result that depends on chance: a name may change, a word may not. A new stream needs a
-# word of its own. LANE_TURNS and SEAT_ROTATION share one, because another word would change results. Nothing reads both:
+# word of its own. LANE_TURNS and SEAT_ROTATION share one, because another word would change results. Nothing uses both:
 # one is the key of numpy generators in training, the other makes seeds of players in matches.
 
 GAME_DICE: Final = _stream("played")  # chance events of a game that is played

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -258,21 +257,12 @@ def _about_game(game: Game) -> dict[str, Any]:
     """What ties a network to a game."""
     return {
         "game": game.name,
-        "params": _as_json(game),
+        "params": game.json_params(CheckpointError),
         "rules_version": game.info.version,
         "observation_schema": game.info.observation_schema,
         "shape": NetShape.of(game),
         "code_version": VERSION,
     }
-
-
-def _as_json(game: Game) -> dict[str, Any]:
-    """The game's parameters as they come back from a file."""
-    try:
-        params: dict[str, Any] = json.loads(json.dumps(game.params, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{game!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
-    return params
 
 
 def _kind(about: CheckpointInfo) -> str:

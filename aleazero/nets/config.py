@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from aleazero.games.base import Game
-from aleazero.games.base import counts_wins as counts_wins
 from aleazero.settings import Settings
 
 EPSILON = 1e-5

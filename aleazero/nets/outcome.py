@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from aleazero.errors import ConfigError, ContractError
-from aleazero.games.base import Game
-from aleazero.nets.config import counts_wins
+from aleazero.games.base import Game, counts_wins
 from aleazero.settings import Settings, clash
 
 Columns = NDArray[np.float64]

@@ -101,10 +101,10 @@ class SeenStates:
         if isinstance(game, KernelGame):
             self.states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
             seen = (self.over, self.viewers, self.phases, self.features, self.returns, self.points)
-            _look_of(game, points)(self.states, *seen)
+            _see_of(game, points)(self.states, *seen)
         else:
             self.states = states
-            self._look_at_objects()
+            self._see_objects()
         most = len(game.info.phases) - 1
         if rows and most and not 0 <= self.phases.min() <= self.phases.max() <= most:
             got = f"{self.phases.min()} to {self.phases.max()}"
@@ -114,7 +114,7 @@ class SeenStates:
         if bad is not None:
             raise ContractError(f"{game.name}: a game ended with returns {finals[bad[0]].tolist()}, expected {bad[1]}")
 
-    def _look_at_objects(self) -> None:
+    def _see_objects(self) -> None:
         for row, state in enumerate(self.states):
             self.over[row] = state.is_terminal()
             self.returns[row] = state.returns()
@@ -132,26 +132,26 @@ def require_phases(phases: int, game: Game) -> None:
         raise ConfigError(f"net.phases is {phases}, expected {expected}")
 
 
-def _look_of(game: KernelGame, points: bool) -> Any:
-    """A game's compiled look at states between turns, made once per game.
+def _see_of(game: KernelGame, points: bool) -> Any:
+    """Return the compiled ``see`` of a game, made once per game.
 
     Compiled features have no bounds checks, so some are written in plain Python first.
     """
 
     def make(kernels: Kernels) -> Any:
         check_features(game)
-        return make_look(kernels, points)
+        return make_see(kernels, points)
 
     return loop_of(game, "ends", make, points)
 
 
-def make_look(kernels: Kernels, points: bool) -> Any:
-    """The look of one game: ``look(states, over, viewers, phases, features, returns, points)``."""
+def make_see(kernels: Kernels, points: bool) -> Any:
+    """Make ``see(states, over, viewers, phases, features, returns, points)`` of a game."""
     kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
     phase_of = kernels.phase
     points_of = kernels.words["points"] if points else kernels.returns
 
-    def look(states: Any, over: Any, viewers: Any, phases: Any, features: Any, returns: Any, points_out: Any) -> int:
+    def see(states: Any, over: Any, viewers: Any, phases: Any, features: Any, returns: Any, points_out: Any) -> int:
         for row in range(len(states)):
             state = states[row]
             over[row] = kind_of(state) == TERMINAL
@@ -164,4 +164,4 @@ def make_look(kernels: Kernels, points: bool) -> Any:
                 tell(state, viewers[row], features[row])
         return 0
 
-    return look
+    return see

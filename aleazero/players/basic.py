@@ -15,31 +15,31 @@ from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
 from aleazero.games.base import ESTIMATE, Game, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, points_of
 from aleazero.games.registry import import_file
 from aleazero.native.random import unit
 from aleazero.oracles.oracle import Oracle, best_of
-from aleazero.players.player import Allowed, Player, Thinker, own_seed
+from aleazero.players.player import Allowed, BasePlayer, Player, own_seed
 from aleazero.players.search import PlanPlayer
 
 
-class RandomPlayer(Thinker):
+class RandomPlayer(BasePlayer):
     """Any legal action, each with the same chance."""
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
         """An action by lot."""
         return [
-            by_lot(some or state.legal_actions(), own_seed(state, seed))
+            choose_uniformly(some or state.legal_actions(), own_seed(state, seed))
             for state, seed, some in zip(states, seeds, allowed, strict=True)
         ]
 
 
-def by_lot(actions: Sequence[int], key: int) -> int:
+def choose_uniformly(actions: Sequence[int], key: int) -> int:
     """One of some actions, each with the same chance; ``key`` is 64 random bits."""
     return actions[int(unit(key) * len(actions))]
 
 
-class PlayoutPlayer(Thinker):
+class PlayoutPlayer(BasePlayer):
     """Draws from the game's own playout policy, as the playouts of ``rollout`` do."""
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
@@ -63,7 +63,7 @@ def has_playout(game: Game) -> bool:
     return hasattr(getattr(game.new_initial_state(), "wrapped", None), "playout_action")
 
 
-class OwnPlayer(Thinker):
+class UserPlayer(BasePlayer):
     """A player that a user wrote: its actions are checked, and its errors are one line."""
 
     selects_canonical = False
@@ -112,10 +112,10 @@ def read_player(path: str, name: str, game: Game) -> Player:
         found = _called(called, getattr, made, "select", None)
     if not callable(found):
         raise ConfigError(f"{called} is no player, expected a function of (state, seed), or a class with select")
-    return OwnPlayer(found, called)
+    return UserPlayer(found, called)
 
 
-def own_player(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
+def player_of_kit(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
     """A player that a game's kit makes: a ``Player``, or a function of (state, seed) that returns an action."""
     made = _called(name, make, *arguments)
     if hasattr(made, "select_many"):
@@ -123,7 +123,7 @@ def own_player(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
         return found
     if not callable(made):
         raise ConfigError(f"the kit made {made!r} of {name}, expected a player, or a function of (state, seed)")
-    return OwnPlayer(made, name)
+    return UserPlayer(made, name)
 
 
 def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -138,7 +138,7 @@ def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         raise ConfigError(f"player {name} raised {type(error).__name__}: {error}{where}") from error
 
 
-class OraclePlayer(Thinker):
+class OraclePlayer(BasePlayer):
     """The action of the highest exact value among those allowed; of those that tie, the lowest id."""
 
     def __init__(self, oracle: Oracle) -> None:
@@ -187,15 +187,15 @@ class Points:
     def __call__(self, states: Sequence[State]) -> tuple[Any, Any]:
         """Equal logits; values in seats relative to the viewer."""
         game = states[0].game
-        values = np.array([np.roll(worth(state), -state.viewer()) for state in states])
+        values = np.array([np.roll(value_in_points(state), -state.viewer()) for state in states])
         return np.zeros((len(states), game.num_actions)), values
 
     def ended(self, states: Sequence[State]) -> NDArray[np.float64]:
         """Values of the ends of a game, by player."""
-        return np.array([worth(state) for state in states])
+        return np.array([value_in_points(state) for state in states])
 
 
-def worth(state: State) -> NDArray[np.float64]:
+def value_in_points(state: State) -> NDArray[np.float64]:
     """The return so far, by player, plus the player's own points minus the mean of the others'.
 
     At an end the return stands in for the player's own points: a win is worth as much as the points that it takes.
@@ -210,22 +210,13 @@ def worth(state: State) -> NDArray[np.float64]:
     return found
 
 
-def points_of(state: State) -> NDArray[np.float64] | None:
-    """What the game's own ``points`` say, by player; None in a game that has none."""
-    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
-        return None
-    points = np.zeros(state.game.num_players)
-    state.game.kernels.words["points"](state.vector, points)
-    return points
-
-
 TYPED: Final = "type a move by name, by the name's last part, or by id"
 """What a person is asked for."""
 SHOWN: Final = 20
 """Names of actions in a question, at most."""
 
 
-class HumanPlayer(Thinker):
+class HumanPlayer(BasePlayer):
     """Asks on the terminal, on stderr, and asks again after nonsense; the end of input is an ``EOFError``."""
 
     selects_canonical = False
@@ -240,35 +231,34 @@ class HumanPlayer(Thinker):
     def _ask(self, state: State, allowed: Sequence[int]) -> int:
         self._write(f"\n{state}\n")
         while True:
-            self._write(f"player {state.current_player()}, your move ({names_of(state, allowed)}):\n> ")
+            self._write(f"player {state.current_player()}, your move ({action_names(state, allowed)}):\n> ")
             word = self._read()
             try:
-                return understood(state, word, allowed)
+                return read_move(state, word, allowed)
             except AleaZeroError as error:
                 self._write(f"{error if word.strip() else TYPED}\n")
 
 
-def names_of(state: State, actions: Sequence[int]) -> str:
+def action_names(state: State, actions: Sequence[int]) -> str:
     """The names of some actions, the first of many."""
     return ", ".join(map(state.action_to_string, actions[:SHOWN])) + (", …" if len(actions) > SHOWN else "")
 
 
-def understood(state: State, word: str, allowed: Sequence[int] | None = None) -> int:
+def read_move(state: State, word: str, allowed: Sequence[int] | None = None) -> int:
     """The action of a name, a name's last part or an id, equivalents too; an error where it may not be played.
 
     Names go before ids: in Yatzy, 5 is keep-5 where that can be played, not the action of that number.
     """
-    typed = move_of(state, word)
+    typed = find_move(state, word)
     state.child(typed)  # raises where it is illegal
     action = state.canonical_action(typed)
     if allowed is not None and action not in allowed:
-        raise IllegalActionError(
-            f"{state.game.name}: {state.action_to_string(action)} is not allowed, expected {names_of(state, allowed)}"
-        )
+        name, expected = state.action_to_string(action), action_names(state, allowed)
+        raise IllegalActionError(f"{state.game.name}: {name} is not allowed, expected {expected}")
     return action
 
 
-def move_of(state: State, word: str) -> int:
+def find_move(state: State, word: str) -> int:
     """The action or outcome of a name, of a name's last part if only one name ends so, or of an id."""
     return state.string_to_action(_in_full(state, word.strip()))
 

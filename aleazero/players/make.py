@@ -165,11 +165,11 @@ def _oracle(game: Game, settings: dict[str, Any], threads: int) -> Player:
 
 
 def _of_kit(game: Game, spec: PlayerSpec) -> Player:
-    from aleazero.players.basic import own_player
+    from aleazero.players.basic import player_of_kit
 
     if spec.kind not in kit_of(game).players:
         raise ConfigError(f"no player {spec.kind!r}, {nearest(spec.kind, [*_MAKERS, *kit_of(game).players])}")
-    return own_player(kit_of(game).players[spec.kind], game, spec.settings, name=f"{spec.kind} of {game.name}")
+    return player_of_kit(kit_of(game).players[spec.kind], game, spec.settings, name=f"{spec.kind} of {game.name}")
 
 
 def _search(game: Game, settings: dict[str, Any], threads: int) -> Player:

@@ -40,7 +40,7 @@ class Player(Protocol):
         """Return the search or plan by which ``select`` chooses with this seed; None for a player that has none."""
 
 
-class Thinker(ABC):
+class BasePlayer(ABC):
     """A player whose forced moves cost nothing."""
 
     selects_canonical = True

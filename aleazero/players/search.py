@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import NONE, Game, State
 from aleazero.players.champions import CHAMPION, champion_path
-from aleazero.players.player import Allowed, Thinker, own_seed
+from aleazero.players.player import Allowed, BasePlayer, own_seed
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
 from aleazero.search.evaluator import Evaluator, Rollout, evaluate_batch, resolve_evaluator
 from aleazero.search.forest import Forest
@@ -32,7 +32,7 @@ LEAVES: Final = 4_000_000
 """Leaves that they may have together: what keeps their memory below a few gigabytes."""
 
 
-class SearchPlayer(Thinker):
+class SearchPlayer(BasePlayer):
     """Plays the most visited action of a search; the number of threads changes its speed only.
 
     ``timed`` allows ``max_seconds`` in the config: such a player does not repeat its actions.
@@ -73,7 +73,7 @@ def _best(result: SearchResult) -> int:
 KEPT_PLANS: Final = 256
 
 
-class PlanPlayer(Thinker):
+class PlanPlayer(BasePlayer):
     """Plays the best action of a plan; ``settings`` are those of ``Planner``."""
 
     def __init__(self, game: Game, evaluator: Any, settings: Mapping[str, Any]) -> None:
@@ -144,7 +144,7 @@ class PlanPlayer(Thinker):
 DUMMY: Final = "dummy"
 
 
-class DummyNet:
+class ZeroNet:
     """A network that knows nothing: equal logits, and values of zero."""
 
     afterstates = NONE
@@ -190,7 +190,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
     if path == DUMMY:
         if inference is not None:
             raise ConfigError(f"is {inference!r}, expected none: {DUMMY} computes nothing", field="inference")
-        return DummyNet(game)
+        return ZeroNet(game)
     if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
     from aleazero.nets.inference import load_net
@@ -200,7 +200,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
     return net
 
 
-class NetPlayer(Thinker):
+class NetPlayer(BasePlayer):
     """The allowed action of the network's highest logit; of those that tie, the lowest id."""
 
     def __init__(self, net: Evaluator, game: Game) -> None:

@@ -69,13 +69,9 @@ class Origin(BaseModel):
         info = game.info
         if spec is None and game.name not in game_names():
             raise ReplayError(f"{game.name} is not known by name, expected what it was loaded by, path/file.py:NAME")
-        try:
-            params = json.loads(json.dumps(game.params, allow_nan=False))
-        except (TypeError, ValueError) as error:
-            raise ReplayError(f"{game!r}: parameters must be JSON to be stored, got one that is not: {error}") from None
         return cls(
             game=spec or game.name,
-            params=params,
+            params=game.json_params(ReplayError),
             rules_version=info.version,
             observation_schema=info.observation_schema,
             model=model,

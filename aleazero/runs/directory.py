@@ -144,7 +144,7 @@ class Iteration:
 
 
 @dataclass
-class Plan:
+class Schedule:
     """Settings that may change and that the rest of a run was planned by; where they are others, it is planned anew."""
 
     __pydantic_config__ = STRICT
@@ -154,7 +154,7 @@ class Plan:
     final_reference_games: int
 
     @classmethod
-    def of(cls, config: RunConfig) -> Plan:
+    def of(cls, config: RunConfig) -> Schedule:
         """What settings ask for."""
         evaluate = config.evaluate
         return cls(config.iterations, config.minutes, evaluate.final_pairs, evaluate.final_reference_games)
@@ -181,7 +181,7 @@ class Manifest:
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     settings: str
     """A hash of the settings that may not change."""
-    plan: Plan
+    plan: Schedule
     rounds: Annotated[int, Field(ge=1)] | None = None
     """Of the afterstate recipe in all; None while that is measured."""
     seeds: str | None = None
@@ -192,8 +192,8 @@ class Manifest:
     @classmethod
     def of(cls, config: RunConfig, game: Game) -> Manifest:
         """Of a run that has not begun."""
-        return cls(FORMAT, VERSION, config.game, config.params, rules_of(config.game, game), config.recipe,
-                   config.seed, settings_hash(config), Plan.of(config), config.rounds,
+        return cls(FORMAT, VERSION, config.game, config.params, rules_id(config.game, game), config.recipe,
+                   config.seed, settings_hash(config), Schedule.of(config), config.rounds,
                    seeds_of(config))  # fmt: skip
 
     @classmethod
@@ -246,7 +246,7 @@ class RunDirectory:
         """The network of an iteration."""
         return self.path / "models" / f"{iteration:04}.safetensors"
 
-    def network(self, iteration: int) -> Path:
+    def checked_model(self, iteration: int) -> Path:
         """The network of an iteration that wrote one, if its file is still the same."""
         path, wrote = self.model(iteration), self.manifest.iterations[iteration - 1].model
         found = file_hash(path, RunError)
@@ -303,7 +303,7 @@ def open_directory(path: Path, config: RunConfig | None, game: Game | None = Non
             config = held if config is None else config
             game = game or check_config(config, str(path / CONFIG))
             _require_same(path, manifest, held, config, game)
-            _plan_anew(manifest, config)
+            _reschedule(manifest, config)
         else:
             assert config is not None
             game = game or config.check()
@@ -369,7 +369,7 @@ def settings_hash(config: RunConfig) -> str:
     return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def rules_of(spec: str, game: Game) -> str:
+def rules_id(spec: str, game: Game) -> str:
     """The version of the rules, and where they are a user's own file, its hash."""
     file = Path(spec.partition(":")[0])
     if file.suffix != ".py":
@@ -419,7 +419,7 @@ def _require_this_version(path: Path, manifest: Manifest) -> None:
 
 
 def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunConfig, game: Game) -> None:
-    rules = rules_of(config.game, game)
+    rules = rules_id(config.game, game)
     for name, had, got in (("game", manifest.game, config.game), ("params", manifest.params, config.params),
                            ("rules", manifest.rules, rules), ("recipe", manifest.recipe, config.recipe)):  # fmt: skip
         if had != got:
@@ -437,9 +437,9 @@ def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunCo
         )
 
 
-def _plan_anew(manifest: Manifest, config: RunConfig) -> None:
+def _reschedule(manifest: Manifest, config: RunConfig) -> None:
     """What is to be done by settings that changed: more iterations and rounds, or another look at the champion."""
-    had, plan = manifest.plan, Plan.of(config)
+    had, plan = manifest.plan, Schedule.of(config)
     done, wanted = len(manifest.iterations), plan.iterations
     if config.rounds is not None:
         manifest.rounds = config.rounds

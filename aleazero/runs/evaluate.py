@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aleazero.errors import ConfigError, RunError, nearest
-from aleazero.evaluation.ratings import PairResult, rate_players
+from aleazero.evaluation.ratings import PairResult, connected, rate_players
 from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import (
     NAMES,
@@ -25,7 +25,7 @@ from aleazero.nets.tables import has_board
 from aleazero.nets.values import NetValues
 from aleazero.processes import Pool
 from aleazero.runs.directory import NOTES, RunDirectory
-from aleazero.runs.recipes import Tell
+from aleazero.runs.recipes import PhaseProgress
 from aleazero.untrusted import parse_json, read_regular
 
 ANCHORS: Final = ("oracle", "random")
@@ -44,7 +44,9 @@ def require_opponents(run: RunDirectory, game: Game) -> None:
             raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, known)} in {game!r}")
 
 
-def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
+def measure(
+    run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, tell: PhaseProgress
+) -> dict[str, Any]:
     """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
     config = run.config.evaluate
     strength = _meet(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
@@ -55,7 +57,7 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Po
         results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
     _add(results, _native(run, game, iteration, config.reference_games, iteration, pool))
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
-        values = NetValues.load(run.network(iteration), game)
+        values = NetValues.load(run.checked_model(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
@@ -66,7 +68,7 @@ def measure(run: RunDirectory, game: Game, iteration: int, player: str, pool: Po
     return results
 
 
-def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tell: Tell) -> dict[str, Any]:
+def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tell: PhaseProgress) -> dict[str, Any]:
     """Measure the champion once more when the run is over: in more games, on luck that nothing was measured on."""
     config, champion = run.config.evaluate, run.manifest.champion
     assert champion is not None
@@ -78,8 +80,8 @@ def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tel
     return results
 
 
-def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool, tell: Tell, *,
-          regret: bool = False) -> StrengthReport:  # fmt: skip
+def _meet(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool,
+          tell: PhaseProgress, *, regret: bool = False) -> StrengthReport:  # fmt: skip
     """Pairs of games against the fixed opponents."""
     config = run.config.evaluate
     against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
@@ -111,7 +113,7 @@ def _native(run: RunDirectory, game: Game, network: int, games: int, luck: int, 
     if run.config.recipe != "afterstate" or not games:
         return {}
     seed = stream_key(EVALUATIONS, run.config.seed, luck)
-    found = measure_values(run.network(network), game, games=games, seed=seed, threads=pool.count)
+    found = measure_values(run.checked_model(network), game, games=games, seed=seed, threads=pool.count)
     if "won" in found:
         found = {"opponents": {"oracle": found.pop("won")}, **found}
     if "regret" in found:
@@ -146,7 +148,7 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
     anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)
     if anchor is None:
         return []
-    wanted = _connected(results, anchor)
+    wanted = connected(results, anchor)
     return [one.to_dict() for one in rate_players([r for r in results if r.first in wanted], anchor)]
 
 
@@ -166,13 +168,3 @@ def _scores(table: Mapping[str, int]) -> list[float]:
     if not sum(table.values()) <= MOST_PAIRS:
         raise ValueError(f"its pairs are more than {MOST_PAIRS:,}")
     return [float(score) for score, count in table.items() for _ in range(count)]
-
-
-def _connected(results: list[PairResult], anchor: str) -> set[str]:
-    """Whoever met the anchor, or somebody who did, and so on."""
-    found = {anchor}
-    while True:
-        more = {name for one in results if {one.first, one.second} & found for name in (one.first, one.second)} - found
-        if not more:
-            return found
-        found |= more

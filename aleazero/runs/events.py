@@ -122,7 +122,7 @@ def write_scalars(path: Path) -> None:
     write_file(path / SCALARS, out.getvalue(), RunError)
 
 
-def write_board(path: Path) -> Path | None:
+def write_tensorboard(path: Path) -> Path | None:
     """Write the same numbers for TensorBoard; return the folder, or None if TensorBoard is not installed."""
     try:
         from tensorboard.summary import Writer

@@ -21,7 +21,7 @@ from aleazero.processes import Pool
 from aleazero.replay.window import Window, shard_paths
 from aleazero.runs.directory import Iteration, RunDirectory, require_no_links
 from aleazero.runs.evaluate import measure, measure_champion, require_opponents
-from aleazero.runs.events import interrupted, read_events, write_board, write_scalars
+from aleazero.runs.events import interrupted, read_events, write_scalars, write_tensorboard
 from aleazero.runs.recipes import make_recipe
 
 GATE, EVALUATE, FINAL = "gate", "evaluate", "final"
@@ -76,7 +76,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     prune(run, number)
                     write_scalars(run.path)
                     require_no_links(run.path)
-                    write_board(run.path)
+                    write_tensorboard(run.path)
     except (Exception, KeyboardInterrupt) as error:
         with contextlib.suppress(RunError):  # a full disk is told by who met it first
             told = {"during": {**during, "seconds": time.monotonic() - began}} if during else {}
@@ -89,7 +89,7 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 
 def player_of(run: RunDirectory, iteration: int) -> str:
     """The text of the player that an iteration's network is."""
-    return f"net:{run.network(iteration)}" + (f",{run.config.play}" if run.config.play else "")
+    return f"net:{run.checked_model(iteration)}" + (f",{run.config.play}" if run.config.play else "")
 
 
 def prune(run: RunDirectory, newest: int) -> None:
@@ -116,10 +116,10 @@ def prune(run: RunDirectory, newest: int) -> None:
 def _require_networks(run: RunDirectory) -> None:
     """Refuse to go on without a network that will be judged, or challenged, before anything is learnt."""
     if run.manifest.champion is not None:
-        run.network(run.manifest.champion)
+        run.checked_model(run.manifest.champion)
     written = [one for one in run.manifest.iterations if one.model is not None]
     if written and not {GATE, EVALUATE} <= set(written[-1].done):
-        run.network(written[-1].number)
+        run.checked_model(written[-1].number)
 
 
 def _judging(run: RunDirectory, number: int) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ SAVED_EVERY: Final = 30.0
 NOT_OURS: Final = "the fit would not be the run's"
 TOLD: Final = 20
 """How often an iteration's learning is told in the events."""
-Tell = Callable[[int, int | None, str], None]
+PhaseProgress = Callable[[int, int | None, str], None]
 """Called with how much of a phase is done, of how much (None while that is measured), and a note."""
 
 
@@ -44,7 +44,7 @@ class Recipe(Protocol):
     def phases(self) -> tuple[str, ...]:
         """In their order; behind the last one the iteration's network is there."""
 
-    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         """Do a phase, and tell what it came to: only what is the same when it is done again."""
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class Afterstate:
         self._seconds = 0.0
         self._state = run.path / "learning" / "state.safetensors"
 
-    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         """Learn until the iteration's last round, and write the network."""
         if self._learner is None:
             self._learner = make_learner(self._game, self.run.config.learning(self._game), self._workers)
@@ -167,14 +167,14 @@ class Alphazero:
         self._pool = pool
         self._require_files()
 
-    def do(self, phase: str, iteration: int, tell: Tell) -> dict[str, Any]:
+    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         """Play, or fit."""
         return self._play(iteration, tell) if phase == SELFPLAY else self._fit(iteration, tell)
 
     def close(self) -> None:
         """Do nothing: the pool belongs to the run."""
 
-    def _play(self, iteration: int, tell: Tell) -> dict[str, Any]:
+    def _play(self, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         whose = self._whose(self._config.actor, iteration)
         games = self._games(iteration)
         began, evaluations, decisions, played = time.perf_counter(), 0, 0, 0
@@ -185,7 +185,7 @@ class Alphazero:
             spent = max(1e-9, time.perf_counter() - began)
             tell(done, of, f"{played / spent:,.1f} games/s, {evaluations / spent:,.0f} evaluations/s")
 
-        net = "dummy" if whose is None else str(self.run.network(whose))
+        net = "dummy" if whose is None else str(self.run.checked_model(whose))
         play_games(self._pool, self._game, net, games, self.run.replay, self._config.selfplay,
                    spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
                    inference=self._config.inference, on_game=on_game)  # fmt: skip
@@ -195,7 +195,7 @@ class Alphazero:
                                 decisions=decisions)  # fmt: skip
         return {"games": games, "network": whose}
 
-    def _fit(self, iteration: int, tell: Tell) -> dict[str, Any]:
+    def _fit(self, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
         whose = self._whose(self._config.start, iteration)
         if whose is not None:
             self._require_state(whose)
@@ -210,7 +210,7 @@ class Alphazero:
         if len(window):  # else the fit says so
             self._require_own_games(window, iteration)
         summary = fit(self._game, window, self.run.model(iteration), config,
-                      start=None if whose is None else self.run.network(whose), progress=progress)  # fmt: skip
+                      start=None if whose is None else self.run.checked_model(whose), progress=progress)  # fmt: skip
         told = asdict(summary)
         self.run.events.add("fit", iteration=iteration, **told)
         return {"step": summary.step, "samples": summary.samples, "start_network": whose}
@@ -221,7 +221,7 @@ class Alphazero:
         if iteration > self.run.config.iterations:
             return
         if (actor := self._whose(self._config.actor, iteration)) is not None:
-            self.run.network(actor)
+            self.run.checked_model(actor)
         if (start := self._whose(self._config.start, iteration)) is not None:
             self._require_state(start)
 
@@ -229,7 +229,7 @@ class Alphazero:
         """Refuse a network without the state that training had there: it would not go on as it was."""
         from aleazero.training.trainer import read_state, state_path
 
-        path = self.run.network(iteration)
+        path = self.run.checked_model(iteration)
         try:
             if not read_state(path, *read_checkpoint(path)):
                 raise CheckpointError(f"{state_path(path)} is gone, expected it beside the network")

@@ -43,7 +43,7 @@ def summary_of(path: Path) -> dict[str, Any]:
         ),
         "bytes": disk_use(path)["all"],
     }
-    return {**data, "lines": in_lines(data)}
+    return {**data, "lines": summary_lines(data)}
 
 
 def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def disk_use(path: Path) -> dict[str, int]:
     return {**found, "all": sum(found.values())}
 
 
-def in_lines(data: Mapping[str, Any]) -> dict[str, str]:
+def summary_lines(data: Mapping[str, Any]) -> dict[str, str]:
     """The same as a small table: what, and how much."""
     done, of = data["iterations"]["done"], data["iterations"]["of"]
     state = "finished" if data["finished"] else "not finished"

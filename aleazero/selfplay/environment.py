@@ -24,7 +24,7 @@ from aleazero.errors import ConfigError, GameError, IllegalActionError, Position
 from aleazero.games.base import TERMINAL_PLAYER, Game, State
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import AGENT_EPISODES, EPISODE_NUMBERS, RANDOM_AGENT, check_seed, stream_key
-from aleazero.players.basic import RandomPlayer, by_lot
+from aleazero.players.basic import RandomPlayer, choose_uniformly
 from aleazero.players.make import make_player
 from aleazero.players.player import Player
 from aleazero.players.search import NetPlayer
@@ -231,7 +231,7 @@ class RandomAgent(_Lucky):
         """An action by lot."""
         allowed = allowed_by(seen.legal_action_mask, self._game)
         self._count += 1
-        return by_lot(allowed, stream_key(RANDOM_AGENT, self._seed, seen.current_player, self._count))
+        return choose_uniformly(allowed, stream_key(RANDOM_AGENT, self._seed, seen.current_player, self._count))
 
 
 class NetAgent(Agent):

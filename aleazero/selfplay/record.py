@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ReplayError
-from aleazero.games.base import State
-from aleazero.nets.config import counts_wins
-from aleazero.players.basic import points_of
+from aleazero.games.base import State, counts_wins
+from aleazero.games.kernel import points_of
 
 SAMPLES: Final = "samples"
 SHAPES: Final[dict[str, tuple[type[np.generic], tuple[str, ...]]]] = {

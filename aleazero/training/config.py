@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from aleazero.games.base import Game
+from aleazero.games.base import Game, counts_wins
 from aleazero.games.kernel import KernelGame
-from aleazero.nets.config import NetConfig, ValueNetConfig, counts_wins
+from aleazero.nets.config import NetConfig, ValueNetConfig
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.tables import has_board
 from aleazero.settings import Settings

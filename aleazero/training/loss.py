@@ -12,7 +12,7 @@ from aleazero.training.config import TrainConfig
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TargetBatch:
     """A batch as tensors, with the targets of its values."""
 
     observations: Tensor
@@ -46,7 +46,7 @@ class Losses:
         return config.policy_weight * self.policy + values + config.margin_weight * self.margin
 
 
-def losses(heads: Tensor, lesson: Lesson, shape: NetShape, net: NetConfig, scale: ValueScale) -> Losses:
+def losses(heads: Tensor, lesson: TargetBatch, shape: NetShape, net: NetConfig, scale: ValueScale) -> Losses:
     """The losses of a batch."""
     actions, players = shape.actions, shape.players
     logits = heads[:, :actions].masked_fill(~lesson.legal_masks, -torch.inf)

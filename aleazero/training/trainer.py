@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.files import os_errors_as, write_file
-from aleazero.games.base import Game
+from aleazero.games.base import Game, counts_wins
 from aleazero.native.random import FIT_SAMPLES, stream_key
 from aleazero.nets.checkpoint import (
     PolicyValueInfo,
@@ -25,12 +25,12 @@ from aleazero.nets.checkpoint import (
     weight_shapes,
     write_checkpoint,
 )
-from aleazero.nets.config import NetShape, ValueScale, counts_wins
+from aleazero.nets.config import NetShape, ValueScale
 from aleazero.nets.inference import Net
 from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.replay.window import Batch, Rows, Sampler, Window
 from aleazero.training.config import TrainConfig
-from aleazero.training.loss import Lesson, losses
+from aleazero.training.loss import TargetBatch, losses
 from aleazero.training.targets import exact_targets, tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
@@ -191,11 +191,11 @@ class Trainer:
             group["lr"] = config.learning_rate * share
         return config.learning_rate * share
 
-    def _lesson(self, batch: Batch, targets: NDArray[np.float32]) -> Lesson:
+    def _lesson(self, batch: Batch, targets: NDArray[np.float32]) -> TargetBatch:
         def tensor(array: NDArray[Any]) -> torch.Tensor:
             return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-        return Lesson(
+        return TargetBatch(
             observations=tensor(batch.observations),
             legal_masks=tensor(batch.legal_masks),
             policies=tensor(batch.policies),
@@ -205,7 +205,7 @@ class Trainer:
             afterstate=tensor(batch.afterstate),
         )
 
-    def _step(self, lesson: Lesson) -> tuple[dict[str, float], NDArray[np.float32]]:
+    def _step(self, lesson: TargetBatch) -> tuple[dict[str, float], NDArray[np.float32]]:
         """Learn from a batch: its losses, and the errors of the values by row."""
         found = losses(self.body(lesson.observations), lesson, self.shape, self.net, self.values)
         total = found.total(self.config)

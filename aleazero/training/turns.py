@@ -62,7 +62,7 @@ def blank(lanes: int, carried: int) -> Played:
     return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
 
 
-class Asked:
+class AnyEvaluator:
     """Stands for an evaluator that values all that lies at the end of a turn."""
 
     afterstates = ESTIMATE
@@ -93,7 +93,7 @@ class PlannedLanes:
 
     def _graph(self, root: State) -> Graph:
         """The arrays of the graph of one turn."""
-        settings = (root, horizon_at(root, "turn", self.plies), Asked(), MOST_NODES, 0)
+        settings = (root, horizon_at(root, "turn", self.plies), AnyEvaluator(), MOST_NODES, 0)
         compiled = isinstance(self.game, KernelGame)
         graph = CompiledGraph(*settings, self._room) if compiled else PlainGraph(*settings)
         try:
@@ -215,7 +215,7 @@ def play_lanes(
     chosen: Any,
     explored: Any,
 ) -> None:
-    """What ``PlannedLanes.play`` does, over graphs that lie side by side: a lane's begin at ``first_nodes[lane]``."""
+    """Do what ``PlannedLanes.play_turns`` does, over graphs side by side: a lane's begin at ``first_nodes[lane]``."""
     players, more = worth.shape[1], carried.shape[1]
     for lane in range(len(movers)):
         node, end, edge = first_nodes[lane], first_nodes[lane + 1], first_edges[lane]

@@ -33,7 +33,7 @@ from aleazero.search.plan.graph import plan_settings
 from aleazero.search.plan.horizon import NO_LIMIT, horizon_at
 from aleazero.search.plan.loop import GROW, SOLVED, make_expansion, one_turn
 from aleazero.training import turns
-from aleazero.training.turns import Asked, Ints, PlannedLanes, Played, TurnPlayer, Values, blank, play_lanes
+from aleazero.training.turns import AnyEvaluator, Ints, PlannedLanes, Played, TurnPlayer, Values, blank, play_lanes
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
 """Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
@@ -134,7 +134,7 @@ class CompiledLanes:
     def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
         """Where turns from these states can end; the graphs are kept for ``play_turns``."""
         info, lanes = self.game.info, len(states)
-        settings = plan_settings(self._horizon, Asked(), turns.MOST_NODES, 0)
+        settings = plan_settings(self._horizon, AnyEvaluator(), turns.MOST_NODES, 0)
         scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
         room, rows = self._room, np.ascontiguousarray(states, np.int64)
         graph = self._graph(lanes * self._nodes + room, lanes * self._edges + self._more, room)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runs"))  # for sma
 from small_runs import AFTERSTATE
 
 from aleazero.cli.main import app
-from aleazero.cli.verbs.train import in_words
+from aleazero.cli.verbs.train import phase_line
 
 
 def invoke(*words):
@@ -192,4 +192,4 @@ def test_a_finished_run_is_extended(config, finished, tmp_path):
 )  # fmt: skip
 def test_a_gate_is_told_in_what_decides(more, said):
     score = {"mean": 0.525, "low": 0.51, "high": 0.54}
-    assert in_words("gate", {"promoted": True, "pairs": 1200, "score": score, **more}) == said
+    assert phase_line("gate", {"promoted": True, "pairs": 1200, "score": score, **more}) == said

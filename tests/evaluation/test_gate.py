@@ -13,7 +13,7 @@ import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.gate import gate_seeds, run_gate
 from aleazero.evaluation.gate_rules import GateConfig
-from aleazero.evaluation.match import hash_of, load_seed_set
+from aleazero.evaluation.match import load_seed_set, seeds_hash
 
 PIG = aleazero.load_game("pig", target=15)
 FEW = GateConfig(pairs=40)
@@ -91,7 +91,7 @@ def test_names_stand_for_players_and_sets_for_files(tmp_path):
     config = GateConfig(rule="fixed", pairs=12, seed_set=str(file))
     report = run_gate(PIG, "greedy", "random", config, names=("net 7", "net 5"), replays=1)
     assert (report.data["candidate"], report.data["champion"]) == ("net 7", "net 5")
-    assert report.data["seeds"] == {"from": "mine.txt", "count": 12, "sha256": hash_of(range(1, 13))}
+    assert report.data["seeds"] == {"from": "mine.txt", "count": 12, "sha256": seeds_hash(range(1, 13))}
     assert str(tmp_path) not in report.to_bytes().decode()
     assert report.games.games[0].players == ("net 7", "net 5")
     assert report.games.games[1].players == ("net 5", "net 7")

@@ -13,7 +13,7 @@ from aleazero.evaluation.match import game_seeds, play_match, seat_seed
 from aleazero.games.yatzy.card import AVAIL, BOARD, BOARDS, IN_HAND, REROLLS, multiset
 from aleazero.games.yatzy.rules import KEPT, event_dice
 from aleazero.players.make import make_player
-from aleazero.players.player import Thinker
+from aleazero.players.player import BasePlayer
 
 MATCHES = {
     "pig": ({}, ("search:sims=30", "plan:horizon=turn,evaluator=rollout")),
@@ -82,7 +82,7 @@ def test_the_record_replays_with_the_played_luck():
     assert game.returns == state.returns()
 
 
-class Prophet(Thinker):
+class Prophet(BasePlayer):
     """Keeps by lot, foretells its next hand as if its seed were that of the dice, and counts how often it is right."""
 
     def __init__(self, dice_seed=None):

@@ -9,7 +9,7 @@ import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.match import game_seeds, play_rotation
 from aleazero.evaluation.pairs import PairTable, open_pairs, play_pairs, points_by_player, seatings
-from aleazero.players.player import Thinker
+from aleazero.players.player import BasePlayer
 
 PIG = aleazero.load_game("pig", target=15)
 
@@ -70,7 +70,7 @@ def test_a_worker_says_what_is_wrong():
         play_pairs(PIG, "random", "random", [])
 
 
-class Watcher(Thinker):
+class Watcher(BasePlayer):
     def __init__(self):
         self.seeds = set()
 

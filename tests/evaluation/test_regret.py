@@ -5,14 +5,14 @@ import json
 import pytest
 
 import aleazero
-from aleazero.evaluation.regret import Group, Judged, measure_regret
+from aleazero.evaluation.regret import JudgedDecision, RegretSummary, measure_regret
 from aleazero.evaluation.yatzy.positions import classify, load_set, solitaire
 from aleazero.oracles.oracle import require_oracle
 from aleazero.players.make import make_player
-from aleazero.players.player import Thinker
+from aleazero.players.player import BasePlayer
 
 
-class Worst(Thinker):
+class Worst(BasePlayer):
     """Takes the worst action."""
 
     def __init__(self, judge):
@@ -135,7 +135,7 @@ def test_no_positions_and_illegal_actions_are_refused(states, judge):
     with pytest.raises(aleazero.PositionError, match="got no positions"):
         measure_regret(make_player("random", solitaire()), [], judge)
 
-    class Cheat(Thinker):
+    class Cheat(BasePlayer):
         def choose(self, states, seeds, allowed):
             return [46 if state.vector[1] else 0 for state in states]
 
@@ -144,7 +144,7 @@ def test_no_positions_and_illegal_actions_are_refused(states, judge):
 
 
 def test_no_interval_of_regret_goes_below_nothing():
-    decisions = [Judged("", "", "", "", (), regret) for regret in (0.0, 0.0, 0.0, 0.0, 1.0)]
-    group = Group.of(decisions)
+    decisions = [JudgedDecision("", "", "", "", (), regret) for regret in (0.0, 0.0, 0.0, 0.0, 1.0)]
+    group = RegretSummary.of(decisions)
     assert group.regret.low < 0.0
     assert group.to_dict()["low"] == 0.0

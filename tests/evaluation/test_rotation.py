@@ -6,7 +6,7 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError
-from aleazero.evaluation.match import Tally, play_rotation
+from aleazero.evaluation.match import WinCounts, play_rotation
 
 
 def test_games_are_counted_for_each_player() -> None:
@@ -29,7 +29,7 @@ def test_the_same_player_against_itself_comes_out_even_when_it_is_deterministic(
 
 
 def test_ties_of_three() -> None:
-    tally = Tally()
+    tally = WinCounts()
     tally.add([0.25, 0.25, -0.5], 0)
     tally.add([0.25, 0.25, -0.5], 2)
     tally.add([-0.5, 1.0, -0.5], 1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.match import NAMED, fresh_seeds, hash_of, load_seed_set
+from aleazero.evaluation.match import NAMED, fresh_seeds, load_seed_set, seeds_hash
 
 
 def test_sets_by_name_hold_what_they_say():
@@ -49,7 +49,7 @@ def test_fresh_seeds_are_of_a_seed_and_an_iteration():
     assert fresh_seeds(1, 2, 5)[:3] == fresh_seeds(1, 2, 3)
     several = [fresh_seeds(1, 2, 50), fresh_seeds(1, 3, 50), fresh_seeds(2, 2, 50), load_seed_set("small")]
     assert len({seed for seeds in several for seed in seeds}) == 250
-    assert hash_of([1, 2]) != hash_of([12]) != hash_of([2, 1])
+    assert seeds_hash([1, 2]) != seeds_hash([12]) != seeds_hash([2, 1])
 
 
 def test_a_file_as_windows_writes_it(tmp_path):

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from aleazero.games.check_compiled import Difference, compare_twins, compile_kernels
+from aleazero.games.check_compiled import Difference, compare_with_plain, compile_kernels
 from aleazero.games.registry import load_game
 
 
@@ -21,7 +21,7 @@ def test_parameters_and_helpers_reach_the_compiled_kernels():
 def test_rows_are_counted_and_a_changed_kernel_is_found(monkeypatch):
     game = load_game("dice_game")
     rows = [game.state_from_text(text).vector for text in ("3", "3 rolling", "3 over")]
-    assert list(compare_twins(game, rows)) == [0, 1, 2]
+    assert list(compare_with_plain(game, rows)) == [0, 1, 2]
     honest = compile_kernels
 
     def lying(kernels):
@@ -29,5 +29,5 @@ def test_rows_are_counted_and_a_changed_kernel_is_found(monkeypatch):
 
     monkeypatch.setattr("aleazero.games.check_compiled.compile_kernels", lying)
     with pytest.raises(Difference) as difference:
-        list(compare_twins(game, rows))
+        list(compare_with_plain(game, rows))
     assert (difference.value.kernel, difference.value.got, difference.value.expected) == ("to_play", 1, 0)

@@ -51,7 +51,7 @@ def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
         "lanes": make_lane_loop(kernels),
         "selfplay": make_proceed(kernels),
         "replay": make_replay(kernels),
-        "ends": values.make_look(kernels, kernels.reads_points),
+        "ends": values.make_see(kernels, kernels.reads_points),
     }
     if has_board(game):
         shape = shape_of(game)

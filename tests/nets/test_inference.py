@@ -7,8 +7,9 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError
+from aleazero.games.base import counts_wins
 from aleazero.nets.checkpoint import PolicyValueInfo
-from aleazero.nets.config import NetConfig, NetShape, ValueScale, counts_wins
+from aleazero.nets.config import NetConfig, NetShape, ValueScale
 from aleazero.nets.inference import INFERENCES, Net
 from aleazero.nets.torch_nets import make_body, weights_of
 

@@ -12,10 +12,10 @@ from aleazero.players.basic import (
     OraclePlayer,
     Points,
     RandomPlayer,
+    action_names,
     greedy_player,
-    names_of,
-    understood,
-    worth,
+    read_move,
+    value_in_points,
 )
 
 
@@ -71,9 +71,9 @@ def test_greed_in_2048_takes_the_largest_merge():
 
 
 def test_points_count_where_returns_do_not():
-    assert worth(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.35, -0.35]
+    assert value_in_points(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.35, -0.35]
     alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
-    assert worth(alone).tolist() == [22.0]
+    assert value_in_points(alone).tolist() == [22.0]
 
 
 def test_greed_counts_what_it_takes_from_the_other(tmp_path):
@@ -96,7 +96,7 @@ def test_the_return_stands_in_for_points_at_the_end():
     won.play("roll 6")
     won.play("hold")
     assert won.is_terminal()
-    assert worth(won).tolist() == [0.75, -2.0]
+    assert value_in_points(won).tolist() == [0.75, -2.0]
 
 
 def test_the_random_player_draws_among_what_is_allowed():
@@ -147,13 +147,13 @@ def test_what_is_not_allowed_is_asked_again():
     state = aleazero.load_game("tic_tac_toe").new_initial_state()
     action, shown = ask(state, "4", "8", actions=[0, 8])
     assert action == 8
-    assert f"{state.action_to_string(4)} is not allowed, expected {names_of(state, [0, 8])}" in shown
+    assert f"{state.action_to_string(4)} is not allowed, expected {action_names(state, [0, 8])}" in shown
 
 
 def test_equivalents_are_understood():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
     other = next(a for a in range(YATZY.num_actions) if state.canonical_action(a) not in (-1, a))
-    assert understood(state, str(other)) == state.canonical_action(other)
+    assert read_move(state, str(other)) == state.canonical_action(other)
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_equivalents_are_understood():
 )
 def test_the_last_part_of_a_name_goes_before_an_id(typed, name):
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
-    assert state.action_to_string(understood(state, typed)) == name
+    assert state.action_to_string(read_move(state, typed)) == name
 
 
 def test_many_names_are_cut():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 12356 rerolls 1")
     assert len(state.legal_actions()) > 20
-    assert names_of(state, state.legal_actions()).endswith(", …")
-    assert names_of(state, state.legal_actions()).count(",") == 20
+    assert action_names(state, state.legal_actions()).endswith(", …")
+    assert action_names(state, state.legal_actions()).count(",") == 20
 
 
 def test_forced_moves_are_not_asked_for():

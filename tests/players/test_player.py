@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.players.player import Thinker, own_seed
+from aleazero.players.player import BasePlayer, own_seed
 
 
-class Counting(Thinker):
+class Counting(BasePlayer):
     """Takes the last action, and counts how often it was asked."""
 
     def __init__(self):

@@ -12,7 +12,7 @@ from aleazero.nets.checkpoint import PolicyValueInfo
 from aleazero.nets.table_play import TuplePlay
 from aleazero.players import search
 from aleazero.players.player import own_seed
-from aleazero.players.search import DummyNet, NetPlayer, PlanPlayer, SearchPlayer, read_net
+from aleazero.players.search import NetPlayer, PlanPlayer, SearchPlayer, ZeroNet, read_net
 from aleazero.training.config import TupleConfig
 from aleazero.training.table_learner import TupleLearner
 from tests.tuple_boards import SMALL
@@ -154,11 +154,11 @@ class Fixed:
 
 
 def test_the_dummy_knows_nothing():
-    logits, values = DummyNet(GAME)(np.zeros((5, 27), np.float32), np.ones((5, 9), np.bool_))
+    logits, values = ZeroNet(GAME)(np.zeros((5, 27), np.float32), np.ones((5, 9), np.bool_))
     assert (logits.shape, values.shape) == ((5, 9), (5, 2))
     assert not logits.any()
     assert not values.any()
-    result = aleazero.Search(GAME, DummyNet(GAME), aleazero.SearchConfig(num_simulations=9)).run(START)
+    result = aleazero.Search(GAME, ZeroNet(GAME), aleazero.SearchConfig(num_simulations=9)).run(START)
     assert result.priors == pytest.approx(np.full(9, 1 / 9))
 
 
@@ -184,7 +184,7 @@ def test_negative_and_impossible_logits():
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """What ``aleazero.nets.load`` was asked for."""
+    """What ``aleazero.nets.inference`` was asked for."""
     calls = []
 
     def load_net(path, game, **settings):

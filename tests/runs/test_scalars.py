@@ -14,7 +14,7 @@ from run_by_hand import read_lines, run_by_hand
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.events import write_board, write_scalars
+from aleazero.runs.events import write_scalars, write_tensorboard
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_tensorboard_reads_them(path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for _ in range(2):  # a second time takes the place of the first
-        folder = write_board(path)
+        folder = write_tensorboard(path)
     read = EventAccumulator(str(folder))
     read.Reload()
     found = read.Tensors("evaluate/opponents/random/mean")

@@ -7,9 +7,10 @@ import pytest
 
 import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
+from aleazero.games.base import counts_wins
 from aleazero.games.registry import game_names
 from aleazero.nets.checkpoint import PolicyValueInfo, weight_shapes, write_checkpoint
-from aleazero.nets.config import NetConfig, ValueScale, counts_wins
+from aleazero.nets.config import NetConfig, ValueScale
 
 COINS = str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")
 GAMES = {

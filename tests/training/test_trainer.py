@@ -12,7 +12,7 @@ from aleazero.nets.config import NetConfig, NetShape, ValueScale
 from aleazero.nets.inference import load_net
 from aleazero.replay.window import Sampler, Window
 from aleazero.training.config import TrainConfig
-from aleazero.training.loss import Lesson, losses
+from aleazero.training.loss import TargetBatch, losses
 from aleazero.training.targets import value_targets
 from aleazero.training.trainer import Trainer, pick_device, scale_for, state_path
 
@@ -20,7 +20,7 @@ CONFIG = TrainConfig(net=NetConfig(width=16, blocks=1, margin=True), steps=12, b
 SHAPE = NetShape(observation=4, actions=3, players=2)
 
 
-def lesson(**changes) -> Lesson:
+def lesson(**changes) -> TargetBatch:
     made = {
         "observations": torch.zeros(3, 4),
         "legal_masks": torch.tensor([[True, True, False], [False, False, False], [True, True, True]]),
@@ -30,7 +30,7 @@ def lesson(**changes) -> Lesson:
         "scores": torch.zeros(3, 2),
         "afterstate": torch.tensor([False, True, False]),
     }
-    return Lesson(**{**made, **changes})
+    return TargetBatch(**{**made, **changes})
 
 
 def test_losses_by_hand() -> None:

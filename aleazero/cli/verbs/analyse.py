@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import (
+    OPTIONS,
     SEARCH,
     ChanceOption,
     EvaluationsOption,
@@ -22,7 +23,13 @@ from aleazero.cli.options import (
     PositionOption,
     SelectionOption,
     SimsOption,
+    before_last_roll,
     blame_rules,
+    read_game,
+    read_plan,
+    read_state,
+    refuse_ignored,
+    with_options,
 )
 from aleazero.errors import ConfigError, fields_named
 from aleazero.files import os_errors_as
@@ -96,15 +103,6 @@ def analyse(
 
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
-    from aleazero.cli.options import (
-        OPTIONS,
-        before_last_roll,
-        read_game,
-        read_plan,
-        read_state,
-        refuse_ignored,
-        with_options,
-    )
     from aleazero.cli.progress import prepare, timed_plan, timed_search
     from aleazero.cli.show import make_console, print_json, print_position, print_result
     from aleazero.players.champions import CHAMPION, champion_of

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import (
+    GameOption,
     JsonFlag,
     PairWorkersOption,
     ParamOption,
+    PlayerSeedOption,
+    SeedOption,
     ThreadsOption,
     blame_rules,
     cores,
@@ -22,7 +25,7 @@ from aleazero.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.regret import Group, RegretReport
+    from aleazero.evaluation.regret import RegretReport, RegretSummary
 
 PLAYER_HELP = (
     "Who decides: `random`, `greedy`, `oracle`, `search:sims=200,evaluator=rollout,chance=stratified`, "
@@ -47,10 +50,8 @@ def evaluate(
         str | None,
         typer.Option("--against", metavar="NAMES", help="Some of `random,rollout,oracle` [default: all there are]."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option("--player-seed", metavar="S", help="Seed of the players' own luck; never that of the dice.")
-    ] = 0,
+    seed: SeedOption = 0,
+    player_seed: PlayerSeedOption = 0,
     workers: PairWorkersOption = 1,
     threads: ThreadsOption = None,
     param: ParamOption = None,
@@ -101,12 +102,7 @@ def evaluate(
 @app.command("regret")
 def regret(
     player: PlayerOption,
-    game: Annotated[
-        str,
-        typer.Option(
-            "--game", metavar="GAME", help="A name from `aleazero games`, or `path/file.py:NAME`.", show_default=False
-        ),
-    ],
+    game: GameOption,
     set_name: Annotated[
         str | None,
         typer.Option(
@@ -133,7 +129,6 @@ def regret(
 
     - `aleazero evaluate regret --player mine.py:careful --game path/file.py --set mine.json --json`
     """
-    from aleazero.cli.options import blame_rules, read_game
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.regret import measure_regret
@@ -209,6 +204,6 @@ def _show(report: RegretReport, console: Console, heading: str) -> None:
             console.print(Text(f"         {decision.position}", style="dim"), soft_wrap=True)
 
 
-def _group_cells(group: Group) -> list[Any]:
+def _group_cells(group: RegretSummary) -> list[Any]:
     interval = f"{max(0.0, group.regret.low):.3f} to {group.regret.high:.3f}"
     return [f"{group.regret.count:,}", f"{group.regret.mean:.3f}", interval, f"{group.optimal:.1%}", str(group.tied)]

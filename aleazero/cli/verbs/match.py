@@ -13,6 +13,8 @@ from aleazero.cli.options import (
     LuckOption,
     PairWorkersOption,
     ParamOption,
+    PlayerSeedOption,
+    SeedOption,
     ThreadsOption,
     blame_rules,
     cores,
@@ -45,10 +47,8 @@ def match(
     ],
     game: GameOption,
     games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option("--player-seed", metavar="S", help="Seed of the players' own luck; never that of the dice.")
-    ] = 0,
+    seed: SeedOption = 0,
+    player_seed: PlayerSeedOption = 0,
     luck: LuckOption = "shared",
     param: ParamOption = None,
     workers: PairWorkersOption = 1,

@@ -247,14 +247,14 @@ class TerminalGame:
     def _ask(self) -> int:
         """The human's move as typed, or the only one at an empty line."""
         from aleazero.cli.show import print_result
-        from aleazero.players.basic import names_of, understood
+        from aleazero.players.basic import action_names, read_move
 
         state = self.session.state
         self.console.print()
         self._say(str(state))
         legal = state.legal_actions()
         while True:
-            self._say(f"your move ({names_of(state, legal)}):", "bold")
+            self._say(f"your move ({action_names(state, legal)}):", "bold")
             word = self.console.input("> ").strip()
             if word.casefold() in ("q", "quit"):
                 raise Stopped
@@ -268,7 +268,7 @@ class TerminalGame:
             if not word and len(legal) == 1:
                 return legal[0]
             try:
-                return understood(state, word)
+                return read_move(state, word)
             except AleaZeroError as error:
                 self._say(str(error) if word else _help(), "yellow")
 

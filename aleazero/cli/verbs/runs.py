@@ -101,11 +101,11 @@ def compare(
 def tensorboard(run: RunArgument) -> None:
     """Write a run's numbers for TensorBoard, if it is installed."""
     from aleazero.runs.directory import read_manifest, require_no_links
-    from aleazero.runs.events import write_board
+    from aleazero.runs.events import write_tensorboard
 
     read_manifest(run)
     require_no_links(run)
-    folder = write_board(run)
+    folder = write_tensorboard(run)
     if folder is None:
         raise RunError(
             "TensorBoard is not installed, expected `pip install aleazero[tensorboard]` "

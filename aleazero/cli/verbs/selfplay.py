@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, refuse_ignored
+from aleazero.cli.options import GameOption, JsonFlag, ParamOption, cores, one_line, read_game, refuse_ignored
 from aleazero.errors import ConfigError, fields_named
 from aleazero.untrusted import whole_number
 
@@ -103,7 +104,6 @@ def selfplay(
     """
     import time
 
-    from aleazero.cli.options import read_game, refuse_ignored
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.native.random import check_seed
@@ -266,10 +266,8 @@ def fit(
             device=device,  # type: ignore[arg-type]
             threads=threads,
         )
-    try:
-        import torch  # noqa: F401 -- asked for before anything is read
-    except ImportError:
-        raise ConfigError("torch is not installed, expected it for training: pip install 'aleazero[train]'") from None
+    if find_spec("torch") is None:
+        raise ConfigError("torch is not installed, expected it for training: pip install 'aleazero[train]'")
     if out.is_dir():
         raise ConfigError(f"--out is {str(out)!r}, a folder, expected a file, e.g. net.safetensors")
     samples = Window(replay, window)

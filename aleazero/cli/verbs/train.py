@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, ParamOption, cores
+from aleazero.cli.options import OPENSPIEL, JsonFlag, ParamOption, blame_rules, cores, read_params, refuse_ignored
 from aleazero.errors import ConfigError
 from aleazero.untrusted import printable
 
@@ -97,7 +97,6 @@ def train(
 
     - `aleazero train --game pig --set iterations=4`
     """
-    from aleazero.cli.options import refuse_ignored
     from aleazero.runs.config import read_config
 
     if config is not None and game is not None:
@@ -106,13 +105,13 @@ def train(
         why = f"{config} has the settings, expected --set"
         ignored = {name: f"{why} {name}=VALUE" for name in ("minutes", "rounds", "seed")}
         refuse_ignored(context, {**ignored, "param": f"{why} params.KEY=VALUE"})
-        _go(run or Path("runs") / config.stem, read_config(config, settings or ()), workers, json)
+        _train_and_report(run or Path("runs") / config.stem, read_config(config, settings or ()), workers, json)
         return
     if game is None:
         raise ConfigError("no CONFIG and no --game, expected `aleazero train CONFIG` or `aleazero train --game GAME`")
     options = {"minutes": minutes, "rounds": rounds, "seed": seed}
     found = config_of_options(game, param or [], options, settings or [])
-    _go(run or Path("runs") / Path(game.partition(":")[0]).stem, found, workers, json)
+    _train_and_report(run or Path("runs") / Path(game.partition(":")[0]).stem, found, workers, json)
 
 
 def config_of_options(game: str, params: list[str], options: Mapping[str, Any], changes: list[str]) -> RunConfig:
@@ -124,7 +123,6 @@ def config_of_options(game: str, params: list[str], options: Mapping[str, Any], 
         options: values of ``minutes``, ``rounds`` and ``seed``; None for an option that is not given.
         changes: settings as ``key.inner=value``.
     """
-    from aleazero.cli.options import OPENSPIEL, read_params
     from aleazero.evaluation.strength import can_measure
     from aleazero.runs.config import apply_change, check_config, file_near, make_config
 
@@ -178,11 +176,10 @@ def resume(
     from aleazero.runs.directory import CONFIG, read_manifest
 
     read_manifest(run)  # says what is missing before anything else is read
-    _go(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
+    _train_and_report(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
 
 
-def _go(folder: Path, config: Any, workers: int | None, json: bool) -> None:
-    from aleazero.cli.options import blame_rules
+def _train_and_report(folder: Path, config: Any, workers: int | None, json: bool) -> None:
     from aleazero.cli.show import make_console, print_json
     from aleazero.report import why_no_report, write_report
     from aleazero.runs.directory import open_directory
@@ -225,7 +222,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
             self.open: Any = None
             self.began, self.first = time.monotonic(), 0
             measured = [one.results["evaluate"] for one in held.manifest.iterations if one.results.get("evaluate")]
-            self.strength = strength_in_words(measured[-1]) if measured else ""
+            self.strength = strength_line(measured[-1]) if measured else ""
 
         def phase(self, iteration: int, of: int, name: str) -> None:
             self.close()
@@ -239,9 +236,9 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
 
         def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
             self.close()
-            words = in_words(name, results)
+            words = phase_line(name, results)
             if name == "evaluate":
-                self.strength = strength_in_words(results) or self.strength
+                self.strength = strength_line(results) or self.strength
                 words += f"; {self.left(iteration)}" if iteration < held.config.iterations else ""
             console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False, soft_wrap=True)
 
@@ -264,7 +261,7 @@ def live_view(held: RunDirectory) -> Iterator[Any]:
         view.close()
 
 
-def in_words(phase: str, results: Mapping[str, Any]) -> str:
+def phase_line(phase: str, results: Mapping[str, Any]) -> str:
     """What a phase came to, in a line."""
     from aleazero.cli.show import mean_text
 
@@ -283,11 +280,11 @@ def in_words(phase: str, results: Mapping[str, Any]) -> str:
             form = "+,.0f" if abs(results["gain"]["mean"]) >= 1000 else "+.3g"
             scored = f"{mean_text(results['gain'], form)} ahead"
         return f"{verdict}: {scored} in {results['pairs']:,} pairs"
-    said = strength_in_words(results) or "not measured"
+    said = strength_line(results) or "not measured"
     return f"champion: network {results['network']}, {said}" if phase == "final" else said
 
 
-def strength_in_words(results: Mapping[str, Any]) -> str:
+def strength_line(results: Mapping[str, Any]) -> str:
     """What was measured, in a line."""
     from aleazero.runs.summary import percent
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, ThreadsOption, cores
+from aleazero.cli.options import JsonFlag, PlayerSeedOption, SeedOption, ThreadsOption, cores
 from aleazero.cli.verbs.evaluate import PlayerOption
 from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aleazero.evaluation.statistics import Mean
     from aleazero.evaluation.yatzy.measure import Scores
     from aleazero.games.base import State
     from aleazero.oracles.yatzy import YatzyOracle
@@ -187,10 +186,8 @@ def load_oracle() -> YatzyOracle:
 def solitaire(
     player: PlayerOption,
     games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same dice.")] = 0,
-    player_seed: Annotated[
-        int, typer.Option("--player-seed", metavar="S", help="Seed of the player's own luck; never that of the dice.")
-    ] = 0,
+    seed: SeedOption = 0,
+    player_seed: PlayerSeedOption = 0,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -203,7 +200,7 @@ def solitaire(
     - `aleazero evaluate solitaire --player search:sims=1000,chance=stratified --games 20 --json`
     """
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import make_console, mean_text, print_json
     from aleazero.evaluation.yatzy.measure import play_solitaire
     from aleazero.evaluation.yatzy.positions import solitaire as load_solitaire
     from aleazero.games.kit import kit_of
@@ -222,23 +219,19 @@ def solitaire(
     if json:
         print_json({"player": player, "games": games, "seed": seed, "player_seed": player_seed, **report.to_dict()})
         return
-    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": estimate_text(report.behind)}
+    behind = mean_text(report.behind.to_dict(), ".2f")
+    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": behind}
     print_scores(report.scores, make_console(), facts)
-
-
-def estimate_text(estimate: Mean, digits: int = 2) -> str:
-    """A mean, and its interval of 95 %."""
-    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
 def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
     """The mean and its interval, the bonus, percentiles, and a histogram."""
-    from aleazero.cli.show import facts_table, quiet_table, share_bar
+    from aleazero.cli.show import facts_table, mean_text, quiet_table, share_bar
     from aleazero.evaluation.yatzy.measure import BIN
 
     facts = facts_table()
     facts.add_row("games", f"{len(scores.totals):,}")
-    facts.add_row("mean", estimate_text(scores.mean))
+    facts.add_row("mean", mean_text(scores.mean.to_dict(), ".2f"))
     for name, text in more.items():
         facts.add_row(name, text)
     facts.add_row("bonus", f"{scores.bonus_rate:.1%}")

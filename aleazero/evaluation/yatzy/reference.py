@@ -19,10 +19,10 @@ from aleazero.games.kernel import KernelState
 from aleazero.games.yatzy.card import AVAIL, BOARD, BOARDS, IN_HAND, PLAYER, REROLLS, UPPER
 from aleazero.oracles.oracle import TIE, Oracle
 from aleazero.oracles.yatzy import YatzyOracle
-from aleazero.players.player import Allowed, Thinker
+from aleazero.players.player import Allowed, BasePlayer
 
 
-class SoloPlayer(Thinker):
+class SoloPlayer(BasePlayer):
     """The action of the highest expected score on its own board; of those that tie, the lowest id."""
 
     def __init__(self, oracle: YatzyOracle) -> None:
