@@ -1,6 +1,7 @@
 """What a shard says of itself reads back; what is no such text is refused."""
 
 import json
+from copy import copy
 
 import pytest
 from played_episodes import game_of, make_shard, origin_of
@@ -78,8 +79,8 @@ def test_the_words_of_a_game():
 
 
 def test_parameters_that_are_no_json_are_refused():
-    game = game_of("pig")
-    strange = type("Strange", (), {"info": game.info, "params": {"x": object()}, "name": "pig"})()
+    strange = copy(game_of("pig"))
+    strange.params = {"x": object()}
     with pytest.raises(ReplayError, match="parameters must be JSON"):
         Origin.of(strange, "model")
 

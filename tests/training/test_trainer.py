@@ -239,7 +239,7 @@ def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
         batch = Sampler(window, 64, seed=5).next()
         found = losses(
             trainer.body(torch.from_numpy(batch.observations)),
-            trainer._lesson(batch, targets),
+            trainer._target_batch(batch, targets),
             trainer.shape,
             trainer.net,
             trainer.values,
