@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.oracles.yatzy import question
+from aleazero.oracles.yatzy import decision_of
 
 POSITION = "open sixes house yatzy upper 40 / player 0 dice 22266 rerolls 1"
 TIED = "open large_straight yatzy upper 40 / player 0 dice 11223 rerolls 0"
@@ -21,7 +21,7 @@ def test_the_expected_score(run, run_json):
 
 def test_a_position_shows_its_card_and_every_action_the_best_first(run, run_json, oracle):
     state = aleazero.load_game("yatzy", players=1).state_from_text(POSITION)
-    exact = state.returns()[0] + oracle.hand_values(*question(state))
+    exact = state.returns()[0] + oracle.hand_values(*decision_of(state))
     data = run_json("oracle", "yatzy", "show", POSITION)
     assert sorted(row["action"] for row in data["actions"]) == state.legal_actions()
     assert [row["value"] for row in data["actions"]] == sorted(
