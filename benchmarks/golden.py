@@ -277,21 +277,21 @@ game: yatzy
 params: {players: 2}
 rounds: 4
 iterations: 2
-gate: {pairs: 4}
+gate: {pairs: 10}
 evaluate: {pairs: 2, against: [random], calibration_games: 4, ORACLE: 20}
 """,
     "tables": """
 game: '2048'
 rounds: 3
 iterations: 2
-gate: {rule: fixed, pairs: 2, gain0: -15000, gain1: 0, alpha: 0.2}
+gate: {rule: fixed, pairs: 10, gain0: -15000, gain1: 0, alpha: 0.2}
 evaluate: {pairs: 2, against: [random], ORACLE: 20}
 """,
     "object": """
 game: EXAMPLES/coins.py:Coins
 rounds: 6
 iterations: 2
-gate: {pairs: 6}
+gate: {pairs: 10}
 evaluate: {pairs: 2, against: [random]}
 """,
     "alphazero": """
