@@ -364,7 +364,7 @@ def runs(folder: Path) -> Iterator[tuple[str, str]]:
                 and file.name not in FILES_LEFT_OUT
                 and not {"images", "tensorboard", "learning"} & set(file.parts)
             ):
-                data: Any = file.read_bytes()
+                data: Any = file.read_bytes().replace(str(folder).encode(), b"FOLDER")
                 if file.suffix == ".json":
                     data = json.loads(data)
                 elif file.suffix == ".safetensors":
