@@ -26,7 +26,7 @@ from aleazero.native.random import (
     stream_key,
     unit,
 )
-from aleazero.search.driver import Lockstep
+from aleazero.search.driver import GroupDriver
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 from aleazero.selfplay.config import SelfplayConfig, drawn
@@ -124,7 +124,7 @@ class _Playing:
 class PlainGames:
     """Games whose states are objects, moved one after the other."""
 
-    def __init__(self, setting: Setting, driver: Lockstep) -> None:
+    def __init__(self, setting: Setting, driver: GroupDriver) -> None:
         self._setting, self._driver = setting, driver
         self.decisions = self.evaluations = 0
         self._full_simulations = setting.config.full_simulations(setting.game)
@@ -206,7 +206,7 @@ class PlainGames:
             raise self._setting.too_long(playing.number)
         if playing.state.is_chance_node():
             known = result is not None and self._setting.values_known
-            value = result.value_behind(action) if known and result is not None else None
+            value = result.value_after(action) if known and result is not None else None
             self._note(playing, self._nothing, value, 0.0, afterstate=True)
 
     def _step(self, playing: _Playing, player: int, action: int) -> None:

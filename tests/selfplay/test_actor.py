@@ -187,7 +187,7 @@ def test_afterstates_carry_the_value_of_the_executed_action() -> None:
                 result = aleazero.Search(game, Noisy(game), config.search()).run(state, seed=key)
                 np.testing.assert_allclose(record.root_values[at], np.roll(result.value, -player), atol=1e-6)
                 if len(behind):
-                    wanted = np.roll(result.value_behind(action), -player)
+                    wanted = np.roll(result.value_after(action), -player)
                     np.testing.assert_allclose(record.root_values[behind[0]], wanted, atol=1e-6)
             decisions += 1
         state.apply_action(action)
