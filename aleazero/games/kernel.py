@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ from aleazero.games.base import (
 
 Vector = NDArray[np.int64]
 Kernel = Callable[..., Any]
+
+LIST_SLACK: Final = 256
+"""Length of the arrays that rules write lists into, beyond the longest valid list. Rules that list too much are then
+rejected before they write outside of an array."""
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")

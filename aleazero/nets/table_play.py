@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError, PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game
-from aleazero.games.kernel import KernelGame
+from aleazero.games.kernel import LIST_SLACK, KernelGame
 from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow, loop_of
 from aleazero.native.random import GAME_DICE, stream_key
@@ -28,8 +28,7 @@ from aleazero.nets.tables import (
     make_value_rows,
     require_board,
 )
-from aleazero.search.playout import make_settle
-from aleazero.search.tree.arrays import SLACK
+from aleazero.search.playout import make_play_chance
 
 CHUNK: Final = 8
 """Games that a thread plays at a time."""
@@ -46,11 +45,11 @@ class Lookahead(NamedTuple):
     owners: Any  # (rows,) int64, the outcome that led there
     over: Any  # (rows,) bool
     states: Any  # (2 · plies, state) int64, along the path: each move's afterstate and what chance makes of it
-    actions: Any  # (plies, actions + SLACK) int64
-    choices: Any  # (plies, outcomes + SLACK) int64, the outcomes along the path
-    chances: Any  # (plies, outcomes + SLACK) float64
-    ids: Any  # (outcomes + SLACK,) int64
-    probabilities: Any  # (outcomes + SLACK,) float64
+    actions: Any  # (plies, actions + LIST_SLACK) int64
+    choices: Any  # (plies, outcomes + LIST_SLACK) int64, the outcomes along the path
+    chances: Any  # (plies, outcomes + LIST_SLACK) float64
+    ids: Any  # (outcomes + LIST_SLACK,) int64
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
     value: Any  # (players,) float64
     features: TupleIndex
     weights: Any  # (entries,) float32
@@ -58,14 +57,14 @@ class Lookahead(NamedTuple):
 
 def _make_lookahead(game: KernelGame, tuples: TupleTables, plies: int) -> Lookahead:
     rows = game.num_actions * max(1, game.info.max_outcomes)
-    outcomes = game.info.max_outcomes + SLACK
+    outcomes = game.info.max_outcomes + LIST_SLACK
     return Lookahead(
         rows=make_rows(tuples.shape, rows),
         returns=np.zeros(rows),
         owners=np.zeros(rows, np.int64),
         over=np.zeros(rows, np.bool_),
         states=np.zeros((2 * plies, game.info.state_size), np.int64),
-        actions=np.zeros((plies, game.num_actions + SLACK), np.int64),
+        actions=np.zeros((plies, game.num_actions + LIST_SLACK), np.int64),
         choices=np.zeros((plies, outcomes), np.int64),
         chances=np.zeros((plies, outcomes)),
         ids=np.zeros(outcomes, np.int64),
@@ -217,7 +216,7 @@ def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., i
     """``run(states, actions, keys, to_end, look)``: choose at each state, or play each game to its end."""
     kind_of, apply = game.kernels.kind, game.kernels.apply
     best = _make_best(game, _make_expect(game, shape, plies - 1, 1), 0)
-    settle = make_settle(game.kernels)
+    play_chance = make_play_chance(game.kernels)
 
     def run(states_: Any, actions: Any, keys: Any, to_end: bool, look_: Any) -> int:
         states, look = borrow(states_), borrow(look_)
@@ -228,13 +227,13 @@ def make_run(game: KernelGame, shape: TupleShape, plies: int) -> Callable[..., i
                 if actions[i] < 0:
                     return BROKEN
                 continue
-            events = settle(state, keys[i], np.int64(0), look)
+            events = play_chance(state, keys[i], np.int64(0), look)
             while events >= 0 and kind_of(state) == DECISION:
                 action, value = best(state, look)
                 if action < 0 or np.isnan(value):
                     return BROKEN
                 apply(state, action)
-                events = settle(state, keys[i], events, look)
+                events = play_chance(state, keys[i], events, look)
             if events < 0:
                 return BROKEN
         return 0

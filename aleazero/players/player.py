@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import DECISION, State
 from aleazero.native.random import PLAYER_DRAWS, stream_key
-from aleazero.search.root import narrowed
+from aleazero.search.root import check_allowed
 
 if TYPE_CHECKING:
     from aleazero.search.result import SearchResult
@@ -80,7 +80,7 @@ def choice_at(state: State, actions: Sequence[int] | None = None) -> tuple[int |
     if state.kind() != DECISION:
         raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
     legal = state.legal_actions()
-    allowed = legal if actions is None else narrowed(state, actions)
+    allowed = legal if actions is None else check_allowed(state, actions)
     return allowed[0] if len(allowed) == 1 else None, None if len(allowed) == len(legal) else allowed
 
 

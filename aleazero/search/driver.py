@@ -1,6 +1,6 @@
-"""The story of a search: trees descend, the evaluator is asked about all their leaves at once, the trees take it in.
+"""Drive a group of trees: they descend, the evaluator values all their leaves in one batch, they absorb the values.
 
-A search alone is one tree; a forest drives several groups of them.
+``Search`` drives a group of one tree; ``Forest`` drives several groups of many trees.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, EvaluatorError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
+from aleazero.search.compiled_searches import Searches
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
-from aleazero.search.group import Group, Leaves
+from aleazero.search.group import Group, LeafBatch
 from aleazero.search.result import SearchResult
-from aleazero.search.root import NARROW, NOISE_AT_ROOT, Request, Searches, noise_key, prepare_roots, read_result
+from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, prepare_roots, read_result
 from aleazero.search.status import ANSWERED, DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE, PAUSED, READY, WAITING
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -30,15 +31,15 @@ Backend = Literal["auto", "compiled", "plain", "implicit"]
 
 
 CHUNK_SECONDS = 0.05
-"""Native code runs about this long at a time, so that Ctrl-C and the clock are heard."""
+"""Compiled code runs for about this long at a time, because it notices neither Ctrl-C nor time limits."""
 
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
-"""Why a search ends."""
+"""Reasons for which a search ends, by status."""
 
 
 ENDED = np.zeros(ANSWERED + 1, np.bool_)
-"""Whether a tree has ended, by status."""
+"""Whether a tree has ended, by status (all that are 0 or more)."""
 
 
 ENDED[[*STOPPED, FAILED]] = True
@@ -50,14 +51,14 @@ SOME_PAUSED, SOME_WAITING = 1 << PAUSED, 1 << WAITING
 SOME_ENDED = sum(1 << status for status in (*STOPPED, FAILED))
 
 
-class Lockstep:
-    """A group of trees, and the evaluator that they share."""
+class GroupDriver:
+    """A group of trees and the evaluator that they share."""
 
     def __init__(
         self, game: Game, evaluator: Any, config: SearchConfig, backend: Backend, count: int, places: int, *, pad: bool
     ) -> None:
         chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
-        config = config.model_copy(update={"chance": chance})  # results tell what was used
+        config = config.model_copy(update={"chance": chance})  # results report what was used
         self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players
@@ -66,30 +67,30 @@ class Lockstep:
         self._sees_states = getattr(evaluator, "sees_states", False)
         self._requests: list[Request | None] = [None] * count
         self.to_prepare = np.zeros(count, np.int8)
-        """What is done at each root between its evaluation and the first simulation: bits of ``search/root.py``."""
+        """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
-        """Keys of the noise at the roots that are to have some."""
+        """Keys of the noise at the roots that get some."""
         self.chunk = 64
         """Simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:
-        """Plant a tree."""
+        """Start a search at a free place."""
         self._requests[place] = request
-        self.group.plant(place, request.state, request.seed)
+        self.group.start_tree(place, request.state, request.seed)
         self.group.pauses[place] = self.chunk
         self.group.limits[place] = request.simulations or self.config.num_simulations
         noisy = request.noise and self.config.noise_alpha > 0
-        self.to_prepare[place] = NARROW * (request.actions is not None) | NOISE_AT_ROOT * noisy
+        self.to_prepare[place] = LIMIT_ACTIONS * (request.actions is not None) | NOISE_AT_ROOT * noisy
         if noisy:
             self.noise_keys[place] = noise_key(request.seed, request.position)
         if self.to_prepare[place]:
             self.group.pauses[place] = 0
 
     def round(self) -> None:
-        """Every tree goes on until it waits, ends or pauses; then the evaluator is asked, once, and answers."""
+        """Let every tree continue until it waits, ends or pauses, then evaluate all leaves that wait, once."""
         before = time.monotonic()
         group = self.group
-        self._go_on()
+        self._resume_paused()
         group.advance()
         if self._prepare_roots():
             group.advance()
@@ -99,8 +100,8 @@ class Lockstep:
         if group.seen & SOME_WAITING:
             self._evaluate()
 
-    def _go_on(self) -> None:
-        """Let paused trees go on for another while."""
+    def _resume_paused(self) -> None:
+        """Let paused trees continue for another chunk of simulations."""
         group = self.group
         if group.seen & SOME_PAUSED:
             for place in np.flatnonzero(group.statuses == PAUSED).tolist():
@@ -108,20 +109,20 @@ class Lockstep:
                 group.statuses[place] = READY
 
     def _prepare_roots(self) -> bool:
-        """Narrow and disturb the roots that are evaluated; whether there were any."""
+        """Limit actions and mix in noise at the roots that were just evaluated; return whether there were any."""
         group = self.group
         if not group.seen & SOME_PAUSED:
             return False
         ready = np.flatnonzero((self.to_prepare != 0) & (group.statuses == PAUSED))
         if not len(ready):
             return False
-        narrowed = {
+        allowed = {
             place: request.actions
-            for place in ready[(self.to_prepare[ready] & NARROW) != 0].tolist()
+            for place in ready[(self.to_prepare[ready] & LIMIT_ACTIONS) != 0].tolist()
             if (request := self._requests[place]) is not None and request.actions is not None
         }
         noisy = ready[(self.to_prepare[ready] & NOISE_AT_ROOT) != 0]
-        prepare_roots(group, narrowed, noisy.tolist(), self.noise_keys[noisy].tolist())
+        prepare_roots(group, allowed, noisy.tolist(), self.noise_keys[noisy].tolist())
         group.pauses[ready] = self.chunk
         group.statuses[ready] = READY
         self.to_prepare[ready] = 0
@@ -136,22 +137,22 @@ class Lockstep:
                 self.group.absorb(*self._ask(leaves, len(owners)))
         except EvaluatorError as error:
             self.group.absorb(*self._ask_each(leaves, owners, error))
-        except BaseException as reason:  # Ctrl-C among others: nobody will answer
+        except BaseException as reason:  # including Ctrl-C: the leaves will not be evaluated
             for place in np.flatnonzero(self.group.statuses == WAITING):
                 self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
             self.clear()
             raise
 
-    def _ask(self, leaves: Leaves, count: int) -> Answer:
-        """The evaluator's answer to so many leaves; where batches are padded, with zeros behind them."""
+    def _ask(self, leaves: LeafBatch, count: int) -> Answer:
+        """Return the evaluations of ``count`` leaves. Padded batches have zeros after them."""
         padded = self._pad and leaves.states is None and not self._any_size
         size = len(leaves.observations) if padded else count
         observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
         observations[count:], masks[count:] = 0, False
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
 
-    def _ask_together(self, leaves: Leaves, count: int) -> None:
-        """Ask about the leaves of all trees, in arrays that are used again, and take the answer in."""
+    def _ask_together(self, leaves: LeafBatch, count: int) -> None:
+        """Evaluate the leaves of all trees, in arrays that are reused, and absorb the answer."""
         observations, masks = leaves.observations, leaves.legal_masks
         size = count if self._any_size else len(masks)
         observations[count:size], masks[count:size] = 0, False
@@ -160,19 +161,19 @@ class Lockstep:
             answer = call_evaluator(self.evaluator, observations[:size], masks[:size])
         finally:
             if sys.getrefcount(observations) > ours:
-                self.group.renew_observations()  # the evaluator has kept them: they are its own now
-        if not self.group.take_in(answer, size):
+                self.group.renew_observations()  # the evaluator kept a reference to them
+        if not self.group.try_absorb(answer, size):
             self.group.absorb(*check_answer(answer, masks[:size], self._players, count))
 
-    def _ask_each(self, leaves: Leaves, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
-        """Ask for each tree alone, after an error: it belongs to those whose leaves raise it."""
+    def _ask_each(self, leaves: LeafBatch, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
+        """Evaluate each tree's leaves separately after an error, so that only trees whose leaves raise it fail."""
         logits = np.zeros(leaves.legal_masks.shape)
         values = np.zeros((len(logits), self._players))
         for owner in np.unique(owners):
             rows = np.flatnonzero(owners == owner)
             order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
             states = None if leaves.states is None else [leaves.states[int(row)] for row in rows]
-            alone = Leaves(leaves.observations[order], leaves.legal_masks[order], states)
+            alone = LeafBatch(leaves.observations[order], leaves.legal_masks[order], states)
             try:
                 if len(rows) == len(owners):
                     raise error
@@ -184,14 +185,14 @@ class Lockstep:
         return logits, values
 
     def ended(self) -> list[int]:
-        """The trees that have ended or failed, and wait to be read."""
+        """Return the trees that have ended or failed and were not read yet."""
         if not self.group.seen & SOME_ENDED:
             return []
         places: list[int] = np.flatnonzero(ENDED[self.group.statuses]).tolist()
         return places
 
     def read(self, place: int, stopped: str | None = None) -> SearchResult:
-        """What a tree has found; raises where it failed. The place is free then."""
+        """Return the result of a tree, or raise its error. Its place is free then."""
         status = int(self.group.statuses[place])
         request = self._requests[place]
         assert request is not None
@@ -201,14 +202,14 @@ class Lockstep:
         return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
 
     def searches(self) -> Searches | None:
-        """The searches as arrays, for compiled code that starts and reads them; None if the trees are objects."""
+        """Return the searches as arrays, for compiled code that starts and reads them; None if trees are objects."""
         group: Any = self.group
         if not hasattr(group, "arrays"):
             return None
-        return Searches(group.arrays, group.roots, group.statuses, group.pauses, group.limits, self.to_prepare)
+        return Searches(group.arrays, group.results, group.statuses, group.pauses, group.limits, self.to_prepare)
 
-    def settle(self) -> None:
-        """Take in what was answered, and go no further."""
+    def finish_pending(self) -> None:
+        """Absorb the evaluations of the leaves that wait, and stop."""
         self.group.pauses[:] = 0
         self.group.advance()
         if self._prepare_roots():
@@ -216,7 +217,7 @@ class Lockstep:
             self.group.advance()
 
     def clear(self) -> None:
-        """Forget every tree."""
+        """Remove all trees."""
         self.group.clear()
         self.to_prepare[:] = 0
 

@@ -79,21 +79,21 @@ def resolve_evaluator(evaluator: Any) -> Any:
     return evaluator
 
 
-def asked_at_chance(evaluator: Any) -> Trust:
-    """What the evaluator may be asked at chance nodes."""
-    return _asked(evaluator, "afterstates", NONE)
+def trust_at_chance(evaluator: Any) -> Trust:
+    """Return how far the evaluator's values of chance nodes are trusted; NONE if it does not value them."""
+    return _trust(evaluator, "afterstates", NONE)
 
 
-def asked_at_decisions(evaluator: Any) -> Trust:
-    """What the evaluator's word is worth at decisions."""
-    asked = _asked(evaluator, "decisions", ESTIMATE)
-    if asked is NONE:
+def trust_at_decisions(evaluator: Any) -> Trust:
+    """Return how far the evaluator's values of decisions are trusted."""
+    trust = _trust(evaluator, "decisions", ESTIMATE)
+    if trust is NONE:
         raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
-    return asked
+    return trust
 
 
 def values_ends(evaluator: Any) -> bool:
-    """Whether the evaluator values ends of the game, in place of their returns."""
+    """Return whether the evaluator values terminal states, in place of their returns."""
     return bool(getattr(evaluator, "sees_states", False)) and getattr(evaluator, "ended", None) is not None
 
 
@@ -121,12 +121,12 @@ class WithEnds:
         return logits, values
 
 
-def _asked(evaluator: Any, name: str, default: Trust) -> Trust:
-    said = getattr(evaluator, name, default)
+def _trust(evaluator: Any, name: str, default: Trust) -> Trust:
+    given = getattr(evaluator, name, default)
     try:
-        return Trust(said)
+        return Trust(given)
     except ValueError:
-        raise ConfigError(f"evaluator.{name} is {said!r}, expected NONE, ESTIMATE or EXACT") from None
+        raise ConfigError(f"evaluator.{name} is {given!r}, expected NONE, ESTIMATE or EXACT") from None
 
 
 def evaluate_batch(
@@ -190,8 +190,8 @@ def _require_usable(logits: NDArray[np.float64], values: NDArray[np.float64], le
 
 
 @cached_njit(nogil=True)
-def take_in(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
-    """Copy the first rows; whether their values are finite and the logits of their legal actions can be used."""
+def copy_answer(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
+    """Copy the first rows of an answer; return whether values are finite and logits of legal actions usable."""
     usable = True
     for row in range(rows):
         for p in range(values.shape[1]):

@@ -24,12 +24,11 @@ from aleazero.games.kernel import KernelGame
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import BRANCHING_GAMES, stream_key, unit
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.driver import Backend, Lockstep
+from aleazero.search.driver import Backend, GroupDriver
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, make_request
-from aleazero.search.tree.arrays import EDGE, PLACES_PER_NODE, node_dtype
-from aleazero.search.tree.chance import FEW
+from aleazero.search.tree.arrays import EDGE, ENTRIES_PER_NODE, FIRST_OUTCOMES, node_dtype
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,9 @@ class Forest:
         self.trees, self.threads = trees, threads
         self.batch_size, sizes = self._divide(batch_size)
         asked = one_at_a_time(self.evaluator) if threads > 1 else self.evaluator
-        self._groups = [Lockstep(game, asked, self.config, backend, size, self.batch_size, pad=True) for size in sizes]
+        self._groups = [
+            GroupDriver(game, asked, self.config, backend, size, self.batch_size, pad=True) for size in sizes
+        ]
         self._free = [list(range(size))[::-1] for size in sizes]
         self._tickets: list[dict[int, int]] = [{} for _ in sizes]
         self._queue: deque[tuple[int, Request]] = deque()
@@ -216,7 +217,7 @@ class Forest:
         return found
 
     def _step(self, number: int) -> list[Finished]:
-        """One round of a group: free trees are planted, all go on, and those that have ended are read."""
+        """Run one round of a group: start waiting searches at free trees, let all continue, read those that ended."""
         group, free, tickets = self._groups[number], self._free[number], self._tickets[number]
         while free and self._queue:
             try:
@@ -298,7 +299,7 @@ class _Locked:
 RANDOM_GAMES: Final = 4
 RANDOM_STEPS: Final = 500
 """Random games that are looked at, and the most steps of each."""
-TABLE_PLACE: Final = 4
+TABLE_ENTRY: Final = 4
 OBJECT_NODE: Final = 2048
 """Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
 
@@ -313,13 +314,13 @@ def tree_size(game: Game, evaluator: Any, search: SearchConfig) -> int:
     actions, outcomes = mean_branches(game)
     expanded = outcomes if 1 < outcomes <= chance.exact_up_to else 1.0
     nodes = min(search.max_nodes, 1 + round(search.num_simulations * (1 + expanded)))
-    listed = max(expanded, min(outcomes, FEW)) if chance.lists_outcomes else 0.0  # those picked have edges
+    listed = max(expanded, min(outcomes, FIRST_OUTCOMES)) if chance.lists_outcomes else 0.0  # those picked have edges
     edges = search.num_simulations * (expanded * actions + listed)
     if not isinstance(game, KernelGame):
         return nodes * OBJECT_NODE
     info = game.info
     state = info.state_size * np.dtype(info.state_dtype).itemsize
-    per_node = node_dtype(info.num_players).itemsize + state + 8 * info.num_players + PLACES_PER_NODE * TABLE_PLACE
+    per_node = node_dtype(info.num_players).itemsize + state + 8 * info.num_players + ENTRIES_PER_NODE * TABLE_ENTRY
     return nodes * per_node + round(edges) * EDGE.itemsize
 
 

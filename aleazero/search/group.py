@@ -1,4 +1,4 @@
-"""What the compiled and the plain search offer to the code that drives them (``lockstep.py``)."""
+"""Protocols of a group of trees, which the compiled and the plain search implement, and ``driver.py`` drives."""
 
 from __future__ import annotations
 
@@ -14,85 +14,85 @@ from aleazero.search.result import TreeView
 
 
 @dataclass(frozen=True)
-class Leaves:
-    """A batch of leaves for the evaluator."""
+class LeafBatch:
+    """Leaves for the evaluator, one row each. Rows after the last leaf fill the batch."""
 
     observations: NDArray[np.float32]
     legal_masks: NDArray[np.bool_]
     states: Sequence[State] | None
 
 
-class GrownTree(Protocol):
-    """One tree of a group, read and touched up at its root."""
+class TreeHandle(Protocol):
+    """One tree of a group: its root can be read, and changed before the first simulation."""
 
     @property
     def simulations(self) -> int:
-        """Simulations that are done."""
+        """Number of simulations that are backed up."""
 
     def kind(self) -> int:
-        """The root's kind."""
+        """Return the root's kind."""
 
     def restrict(self, actions: list[int]) -> None:
         """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
 
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
+        """Return actions (ascending), visits, q (NaN for actions without visits) and priors at the root."""
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
-        """Visits and total by outcome of a chance root."""
+        """Return visits and value sums by outcome of a chance root."""
 
     def root_value(self) -> NDArray[np.float64]:
-        """The root's mean by player."""
+        """Return the root's mean by player."""
 
     def in_flight(self) -> int:
-        """Visits still counted as in flight: 0 between batches."""
+        """Return the visits still counted as in flight: 0 between batches."""
 
     def view(self) -> TreeView:
-        """The tree as it is now; a later search leaves it alone while somebody holds the view."""
+        """Return a view of the tree as it is now. It stays valid when the tree is replaced."""
 
 
 class Group(Protocol):
-    """Trees that are grown side by side, each by itself; their leaves meet in one batch."""
+    """Trees that grow independently of each other and share the batches of an evaluator."""
 
     statuses: NDArray[np.int64]
-    """Where each tree stands."""
+    """Status of each tree, by ``search/status.py``."""
     seen: int
-    """Where trees stood after they last went on, or failed since: one bit a status."""
+    """Set of the statuses after the last ``advance``, and of failures since, one bit per status."""
     pauses: NDArray[np.int64]
-    """Simulations after which each tree pauses. A pause falls between batches, so it does not change a search."""
+    """Simulations after which each tree pauses. It pauses between batches, so pauses do not change results."""
     limits: NDArray[np.int64]
-    """Simulations that each tree is to do."""
+    """Simulations that each tree runs."""
 
     @property
-    def trees(self) -> Sequence[GrownTree]:
+    def trees(self) -> Sequence[TreeHandle]:
         """The trees."""
 
-    def plant(self, place: int, state: State, seed: int) -> None:
-        """Forget the tree at a place and begin one at a state, with the luck of a seed."""
+    def start_tree(self, place: int, state: State, seed: int) -> None:
+        """Replace the tree at a place by one that starts at a state, with the random streams of a seed."""
 
     def advance(self) -> None:
-        """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
+        """Let each tree that may continue do so, until its leaves wait, or it ends, pauses or fails."""
 
-    def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
-        """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
+    def waiting(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int32]]:
+        """Return the leaves to evaluate, and the tree of each row. Rows after those fill the batch."""
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Answer the leaves of the trees that still wait, row by row."""
+        """Give the evaluations, by row, to the trees that still wait."""
 
-    def take_in(self, answer: Any, rows: int) -> bool:
-        """Absorb an answer of so many rows at once, if it has the right form and can be used; whether that is so."""
+    def try_absorb(self, answer: Any, rows: int) -> bool:
+        """Check and absorb an evaluator's answer in one step; False, with nothing absorbed, if it is not valid."""
 
     def renew_observations(self) -> None:
-        """Write further observations into another array."""
+        """Write the next observations into a new array, because the evaluator kept the present one."""
 
     def mix_noise(self, places: list[int], keys: list[int]) -> None:
-        """Blend noise into the priors at these roots, drawn by a key each."""
+        """Mix noise into the priors at these roots, each drawn from the stream with its key."""
 
     def fail(self, place: int, error: Exception) -> None:
-        """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
+        """End a tree with an error. Its waiting visits are removed, as if they had not started."""
 
     def clear(self) -> None:
-        """Forget every tree, and what was asked."""
+        """Remove all trees and all requests to the evaluator."""
 
     def error(self, place: int) -> Exception:
-        """Why a tree failed."""
+        """Return the error with which a tree ended."""

@@ -162,8 +162,8 @@ class TreeView(Protocol):
     def evaluations(self) -> int:
         """Leaves that the evaluator was asked about."""
 
-    def behind(self, action: int) -> NDArray[np.float64] | None:
-        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
 
 
 @dataclass(frozen=True)
@@ -198,11 +198,11 @@ class SearchResult:
         return self.view.evaluations()
 
     def value_after(self, action: int) -> NDArray[np.float64] | None:
-        """Return the mean value by player after an action; if chance follows, the value of the afterstate.
+        """Return the mean by player after an action; if chance follows, that is the value of the afterstate.
 
-        None if the action was not tried, and in open loop, where what follows has no node of its own.
+        Returns None if the action has no visits, and in open loop, where the next state has no node of its own.
         """
-        return self.view.behind(int(action))
+        return self.view.value_after(int(action))
 
     @property
     def policy(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The public search of one position: it minds the limits, and tells what was found."""
+"""The public search of one position, with its limits: simulations, time and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.driver import Backend, Lockstep
+from aleazero.search.driver import Backend, GroupDriver
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
@@ -40,26 +40,30 @@ class Search:
         self.evaluator = resolve_evaluator(evaluator)
         self.config = config or SearchConfig()
         rows = self.config.in_flight * largest_visit(chance_of(self.config, game, self.evaluator), game)
-        self._lockstep = Lockstep(game, self.evaluator, self.config, backend, count=1, places=rows, pad=False)
+        self._driver = GroupDriver(game, self.evaluator, self.config, backend, count=1, places=rows, pad=False)
         self._lock = threading.Lock()
         self._running_in: int | None = None
 
     def run(self, state: State, actions: Sequence[int] | None = None, seed: int | None = None) -> SearchResult:
-        """Search from a state; ``actions`` may narrow what is considered there.
+        """Search from a state.
 
-        ``seed`` stands in for the configured one, so that the plies of a game need not share their luck.
+        Args:
+            state: a running state of the game.
+            actions: allowed actions at the root; None allows all.
+            seed: replaces the configured seed, so that the plies of a game need not share their random streams.
 
-        Ctrl-C ends the search early, with what was found; a second one raises at once.
+        Returns:
+            The result. Ctrl-C ends the search early, with the result so far; a second one raises at once.
         """
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
         with self._alone(), _interrupts() as interrupted:
-            self._lockstep.begin(0, request)
+            self._driver.begin(0, request)
             stopped = self._grow(interrupted)
-            return self._lockstep.read(0, stopped)
+            return self._driver.read(0, stopped)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One run at a time: other threads wait; an evaluator that calls its own search is told so."""
+        """Allow one run at a time: other threads wait; an evaluator that calls its own search gets an error."""
         if self._running_in == threading.get_ident():
             raise ConfigError("this search is already running: an evaluator that searches needs a Search of its own")
         with self._lock:
@@ -70,21 +74,21 @@ class Search:
                 self._running_in = None
 
     def _grow(self, interrupted: threading.Event) -> str | None:
-        """Grow the tree to its target; the reason, where time or Ctrl-C ends it before."""
+        """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
         started = time.monotonic()
-        self._lockstep.round()  # the root's own evaluation
-        while not self._lockstep.ended():
-            self._lockstep.round()
+        self._driver.round()  # the root's own evaluation
+        while not self._driver.ended():
+            self._driver.round()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
-            if (late or interrupted.is_set()) and not self._lockstep.ended():
-                self._lockstep.settle()
+            if (late or interrupted.is_set()) and not self._driver.ended():
+                self._driver.finish_pending()
                 return "interrupted" if interrupted.is_set() else "seconds"
         return None
 
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """Turn a first Ctrl-C into a flag that is read between steps; a second raises as usual."""
+    """Turn a first Ctrl-C into a flag that is read between rounds; a second one raises as usual."""
     flag = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield flag

@@ -1,86 +1,128 @@
-"""What steps of the compiled loop came to, and what an evaluator's word is worth, as numbers it can compare."""
+"""Statuses of all loops of the search, evaluator kinds, and the errors that statuses stand for.
+
+Kernels cannot raise. They return a status, and the Python code that called the loop raises ``error_for(status, …)``.
+Functions that return an index, a count or an id return one of the negative statuses in its place.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Beside the statuses of the engine (engine.py), which begin at 0.
-LEAF: Final = 10
+from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, PositionError
+from aleazero.games.base import EXACT, NONE
 
+# -- status of a tree or a plan ----------------------------------------------------------------------------------------
 
-COLLISION: Final = 11
+# Why it stopped:
+DONE: Final = 0  # all simulations are done; the plan is solved; a kernel succeeded
+WAITING: Final = 1  # its leaves wait for the evaluator
+FULL: Final = 2  # max_nodes is reached
+EVALUATIONS_SPENT: Final = 3  # max_evaluations is reached
+PAUSED: Final = 4  # as many simulations are done (or nodes expanded) as were requested for now
+FAILED: Final = 5  # an error is kept for it
 
-
-NO_ROOM: Final = 12
-
-
-GROW_NODES: Final = 13
-
-
-GROW_EDGES: Final = 14
-
-
-# From here on, what is wrong with a game or a position.
-BAD_PROBABILITIES: Final = 15
-
-
-ENDLESS_CHANCE: Final = 16
-
-
-UNLISTED_OUTCOMES: Final = 17
-
-
-BROKEN_RULES: Final = 18
-
-
-GAME_OVER: Final = 19
-
-# As in ``games.base.Trust``.
-ASK_NEVER: Final = 0
-
-
-ASK_EXACT: Final = 2
-
-# Where a tree stands. What it stopped for:
-DONE: Final = 0
-
-
-WAITING: Final = 1
-
-
-FULL: Final = 2
-
-
-EVALUATIONS_SPENT: Final = 3
-
-
-PAUSED: Final = 4
-
-
-FAILED: Final = 5
-
-
-# What is to be done with it:
+# What ``advance`` does with a tree next:
 IDLE: Final = 6  # nothing: it has no state
+TO_START: Final = 7  # start at its state
+READY: Final = 8  # continue
+ANSWERED: Final = 9  # store the evaluations of its leaves, then continue
 
+# -- results of one descent --------------------------------------------------------------------------------------------
 
-PLANTED: Final = 7  # begin at its state
+AT_LEAF: Final = 10  # it reached its leaves
+COLLISION: Final = 11  # it reached a leaf that waits for its evaluation
+NO_ROOM: Final = 12  # there is no room for a new node
 
+# -- more room is needed, then the same call continues -----------------------------------------------------------------
 
-READY: Final = 8  # go on
+GROW_NODES: Final = -1
+GROW_EDGES: Final = -2
 
+# -- errors ------------------------------------------------------------------------------------------------------------
 
-ANSWERED: Final = 9  # take the evaluator's answer, and go on
+BAD_OUTCOMES: Final = -3  # a list of outcomes or a sampled outcome is invalid
+UNLISTED_OUTCOMES: Final = -4  # settings of a search need a list of outcomes, and the game has none here
+MANY_OUTCOMES: Final = -5  # a plan needs a list of outcomes, and the game has none here
+BAD_ACTIONS: Final = -6  # the list of legal actions is invalid
+BAD_PLAYOUT: Final = -7  # a playout takes an action that does not exist
+BROKEN_RULES: Final = -8  # a kind, player, action or return of a state is invalid
+ENDLESS_CHANCE: Final = -9  # too many chance events follow each other
+GAME_OVER: Final = -10  # a search starts at a terminal state
+TOO_MANY_NODES: Final = -11  # a plan has more states than allowed
+CYCLE: Final = -12  # a state of a plan leads back to itself
+NO_EVALUATOR: Final = -13  # a plan needs a value of a state, and there is no evaluator
 
+# -- evaluator kinds ---------------------------------------------------------------------------------------------------
+
+EXTERNAL: Final = 0  # called from Python with batches of leaves
+UNIFORM: Final = 1  # inside the loop: equal priors, returns so far
+ROLLOUT: Final = 2  # inside the loop: equal priors, playouts
+NO_KIND: Final = -1  # none: a plan whose frontier holds terminal states only
+
+TRUST_NONE: Final = int(NONE)
+TRUST_EXACT: Final = int(EXACT)
+"""``games.base.Trust`` as plain integers, which kernels compare."""
 
 MAX_CHANCE_RUN: Final = 256
-"""More chance events than this in a row, and the game is taken to be in a loop."""
+"""Chance events in a row within one descent, at most. A game with more is taken to be in a loop."""
 
 
-EXTERNAL: Final = 0
+def error_for(status: int, game: str, position: str | None = None, max_nodes: int = 0) -> AleaZeroError:
+    """Return the error that a status stands for.
 
-
-UNIFORM: Final = 1
-
-
-ROLLOUT: Final = 2
+    Args:
+        status: one of the errors above.
+        game: name of the game.
+        position: text of the state at which a plan stopped; None if it is not known, as in a search.
+        max_nodes: states that a plan may have.
+    """
+    here = "of a chance event" if position is None else f"in {position!r}"
+    if status == BAD_OUTCOMES:
+        return ContractError(
+            f"{game}: the outcomes {here} are invalid, expected 1 to max_outcomes of them, ids from 0 to 2^31 - 1, and "
+            f"probabilities of at least 0 that sum to 1 (or a sample function, if they are too many to list)"
+        )
+    if status == UNLISTED_OUTCOMES:
+        return ConfigError(
+            f"{game}: outcomes here are too many to list, expected chance settings without pick=stratified, "
+            f"exact_up_to and backup=expectation (a game declares it by lists_outcomes=False)"
+        )
+    if status == MANY_OUTCOMES:
+        return GameError(
+            f"{game}: the outcomes {here} are too many to list, expected listed chance: use Search instead"
+        )
+    if status == BAD_ACTIONS:
+        return ContractError(
+            f"{game}: the legal actions {here} are invalid, expected 1 to num_actions of them, ids from 0"
+        )
+    if status == BAD_PLAYOUT:
+        start = "a leaf" if position is None else repr(position)
+        return ContractError(
+            f"{game}: a playout from {start} met an impossible action, expected rules that pass check_game, which "
+            f"reports the place"
+        )
+    if status == BROKEN_RULES:
+        return ContractError(
+            f"{game}: the rules returned an impossible kind, player, action or return, expected rules that pass "
+            f"check_game, which reports the place"
+        )
+    if status == ENDLESS_CHANCE:
+        return ContractError(f"{game}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision")
+    if status == GAME_OVER:
+        return PositionError(f"{game}: the game is over in this position, expected one with a move left")
+    if status == TOO_MANY_NODES:
+        return GameError(
+            f"{game}: more than {max_nodes} states within the horizon, expected fewer plies (plies=1), pruning (keep, "
+            f"margin) or a higher max_nodes"
+        )
+    if status == CYCLE:
+        return GameError(
+            f"{game}: within the horizon play can return to a state it was in, expected no state twice: plan "
+            f"fewer plies (plies=1) with an evaluator that values chance nodes, define turn(state) if a turn can end "
+            f"by chance, or use aleazero.oracles.solve"
+        )
+    assert status == NO_EVALUATOR, status
+    return ConfigError(
+        f"{game}: {position!r} lies on the frontier and there is no evaluator, expected an evaluator or a horizon "
+        f"that reaches the end of the game"
+    )

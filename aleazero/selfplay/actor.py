@@ -15,7 +15,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.search.config import chance_of, largest_visit
-from aleazero.search.driver import Lockstep
+from aleazero.search.driver import GroupDriver
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.forest import tree_size
 from aleazero.selfplay.compiled_games import CompiledGames
@@ -44,7 +44,7 @@ class Actor:
         search, trees = self.config.search(), self.config.parallel
         leaves = search.in_flight * largest_visit(chance_of(search, game, evaluator), game)
         rows = max(leaves, trees * search.in_flight)
-        self._driver = Lockstep(game, evaluator, search, "auto", trees, rows, pad=True)
+        self._driver = GroupDriver(game, evaluator, search, "auto", trees, rows, pad=True)
         setting = Setting(game, self.config, seed, iteration, values_known)
         compiled = isinstance(game, KernelGame)
         self._games: RunningGames = (CompiledGames if compiled else PlainGames)(setting, self._driver)

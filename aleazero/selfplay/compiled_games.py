@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
-from aleazero.games.kernel import KernelGame, Kernels, KernelState
+from aleazero.games.kernel import LIST_SLACK, KernelGame, Kernels, KernelState
 from aleazero.games.luck import played_outcome
 from aleazero.native.compile import borrow, loop_of, not_inlined
 from aleazero.native.random import (
@@ -26,12 +26,11 @@ from aleazero.native.random import (
     extend_key_bits,
     unit_bits,
 )
-from aleazero.search.driver import Lockstep
-from aleazero.search.playout import make_event
-from aleazero.search.root import Searches, best_slot, evaluations_of, noise_keys, read_value_after, start_search
+from aleazero.search.compiled_searches import Searches, best_slot, evaluations_of, read_value_after, start_search
+from aleazero.search.driver import GroupDriver
+from aleazero.search.playout import make_draw_event
+from aleazero.search.root import noise_keys
 from aleazero.search.status import DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE
-from aleazero.search.tree.arrays import SLACK
-from aleazero.search.tree.chance import BAD_OUTCOME
 from aleazero.selfplay.record import EpisodeRecord, final_scores
 from aleazero.selfplay.running_games import Setting
 
@@ -81,9 +80,9 @@ class Games(NamedTuple):
 class GamesScratch(NamedTuple):
     """Room to work in, so that nothing is allocated."""
 
-    actions: Any  # (a + SLACK,) int64
-    ids: Any  # (outcomes + SLACK,) int64
-    probabilities: Any  # (outcomes + SLACK,) float64
+    actions: Any  # (a + LIST_SLACK,) int64
+    ids: Any  # (outcomes + LIST_SLACK,) int64
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
     weights: Any  # (a,) float64
     partials: Any  # (a + 1,) float64
     value: Any  # (p,) float64
@@ -167,7 +166,7 @@ def choose(games: Games, roots: Any, row: Any, temperature: Any, scratch: GamesS
 
 def note_result(games: Games, searches: Searches, row: Any) -> None:
     """Keep what a search found: the shares of its visits, if it was full, and its value."""
-    ply, roots = games.counts[row, PLIES], searches.roots
+    ply, roots = games.counts[row, PLIES], searches.results
     found = WAS_SEARCHED
     if games.counts[row, IS_FULL] == 1:
         found |= WAS_FULL
@@ -190,7 +189,7 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
     act, apply_outcome, viewer_of, class_of = (
         kernels.apply, kernels.apply_outcome, kernels.viewer, kernels.decision_class,
     )  # fmt: skip
-    event = make_event(kernels)
+    draw_event = make_draw_event(kernels)
     own_dice = "played_outcome" in kernels.words
 
     def add_step(games: Games, row: Any, player: Any, action: Any) -> None:
@@ -214,7 +213,7 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
         ply = games.counts[row, PLIES]
         note_result(games, searches, row)
         searches.statuses[row] = IDLE
-        action = choose(games, searches.roots, row, temperatures[ply], scratch)
+        action = choose(games, searches.results, row, temperatures[ply], scratch)
         status = execute(games, row, action, settings.max_plies)
         has_node = settings.closed and kind_of(games.states[row]) == CHANCE
         if has_node and read_value_after(searches.trees, row, action, scratch.value):
@@ -234,8 +233,8 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
         games.counts[row, EVENT] = count
         if own_dice:
             return AT_CHANCE
-        outcome = event(state, games.keys[row, DICE_KEY], viewer, count, scratch)
-        if outcome == BAD_OUTCOME:
+        outcome = draw_event(state, games.keys[row, DICE_KEY], viewer, count, scratch)
+        if outcome < 0:
             return BAD_CHANCE
         add_step(games, row, -1, outcome)
         apply_outcome(state, outcome)
@@ -351,7 +350,7 @@ def make_replay(kernels: Kernels) -> Callable[..., int]:
 class CompiledGames:
     """Games whose rules compile, moved together."""
 
-    def __init__(self, setting: Setting, driver: Lockstep) -> None:
+    def __init__(self, setting: Setting, driver: GroupDriver) -> None:
         game = setting.game
         assert isinstance(game, KernelGame)
         self._setting, self._driver, self._game = setting, driver, game
@@ -374,9 +373,9 @@ class CompiledGames:
             started=np.zeros(rows, np.int64),
         )
         self._scratch = GamesScratch(
-            actions=np.zeros(info.num_actions + SLACK, np.int64),
-            ids=np.zeros(info.max_outcomes + SLACK, np.int64),
-            probabilities=np.zeros(info.max_outcomes + SLACK),
+            actions=np.zeros(info.num_actions + LIST_SLACK, np.int64),
+            ids=np.zeros(info.max_outcomes + LIST_SLACK, np.int64),
+            probabilities=np.zeros(info.max_outcomes + LIST_SLACK),
             weights=np.zeros(info.num_actions),
             partials=np.zeros(info.num_actions + 1),
             value=np.zeros(info.num_players),

@@ -26,7 +26,7 @@ from aleazero.native.random import (
     stream_key,
     unit,
 )
-from aleazero.search.driver import Lockstep
+from aleazero.search.driver import GroupDriver
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 from aleazero.selfplay.config import SelfplayConfig, drawn
@@ -124,7 +124,7 @@ class _Playing:
 class PlainGames:
     """Games whose states are objects, moved one after the other."""
 
-    def __init__(self, setting: Setting, driver: Lockstep) -> None:
+    def __init__(self, setting: Setting, driver: GroupDriver) -> None:
         self._setting, self._driver = setting, driver
         self.decisions = self.evaluations = 0
         self._full_simulations = setting.config.full_simulations(setting.game)

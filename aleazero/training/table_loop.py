@@ -13,13 +13,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from aleazero.games.base import DECISION, TERMINAL
-from aleazero.games.kernel import KernelGame
+from aleazero.games.kernel import LIST_SLACK, KernelGame
 from aleazero.games.kit import TupleShape
 from aleazero.native.compile import borrow
 from aleazero.native.random import extend_key_bits
 from aleazero.nets.tables import BoardRows, make_put, make_rows, make_value_rows
-from aleazero.search.playout import make_settle
-from aleazero.search.tree.arrays import SLACK
+from aleazero.search.playout import make_play_chance
 
 DONE: Final = 0
 BROKEN: Final = -1
@@ -57,9 +56,9 @@ class Room(NamedTuple):
     returns: Any  # (rows,) float64
     over: Any  # (rows,) bool
     firsts: Any  # (BLOCK + 1,) int64, the first row of each lane
-    actions: Any  # (actions + SLACK,) int64
-    ids: Any  # (outcomes + SLACK,) int64
-    probabilities: Any  # (outcomes + SLACK,) float64
+    actions: Any  # (actions + LIST_SLACK,) int64
+    ids: Any  # (outcomes + LIST_SLACK,) int64
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
     value: Any  # (1,) float64
 
 
@@ -94,9 +93,9 @@ def make_room(game: KernelGame, shape: TupleShape) -> Room:
         returns=np.zeros(rows),
         over=np.zeros(rows, np.bool_),
         firsts=np.zeros(BLOCK + 1, np.int64),
-        actions=np.zeros(game.num_actions + SLACK, np.int64),
-        ids=np.zeros(game.info.max_outcomes + SLACK, np.int64),
-        probabilities=np.zeros(game.info.max_outcomes + SLACK),
+        actions=np.zeros(game.num_actions + LIST_SLACK, np.int64),
+        ids=np.zeros(game.info.max_outcomes + LIST_SLACK, np.int64),
+        probabilities=np.zeros(game.info.max_outcomes + LIST_SLACK),
         value=np.zeros(1),
     )
 
@@ -114,7 +113,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
     most_actions = game.num_actions
     each = len(shape.symmetries)
     tables = len(shape.tuples)
-    put, value_rows, settle = make_put(shape), make_value_rows(shape), make_settle(kernels)
+    put, value_rows, play_chance = make_put(shape), make_value_rows(shape), make_play_chance(kernels)
 
     def begin(lanes: Any, lane: Any, seed: Any, room: Any) -> Any:
         """Start a lane's next game."""
@@ -123,7 +122,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
             state[i] = 0
         init(state)
         key = extend_key_bits(extend_key_bits(seed, np.uint64(lane)), np.uint64(lanes.games[lane]))
-        events = settle(state, key, np.int64(0), room)
+        events = play_chance(state, key, np.int64(0), room)
         if events < 0 or kind_of(state) != DECISION:
             return np.int64(BROKEN)
         lanes.keys[lane] = key
@@ -188,7 +187,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         state = lanes.states[lane]
         for j in range(len(state)):
             state[j] = room.afters[row, j]
-        events = settle(state, lanes.keys[lane], lanes.events[lane], room)
+        events = play_chance(state, lanes.keys[lane], lanes.events[lane], room)
         if events < 0:
             return np.int64(BROKEN)
         lanes.events[lane] = events

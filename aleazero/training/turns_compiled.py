@@ -31,7 +31,8 @@ from aleazero.search.plan.arrays import (
 )
 from aleazero.search.plan.graph import plan_settings
 from aleazero.search.plan.horizon import NO_LIMIT, horizon_at
-from aleazero.search.plan.loop import GROW, SOLVED, make_expansion, one_turn
+from aleazero.search.plan.loop import make_expansion, one_turn
+from aleazero.search.status import DONE, GROW_EDGES, GROW_NODES
 from aleazero.training import turns
 from aleazero.training.turns import (
     AnyEvaluator,
@@ -107,10 +108,10 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
                 settings.rollout_key,
             )
             if len(lane.nodes) == 0:
-                return GROW
+                return GROW_NODES
             begin(lane, scratch, own)
             status = expand_all(lane, scratch, own, kept, np.int64(NO_LIMIT))
-            if status != SOLVED:
+            if status != DONE:
                 return int(status)
             for n in range(lane.counters[NODES]):
                 if lane.nodes[n].role != INNER:
@@ -120,7 +121,7 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
             at[NODE], at[EDGE], at[LEAF] = first + lane.counters[NODES], edge + lane.counters[EDGES], leaf
             for i in range(NUM_PLACES):
                 spans[at[LANE], i] = at[i]
-        return SOLVED
+        return DONE
 
     return list_turn_ends
 
@@ -153,9 +154,9 @@ class CompiledLanes:
         while True:
             with np.errstate(over="ignore"):
                 status = self._loop(rows, graph, spans, ends, scratch, settings, kept, at, room)
-            if status == SOLVED:
+            if status == DONE:
                 break
-            if status != GROW:
+            if status not in (GROW_NODES, GROW_EDGES):
                 self._refuse(rows[at[LANE]])
             room = 2 * room if graph.counters[NODES] >= room else room
             graph = self._larger(graph, at, room)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for tests/tree_game.py
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for tests of the rooms, which import from others
+sys.path.insert(0, str(Path(__file__).resolve().parent / "plain"))
 
 from tree_game import Node, start, tree_game
 

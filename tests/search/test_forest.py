@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from test_twin import GAMES, POSITIONS, same
+from test_plain_search import GAMES, POSITIONS, same
 
 import aleazero
 from aleazero import ChanceConfig, ConfigError, EvaluatorError, Forest, PositionError, Search, SearchConfig

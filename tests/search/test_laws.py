@@ -90,7 +90,7 @@ def test_virtual_visits_return_to_zero(backend: str, mode: str, loop: str) -> No
     search = Search(game, "rollout", config, backend=backend)
     result = search.run(game.state_from_text("0-0 turn 5"))
     assert result.visits.sum() == 501
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
     assert result.stats.collisions > 0
 
 

@@ -11,12 +11,16 @@ import pytest
 
 HERE = Path(__file__).parent
 CHOSEN = {
-    "NUMBA_DISABLE_JIT": ["test_hand_trees.py", "test_twin.py::test_afterstate_values", "test_twin.py::test_seeds"],
+    "NUMBA_DISABLE_JIT": [
+        "test_hand_trees.py",
+        "plain/test_plain_search.py::test_afterstate_values",
+        "plain/test_plain_search.py::test_seeds",
+    ],
     "NUMBA_BOUNDSCHECK": [
         "test_hand_trees.py",
-        "test_twin.py::test_every_setting_on_every_game",
-        "test_twin.py::test_growth_does_not_change_the_search",
-        "test_room.py",
+        "plain/test_plain_search.py::test_every_setting_on_every_game",
+        "plain/test_plain_search.py::test_growth_does_not_change_the_search",
+        "tree/test_room.py",
     ],
 }
 LEFT_OUT = "dice_game or tic_tac_toe"

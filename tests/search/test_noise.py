@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from aleazero.games.base import CHANCE, DECISION
-from aleazero.search.root import dirichlet_noise, disturb_roots
+from aleazero.search.root import dirichlet_noise, mix_root_noise
 from aleazero.search.tree.arrays import make_trees
 
 
@@ -44,7 +44,7 @@ def test_each_root_is_disturbed_by_its_own_key(closed: bool) -> None:
     trees.nodes.kind[:, 0] = DECISION, DECISION, CHANCE
     trees.nodes.num_edges[:, 0], trees.nodes.first_edge[:, 0] = (2, 5, 4), (0, 1, 0)
     trees.edges.prior[:] = 0.125
-    disturb_roots(trees.nodes, trees.edges, [1, 0, 2], [8, 9, 10], 0.3, 0.25, closed)
+    mix_root_noise(trees.nodes, trees.edges, [1, 0, 2], [8, 9, 10], 0.3, 0.25, closed)
     for place, key, first, count in ((1, 8, 1, 5), (0, 9, 0, 2), (2, 10, 0, 0)):
         wanted = np.full(8, 0.125)
         if count:

@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from test_twin import both
+from test_plain_search import both
 
 import aleazero
 from aleazero import ContractError, GameInfo, Planner, Rollout, Search, SearchConfig
@@ -149,7 +149,7 @@ def test_illegal_playouts_are_found_out(game, mode: int, backend: str) -> None:
 
 def test_playouts_without_a_legal_action_are_found_out(game) -> None:
     for one in (game, walk_game(says=False)):
-        with pytest.raises(ContractError, match="impossible kind, player, action"):
+        with pytest.raises(ContractError, match="a playout from a leaf met an impossible action"):
             search(one, STUCK, Rollout())
         with pytest.raises(ContractError, match=r"a playout from '.*' met an impossible action"):
             plan(one, STUCK, Rollout(), plies=1)

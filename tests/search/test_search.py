@@ -120,7 +120,7 @@ def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(pig, backend: str
     with pytest.raises(EvaluatorError, match=says) as error:
         search.run(state)
     assert "\n" not in str(error.value)
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
     assert len(calls) == good_batches + 1
 
 
@@ -189,7 +189,7 @@ def test_a_full_arena_stops_the_search_with_what_it_has(pig, backend: str) -> No
     assert result.stopped == "nodes"
     assert result.stats.nodes <= 100
     assert 0 < result.stats.simulations == result.visits.sum() < 5000
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
 
 
 def test_the_evaluation_budget_is_kept(pig, backend: str) -> None:
@@ -220,7 +220,7 @@ def test_ctrl_c_gives_what_was_found(backend_name: str) -> None:
     result = search.run(pig.new_initial_state())
     assert result.stopped == "interrupted", result.stopped
     assert result.visits.sum() == result.stats.simulations > 0
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     print("fine")
     """
@@ -299,7 +299,7 @@ def test_chance_in_a_loop_is_an_error(backend: str) -> None:
     search = Search(game, "uniform")
     with pytest.raises(aleazero.ContractError, match="256 chance events in a row"):
         search.run(game.new_initial_state())
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
@@ -308,7 +308,7 @@ def test_probabilities_that_do_not_sum_to_one_are_an_error(backend: str, evaluat
     search = Search(game, evaluator, SearchConfig(num_simulations=50), backend=backend)
     with pytest.raises(aleazero.ContractError, match="sum to"):
         search.run(game.new_initial_state())
-    assert search._lockstep.group.trees[0].in_flight() == 0
+    assert search._driver.group.trees[0].in_flight() == 0
 
 
 def _module(kind: str, weight: float = 1.0):

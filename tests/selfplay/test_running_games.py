@@ -10,8 +10,9 @@ import pytest
 
 import aleazero
 from aleazero import ContractError
-from aleazero.search.root import best_slot, noise_key, noise_keys, position_of
-from aleazero.search.tree.arrays import make_roots
+from aleazero.search.compiled_searches import best_slot
+from aleazero.search.root import noise_key, noise_keys, position_of
+from aleazero.search.tree.arrays import make_root_results
 from aleazero.selfplay import compiled_games
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum
@@ -144,7 +145,7 @@ def test_a_move_is_drawn_as_in_python(temperature: float) -> None:
 def test_the_best_action_is_that_of_the_result() -> None:
     luck = np.random.default_rng(3)
     for _ in range(300):
-        roots = make_roots(1, 6, 1)
+        roots = make_root_results(1, 6, 1)
         count = roots.counts[0] = int(luck.integers(1, 7))
         roots.actions[0] = np.arange(6) * 2
         roots.visits[0], roots.priors[0] = luck.integers(0, 3, 6), luck.integers(0, 2, 6)

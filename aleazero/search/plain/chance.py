@@ -1,47 +1,39 @@
-"""Chance in the plain search: which outcome a visit meets, whether it is stored, and what chance nodes are worth."""
+"""Chance in the plain search: pick an outcome, decide whether it is stored, back up values, play out."""
 
 from __future__ import annotations
 
 import math
 
-from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, TERMINAL, State
+from aleazero.games.kernel import sample_listed
 from aleazero.native.random import TIES, bits_at, draw_at, extend_key, stream_key
 from aleazero.search.config import ChanceConfig
 from aleazero.search.evaluator import Rollout
 from aleazero.search.plain.nodes import Edge, Node, Values, Visit
+from aleazero.search.status import UNLISTED_OUTCOMES, error_for
 
 
-def make_table(node: Node, state: State, config: ChanceConfig) -> None:
-    """List a chance node's outcomes with their probabilities, if the settings ask for it."""
+def make_list(node: Node, state: State, config: ChanceConfig) -> None:
+    """List the outcomes of a chance node with their probabilities."""
     if not state.outcomes_listed():
-        raise ConfigError(
-            f"{state.game.name}: outcomes here are too many to list, expected chance settings without "
-            f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
-        )
+        raise error_for(UNLISTED_OUTCOMES, state.game.name)
     node.edges = [Edge(outcome, probability) for outcome, probability in state.chance_outcomes()]
-    node.exact = len(node.edges) <= config.exact_up_to
+    node.expand_all = len(node.edges) <= config.exact_up_to
 
 
 def pick_outcome(node: Node, state: State, config: ChanceConfig, seed: int, u: float) -> tuple[int, Edge | None]:
-    """The outcome that a visit meets, and its place in the node's table, if there is one."""
+    """Return the outcome that a visit takes, and its edge if the node has a list."""
     if node.edges is None:
         return state.sample_outcome(u), None
-    if node.exact or config.pick == "stratified":
+    if node.expand_all or config.pick == "stratified":
         edge = largest_deficit(node, seed)
     else:
-        edge = node.edges[-1]
-        below = 0.0
-        for candidate in node.edges:
-            below += candidate.prior
-            if u < below:
-                edge = candidate
-                break
+        edge = node.edges[sample_listed([(i, edge.prior) for i, edge in enumerate(node.edges)], u)]
     return edge.action, edge
 
 
 def largest_deficit(node: Node, seed: int) -> Edge:
-    """The outcome whose picks fall furthest behind its probability; ties go by an order of the node's own."""
+    """Return the outcome whose picks are furthest below its probability. Ties are broken by ranks of the node."""
     assert node.edges is not None
     key = stream_key(TIES, seed, node.number)
     picks = 1 + sum(edge.visits + edge.in_flight for edge in node.edges)
@@ -57,65 +49,65 @@ def largest_deficit(node: Node, seed: int) -> Edge:
 
 
 def may_store(node: Node, config: ChanceConfig) -> bool:
-    """Whether widening leaves room for one more stored outcome."""
-    if config.widening is None or node.exact:
+    """Return whether progressive widening allows one more stored outcome."""
+    if config.widening is None or node.expand_all:
         return True
-    visits = node.visits + node.in_flight  # the visit that asks is in flight already
+    visits = node.visits + node.in_flight  # the visit is already in flight at the node
     room = math.ceil(config.widening.c * math.pow(visits, config.widening.alpha))
     return len(node.children) < min(config.widening.max_children, room)
 
 
 def backup_sample(visit: Visit, value: Values) -> None:
-    """Every node of the path takes the value as it came."""
+    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions."""
     for node, edge in visit.path:
         _count(node, edge)
         for player, x in enumerate(value):
-            node.total[player] += x
+            node.value_sums[player] += x
         if edge is not None and node.kind != CHANCE:
             edge.total += value[node.mover]
     _count_picks(visit)
 
 
 def backup_expectation(visit: Visit) -> None:
-    """Every node of the path is valued anew, from the bottom up, from what lies below it."""
+    """Value the nodes of a path from their children, from the leaf to the root."""
     for node, edge in reversed(visit.path):
         _count(node, edge)
         if node.kind == CHANCE:
-            node.total = [value * node.visits for value in expected_value(node)]
+            node.value_sums = [value * node.visits for value in expected_value(node)]
         else:
-            node.total = decision_total(node)
+            node.value_sums = sum_actions(node)
     _count_picks(visit)
 
 
 def expected_value(node: Node) -> Values:
-    """The mean of the outcomes evaluated so far, weighted by probability.
+    """Return the value of a chance node: the mean of its outcomes evaluated so far, weighted by probability.
 
-    An outcome that is not stored has the mean of its own transient evaluations, until it is stored and visited. The
-    others have the evaluator's estimate of the node, or without one the mean of those that were evaluated.
+    An outcome that is not stored has the mean of its transient evaluations, until it is stored and visited. The others
+    have the evaluator's value of the node, or the mean of those that were evaluated if there is none.
     """
     assert node.edges is not None
-    players = len(node.total)
+    players = len(node.value_sums)
     value, mass = [0.0] * players, 0.0
     for edge in node.edges:
         child = node.children.get(edge.action)
         if child is not None and child.visits:
             mean = child.mean()
-        elif edge.visits:  # every pick so far was transient
+        elif edge.visits:  # every visit so far was transient
             mean = [total / edge.visits for total in edge.transient]
         else:
             continue
         for player in range(players):
             value[player] += edge.prior * mean[player]
         mass += edge.prior
-    if node.own is None:
+    if node.leaf_values is None:
         return [value[player] / mass for player in range(players)]
-    return [value[player] + (1.0 - mass) * node.own[player] for player in range(players)]
+    return [value[player] + (1.0 - mass) * node.leaf_values[player] for player in range(players)]
 
 
-def decision_total(node: Node) -> Values:
-    """The own evaluation, and the actions' values as often as they were visited; sets the edges' totals too."""
-    assert node.own is not None
-    total = list(node.own)
+def sum_actions(node: Node) -> Values:
+    """Return the own evaluation of a decision plus the mean of each action times its visits; set the edges' totals."""
+    assert node.leaf_values is not None
+    total = list(node.leaf_values)
     for edge in node.edges or []:
         if edge.visits:
             (child,) = edge.children.values()
@@ -141,7 +133,7 @@ def _count_picks(visit: Visit) -> None:
 
 
 def value_by_playouts(evaluator: Rollout, start: State, key: int, first: int = 0) -> list[float]:
-    """The mean return of playouts, the first of which has this number, by player."""
+    """Return the mean return of playouts by player. ``first`` is the number of the first one in the stream."""
     total = [0.0] * start.game.num_players
     for playout in range(first, first + evaluator.playouts):
         final = play_out(start.clone(), extend_key(key, playout), evaluator.max_steps)
@@ -150,7 +142,7 @@ def value_by_playouts(evaluator: Rollout, start: State, key: int, first: int = 0
 
 
 def play_out(state: State, key: int, max_steps: int) -> list[float]:
-    """The returns of a playout, which changes the state."""
+    """Play from a state to the end of the game, or for ``max_steps``, and return the returns. Changes the state."""
     for step in range(max_steps):
         kind = state.kind()
         if kind == TERMINAL:

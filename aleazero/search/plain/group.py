@@ -1,4 +1,4 @@
-"""Plain trees side by side, as the compiled ones are."""
+"""A group of plain trees, with the same interface as a compiled one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import PositionError
 from aleazero.games.base import DECISION, Game, State
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.group import Leaves
+from aleazero.search.group import LeafBatch
 from aleazero.search.plain.search import PlainTree
 from aleazero.search.root import dirichlet_noise
-from aleazero.search.status import FAILED, IDLE, PAUSED, PLANTED, READY, WAITING
+from aleazero.search.status import FAILED, GAME_OVER, IDLE, PAUSED, READY, TO_START, WAITING, error_for
 
 
 class PlainGroup:
-    """Trees of Python objects."""
+    """A group of plain trees that share batches of ``places`` rows; implements ``search.group.Group``."""
 
     def __init__(
         self, game: Game, evaluator: Any, config: SearchConfig, count: int, places: int, *, implicit: bool = False
@@ -30,78 +29,78 @@ class PlainGroup:
         self.limits = np.zeros(count, np.int64)
         self._places = places
         self._most = config.in_flight * largest_visit(chance_of(config, game, evaluator), game)
-        self._asked: list[tuple[int, State]] = []
+        self._requested: list[tuple[int, State]] = []
         self._errors: dict[int, Exception] = {}
         self._first = 0
 
-    def plant(self, place: int, state: State, seed: int) -> None:
-        """Forget the tree at a place and begin one at a state, with the luck of a seed."""
-        self.statuses[place] = PLANTED
+    def start_tree(self, place: int, state: State, seed: int) -> None:
+        """Replace the tree at a place by one that starts at a state, with the random streams of a seed."""
+        self.statuses[place] = TO_START
         try:
             if state.is_terminal():
-                name = self.game.name
-                raise PositionError(f"{name}: the game is over in this position, expected one with a move left")
+                raise error_for(GAME_OVER, self.game.name)
             self.trees[place].reset(state, seed)
-        except Exception as error:  # whatever is wrong with it, the other trees stand
+        except Exception as error:  # only this tree fails
             self.fail(place, error)
 
     def advance(self) -> None:
-        """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
+        """Let each tree that may continue do so, until its leaves wait, or it ends, pauses or fails."""
         for turn in range(len(self.trees)):
             place = (self._first + turn) % len(self.trees)
-            room = len(self._asked) + self._most <= self._places
-            if self.statuses[place] in (PLANTED, READY) and room:
+            room = len(self._requested) + self._most <= self._places
+            if self.statuses[place] in (TO_START, READY) and room:
                 tree = self.trees[place]
                 try:
                     self.statuses[place] = tree.advance(int(self.pauses[place]), int(self.limits[place]))
-                except Exception as error:  # whatever is wrong with it, the other trees stand
+                except Exception as error:  # only this tree fails
                     self.fail(place, error)
                 if self.statuses[place] == WAITING:
-                    self._asked += [(place, state) for state in tree.asked()]
+                    self._requested += [(place, state) for state in tree.requested()]
         self.seen = sum(1 << int(status) for status in np.unique(self.statuses))
 
-    def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
-        """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
-        states = [state for _, state in self._asked]
+    def waiting(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int32]]:
+        """Return the leaves to evaluate, and the tree of each row. Rows after those fill the batch."""
+        states = [state for _, state in self._requested]
         masks = np.zeros((self._places, self.game.num_actions), np.bool_)
         masks[: len(states)] = [state.legal_actions_mask() for state in states]
-        owners = np.array([place for place, _ in self._asked], np.int32)
+        owners = np.array([place for place, _ in self._requested], np.int32)
         if with_states:
-            return Leaves(np.zeros((self._places, 0), np.float32), masks, [state.clone() for state in states]), owners
+            no_observations = np.zeros((self._places, 0), np.float32)
+            return LeafBatch(no_observations, masks, [state.clone() for state in states]), owners
         shown = [state.observation_tensor() for state in states]
         observations = np.zeros((self._places, len(shown[0])), np.float32)
         observations[: len(states)] = shown
-        return Leaves(observations, masks, None), owners
+        return LeafBatch(observations, masks, None), owners
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Answer the leaves of the trees that still wait, row by row."""
-        owners = np.array([place for place, _ in self._asked], np.int32)
-        self._asked = []
+        """Give the evaluations, by row, to the trees that still wait."""
+        owners = np.array([place for place, _ in self._requested], np.int32)
+        self._requested = []
         for place in np.flatnonzero(self.statuses == WAITING):
             rows = np.flatnonzero(owners == place)
             try:
                 self.trees[place].absorb(logits[rows], values[rows])
                 self.statuses[place] = READY
-            except Exception as error:  # whatever is wrong with it, the other trees stand
+            except Exception as error:  # only this tree fails
                 self.fail(int(place), error)
         self._first = (self._first + 1) % len(self.trees)
 
-    def take_in(self, answer: Any, rows: int) -> bool:
-        """Never: answers are checked first, in Python."""
+    def try_absorb(self, answer: Any, rows: int) -> bool:
+        """Return False: answers are always checked first, in Python."""
         return False
 
     def renew_observations(self) -> None:
-        """Nothing to do: every batch has its own."""
+        """Do nothing: every batch has observations of its own."""
 
     def mix_noise(self, places: list[int], keys: list[int]) -> None:
-        """Blend noise into the priors at these roots, drawn by a key each."""
+        """Mix noise into the priors at these roots, each drawn from the stream with its key."""
         for place, key in zip(places, keys, strict=True):
             tree = self.trees[place]
             if tree.kind() == DECISION:
                 tree.mix_noise(dirichlet_noise(key, tree.config.noise_alpha, len(tree.root.edges or [])))
 
     def fail(self, place: int, error: Exception) -> None:
-        """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
+        """End a tree with an error. Its waiting visits are removed, as if they had not started."""
         if self.statuses[place] in (WAITING, READY, PAUSED):
             self.trees[place].abandon()
         self.statuses[place] = FAILED
@@ -109,10 +108,10 @@ class PlainGroup:
         self._errors[place] = error
 
     def clear(self) -> None:
-        """Forget every tree, and what was asked."""
+        """Remove all trees and all requests to the evaluator."""
         self.statuses[:] = IDLE
-        self._asked = []
+        self._requested = []
 
     def error(self, place: int) -> Exception:
-        """Why a tree failed."""
+        """Return the error with which a tree ended."""
         return self._errors[place]

@@ -1,4 +1,4 @@
-"""A tree of Python objects, and how people read it."""
+"""Nodes, edges and visits of a plain tree as Python objects, and a readable view of the tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION, TERMINAL_PLAYER
 from aleazero.search.result import ANY_OUTCOME, SearchStats, TreeNode
 
 Values = list[float]
-"""One number a player."""
+"""One number per player."""
 
 
 @dataclass(eq=False)
@@ -28,7 +28,7 @@ class Edge:
     total: float = 0.0
     children: dict[Any, Node] = field(default_factory=dict)
     transient: Values = field(default_factory=list)
-    """Of an outcome: the sums of its values while it was evaluated but not stored."""
+    """Of an outcome: sums of its values by player while it was evaluated but not stored."""
 
     def add_transient(self, value: Values) -> None:
         """Count an evaluation of an outcome that is not stored."""
@@ -37,7 +37,7 @@ class Edge:
 
 @dataclass(eq=False)
 class Node:
-    """A node; in open loop its state is that of the first visit, kept for display alone."""
+    """A node. In open loop its state is that of the first visit, and is only displayed."""
 
     state: State
     kind: int
@@ -47,48 +47,50 @@ class Node:
     """Order of creation; the root is 0."""
     visits: int = 0
     in_flight: int = 0
-    total: Values = field(default_factory=list)
-    own: Values | None = None
+    value_sums: Values = field(default_factory=list)
+    leaf_values: Values | None = None
+    """The evaluator's values by player, if it was evaluated."""
     pending: bool = False
+    """A leaf in flight, or a chance node all of whose outcomes are: descents collide here."""
     edges: list[Edge] | None = None
-    """The actions of a decision; of a chance node the table of its outcomes, if it has one."""
+    """The actions of a decision; of a chance node the list of its outcomes, if it has one."""
     children: dict[Any, Node] = field(default_factory=dict)
-    """Of a chance node, by outcome (in open loop by what follows)."""
-    exact: bool = False
-    """A chance node whose outcomes were all expanded at once."""
+    """Of a chance node, by outcome; in open loop by kind and mover of the state that follows."""
+    expand_all: bool = False
+    """A chance node whose outcomes are all expanded by its first visit."""
 
     def mean(self) -> Values:
-        """The value by player."""
-        return [value / self.visits for value in self.total]
+        """Return the value by player."""
+        return [value / self.visits for value in self.value_sums]
 
 
 @dataclass(eq=False)
 class Leaf:
-    """A state to be evaluated, and the node that stands for it, if one does."""
+    """A state to be evaluated, and its node; None if the leaf is transient: evaluated, not stored."""
 
     node: Node | None
     state: State
     depth: int
     weight: float = 1.0
     value: Values | None = None
-    """Known where nobody need be asked."""
+    """Set before the evaluation if it is known."""
 
 
 @dataclass(eq=False)
 class Visit:
-    """One simulation: the path of a descent down to what lies above its leaves, and the leaves."""
+    """One simulation: the path of its descent, without the leaves, and the leaves."""
 
     simulation: int
     path: list[tuple[Node, Edge | None]] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     divisor: float = 1.0
-    """The visit's value is the weighted sum of its leaves' values divided by this."""
+    """The visit's value is the weighted sum of its leaves' values, divided by this."""
     picks: list[Edge] = field(default_factory=list)
-    """Outcomes picked beside the one on the path."""
-    exact: bool = False
-    """It expands a chance node whole."""
+    """Outcomes picked in addition to the one on the path."""
+    expanding: bool = False
+    """It expands the last chance node of the path completely."""
     blocked: bool = False
-    """It met an outcome that widening did not let be stored."""
+    """Progressive widening did not let it store an outcome."""
 
     def step(self, node: Node, edge: Edge | None) -> None:
         """Pass a node by one of its edges (or by none)."""
@@ -98,12 +100,12 @@ class Visit:
         self.path.append((node, edge))
 
     def pick(self, edge: Edge) -> None:
-        """Count an outcome beside the path."""
+        """Count an outcome that is not on the path."""
         edge.in_flight += 1
         self.picks.append(edge)
 
     def release(self) -> None:
-        """Take back the counts of a descent that came to nothing."""
+        """Remove the visit from all counts in flight."""
         for node, edge in self.path:
             node.in_flight -= 1
             if edge is not None:
@@ -113,7 +115,7 @@ class Visit:
 
 
 def sum_priors(edges: list[Edge]) -> float:
-    """A plain running sum, as in the compiled search (the built-in ``sum`` compensates in newer Pythons)."""
+    """Return a running sum, as in the compiled search. The built-in ``sum`` compensates in newer Pythons."""
     total = 0.0
     for edge in edges:
         total += edge.prior
@@ -121,7 +123,7 @@ def sum_priors(edges: list[Edge]) -> float:
 
 
 def walk(root: Node) -> list[Node]:
-    """All nodes of a tree."""
+    """Return all nodes of a tree."""
     found, stack = [], [root]
     while stack:
         node = stack.pop()
@@ -134,7 +136,7 @@ def walk(root: Node) -> list[Node]:
 
 @dataclass
 class Cost:
-    """What a search counts beside its tree."""
+    """Counts of a search that its tree does not show."""
 
     simulations: int = 0
     evaluations: int = 0
@@ -148,13 +150,13 @@ class Cost:
 
 
 class PlainView:
-    """A tree of Python objects, to be read by people."""
+    """A view of a plain tree."""
 
     def __init__(self, root: Node, closed: bool, cost: Cost) -> None:
         self._root, self.closed, self._cost = root, closed, cost
 
     def stats(self) -> SearchStats:
-        """What the search cost, and how its tree looks."""
+        """Return counts of the search and of its tree."""
         chance = [node for node in walk(self._root) if node.kind == CHANCE]
         sizes = Counter(len(node.children) for node in chance)
         return SearchStats(
@@ -167,21 +169,21 @@ class PlainView:
         )
 
     def evaluations(self) -> int:
-        """Leaves that the evaluator was asked about."""
+        """Return the number of leaves that were evaluated."""
         return self._cost.evaluations
 
-    def behind(self, action: int) -> NDArray[np.float64] | None:
-        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
         edges = [edge for edge in self._root.edges or [] if edge.action == action] if self.closed else []
         tried = [child for edge in edges for child in edge.children.values() if child.visits]
-        return np.array(tried[0].total) / tried[0].visits if tried else None
+        return np.array(tried[0].value_sums) / tried[0].visits if tried else None
 
     def root(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
+        """Return the root as a node of the exported tree."""
         return self._export(self._root, "", None, None)
 
     def _export(self, node: Node, text: str, prior: float | None, probability: float | None) -> TreeNode:
-        value = np.array(node.total) / max(1, node.visits)
+        value = np.array(node.value_sums) / max(1, node.visits)
         player = node.mover if node.kind == DECISION else CHANCE_PLAYER if node.kind == CHANCE else TERMINAL_PLAYER
         children = partial(self._export_outcomes if node.kind == CHANCE else self._export_actions, node)
         return TreeNode(node.label, text, node.kind, player, node.visits, value, prior, probability, children)

@@ -1,8 +1,8 @@
-"""The search in plain Python objects: for object games, and as the twin that the compiled search must equal.
+"""The tree search in plain Python: for object games, and as the reference implementation of the compiled search.
 
-It is written to be read. Its numbers are the compiled search's to the bit, because both do the same operations
-on the same draws in the same order. It also has, for comparison only, the *implicit* baseline: no chance nodes,
-children keyed by the state that was realised.
+Its results are bit-identical to those of the compiled search, because both do the same operations on the same draws in
+the same order. For comparison it also has the *implicit* baseline, which has no chance nodes: children are found by the
+state that was drawn.
 """
 
 from __future__ import annotations
@@ -14,37 +14,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, ContractError
+from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, EXACT, NONE, TERMINAL, Game, State
 from aleazero.native.random import DESCENT, ROLLOUT, ROOT_EVALUATION, draw_at, stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
-from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance, asked_at_decisions, values_ends
+from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance, trust_at_decisions, values_ends
 from aleazero.search.plain.chance import (
     backup_expectation,
     backup_sample,
-    make_table,
+    make_list,
     may_store,
     pick_outcome,
     value_by_playouts,
 )
 from aleazero.search.plain.nodes import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
-from aleazero.search.status import DONE, EVALUATIONS_SPENT, FULL, MAX_CHANCE_RUN, PAUSED, WAITING
+from aleazero.search.status import (
+    DONE,
+    ENDLESS_CHANCE,
+    EVALUATIONS_SPENT,
+    FULL,
+    MAX_CHANCE_RUN,
+    PAUSED,
+    WAITING,
+    error_for,
+)
 
 
 class Collision(Exception):
-    """The descent met a leaf that is still in flight."""
+    """The descent reached a leaf that waits for its evaluation."""
 
 
-class ArenaFull(Exception):
-    """No node is left."""
+class NoRoom(Exception):
+    """There is no room for a new node."""
 
 
 class PlainTree:
-    """One tree of Python objects."""
+    """One plain tree; implements ``search.group.TreeHandle``."""
 
     def __init__(self, game: Game, evaluator: Any, config: SearchConfig, *, implicit: bool = False) -> None:
         self.game, self.evaluator, self.config = game, evaluator, config
-        self.at_chance, self.at_decisions = asked_at_chance(evaluator), asked_at_decisions(evaluator)
+        self.at_chance, self.at_decisions = trust_at_chance(evaluator), trust_at_decisions(evaluator)
         self.values_ends = values_ends(evaluator)
         self.implicit = implicit
         self.chance = chance_of(config, game, evaluator)
@@ -53,14 +62,14 @@ class PlainTree:
         self.closed = self.chance.loop == "closed"
 
     def reset(self, state: State, seed: int) -> None:
-        """Forget the tree and start from a state, with the luck of a seed."""
+        """Start a new tree at a state, with the random streams of a seed."""
         self.seed = seed
         self.started = 0
-        self.collided = -1  # the simulation that last met a leaf in flight
+        self.collided = -1  # the simulation that last collided
         self.cost = Cost()
         self.full = self.out_of_budget = False
         self.batch: list[Visit] = []
-        self.tallies: dict[int, Node] = {}
+        self.outcome_counters: dict[int, Node] = {}
         players = self.game.num_players
         self.low, self.high = [math.inf] * players, [-math.inf] * players
         if self.game.info.utility is not None:
@@ -74,7 +83,7 @@ class PlainTree:
     # -- the loop: collect leaves, evaluate, absorb ------------------------------------------------------------
 
     def advance(self, pause: int, limit: int) -> int:
-        """Simulate ``limit`` times, or until ``pause`` simulations are done, or something else must happen first."""
+        """Run simulations until ``pause`` or ``limit`` are done or the tree must stop; return its status."""
         while True:
             if self.batch:
                 if not isinstance(self.evaluator, Uniform | Rollout):
@@ -82,15 +91,15 @@ class PlainTree:
                 for visit in self._take_batch():
                     for number, leaf in enumerate(visit.leaves):
                         if leaf.value is None:
-                            self._take(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
-                    self._finish(visit)
+                            self._store_evaluation(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
+                    self._finish_visit(visit)
             if self.started == 0 and pause == 0:
                 return PAUSED
             if self.full:
                 return FULL
             if self.started >= limit:
                 return DONE
-            if self._spent():
+            if self._is_budget_spent():
                 return EVALUATIONS_SPENT
             if self.cost.simulations >= pause:
                 return PAUSED
@@ -98,7 +107,7 @@ class PlainTree:
 
     def _collect(self, limit: int) -> None:
         most = self.config.in_flight
-        while len(self.batch) < most and self.started < limit and not self._spent():
+        while len(self.batch) < most and self.started < limit and not self._is_budget_spent():
             visit = Visit(self.started)
             try:
                 self._descend(visit)
@@ -107,35 +116,35 @@ class PlainTree:
                 if isinstance(reason, Collision):
                     self.cost.collisions += 1
                     self.collided = self.started
-                elif isinstance(reason, ArenaFull):
+                elif isinstance(reason, NoRoom):
                     self.full = True
                 else:
                     raise
                 return
             for leaf in visit.leaves:
                 leaf.value = self._known_value(leaf)
-            if self._too_dear(visit):
+            if self._exceeds_budget(visit):
                 self.out_of_budget = True
                 visit.release()
                 return
             self.started += 1
             self.cost.depth = max(self.cost.depth, *(leaf.depth for leaf in visit.leaves))
             if all(leaf.value is not None for leaf in visit.leaves):
-                self._finish(visit)
+                self._finish_visit(visit)
             else:
                 self._wait(visit)
 
-    def _spent(self) -> bool:
-        most = self.config.max_evaluations
-        return self.out_of_budget or (most is not None and self.cost.evaluations + len(self._asked()) >= most)
+    def _is_budget_spent(self) -> bool:
+        most, spent = self.config.max_evaluations, self.cost.evaluations + len(self._requested_leaves())
+        return self.out_of_budget or (most is not None and spent >= most)
 
-    def _too_dear(self, visit: Visit) -> bool:
-        """Whether a visit needs more evaluations than are left: it is made whole or not at all."""
+    def _exceeds_budget(self, visit: Visit) -> bool:
+        """Return whether a visit needs more evaluations than are left. It is then not made at all."""
         most, needed = self.config.max_evaluations, sum(leaf.value is None for leaf in visit.leaves)
-        return most is not None and self.cost.evaluations + len(self._asked()) + needed > most
+        return most is not None and self.cost.evaluations + len(self._requested_leaves()) + needed > most
 
-    def _asked(self) -> list[Leaf]:
-        """The waiting leaves whose values are not known."""
+    def _requested_leaves(self) -> list[Leaf]:
+        """Return the waiting leaves whose values are not known."""
         return [leaf for visit in self.batch for leaf in visit.leaves if leaf.value is None]
 
     def _wait(self, visit: Visit) -> None:
@@ -143,8 +152,8 @@ class PlainTree:
         self.batch.append(visit)
 
     def _set_pending(self, visit: Visit, pending: bool) -> None:
-        """Bar the way to a leaf in flight; to a group of them, at the chance node above."""
-        if visit.exact:
+        """Let descents collide with the leaves of a visit, and with a chance node that it expands."""
+        if visit.expanding:
             visit.path[-1][0].pending = pending
         for leaf in visit.leaves:
             if leaf.node is not None:
@@ -157,7 +166,7 @@ class PlainTree:
     # -- descend -----------------------------------------------------------------------------------------------
 
     def _descend(self, visit: Visit) -> None:
-        """From the root to a leaf, or to several below one chance node."""
+        """Go from the root to a leaf, or to several below one chance node."""
         key = stream_key(DESCENT, self.seed, visit.simulation)
         node = self.root
         state = node.state if self.closed else node.state.clone()
@@ -172,73 +181,68 @@ class PlainTree:
                 continue
             chance_run += 1
             if chance_run > MAX_CHANCE_RUN:
-                raise self._endless()
+                raise error_for(ENDLESS_CHANCE, self.game.name)
             if node.edges is None and self.chance.lists_outcomes:
-                make_table(node, state, self.chance)
-            if node.exact and node.edges and node.edges[0].visits + node.edges[0].in_flight == 0:
-                self._expand_exactly(visit, node, key, depth)
+                make_list(node, state, self.chance)
+            if node.expand_all and node.edges and node.edges[0].visits + node.edges[0].in_flight == 0:
+                self._expand_all_outcomes(visit, node, key, depth)
                 return
             before = state if self.closed else state.clone()
             outcome, edge = pick_outcome(node, state, self.chance, self.seed, draw_at(key, depth))
             visit.step(node, edge)
             if node is self.root and not self.closed:
-                visit.step(self._tally(outcome), None)
+                visit.step(self._root_outcome_counter(outcome), None)
             if self.closed and outcome not in node.children and not may_store(node, self.chance):
                 visit.blocked = True
                 visit.leaves.append(self._transient(state, outcome, key, depth))
-                self._sample_more(visit, node, before, key, depth, room=False)
+                self._sample_more_outcomes(visit, node, before, key, depth, room=False)
                 return
             parent, room = node, may_store(node, self.chance)
             node, state = self._follow(node.children, state, outcome, key, depth)
             depth += 1
             if self._stops_at(node, depth):
                 visit.leaves.append(Leaf(node, state, depth))
-                if not parent.exact:
-                    self._sample_more(visit, parent, before, key, depth - 1, room)
+                if not parent.expand_all:
+                    self._sample_more_outcomes(visit, parent, before, key, depth - 1, room)
                 return
         visit.leaves.append(Leaf(node, state, depth))
 
-    def _endless(self) -> ContractError:
-        return ContractError(
-            f"{self.game.name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision"
-        )
-
-    def _expand_exactly(self, visit: Visit, node: Node, key: int, depth: int) -> None:
-        """Make a leaf of every outcome of a chance node, weighted by its probability."""
+    def _expand_all_outcomes(self, visit: Visit, node: Node, key: int, depth: int) -> None:
+        """Add a leaf for every outcome of a chance node, weighted by its probability."""
         visit.step(node, None)
         for place, edge in enumerate(node.edges or []):
             visit.pick(edge)
             child, state = self._follow(node.children, node.state, edge.action, key, depth)
             leaf = Leaf(child, state, depth + 1, edge.prior)
             if child.kind == CHANCE and self.at_chance is NONE:
-                leaf.state = self._draw_on(state.clone(), key, depth + 1 + ((place + 1) << 32))
+                leaf.state = self._draw_until_decision(state.clone(), key, depth + 1 + ((place + 1) << 32))
             visit.leaves.append(leaf)
-        visit.exact = True
+        visit.expanding = True
 
     def _transient(self, state: State, outcome: int, key: int, place: int) -> Leaf:
-        """The state behind an outcome, to be evaluated without being stored."""
+        """Return a leaf below an outcome that is evaluated but not stored."""
         after = state.clone()
         after._apply(outcome)
-        return Leaf(None, self._draw_on(after, key, place + 1), (place & 0xFFFFFFFF) + 1)
+        return Leaf(None, self._draw_until_decision(after, key, place + 1), (place & 0xFFFFFFFF) + 1)
 
-    def _draw_on(self, state: State, key: int, place: int) -> State:
-        """Draw what chance events follow, where the evaluator is not to be asked about them."""
+    def _draw_until_decision(self, state: State, key: int, place: int) -> State:
+        """Draw the chance events that follow, if the evaluator does not value chance nodes."""
         draws = 0
         while self.at_chance is NONE and state.is_chance_node():
             draws += 1
             if draws > MAX_CHANCE_RUN:
-                raise self._endless()
+                raise error_for(ENDLESS_CHANCE, self.game.name)
             state._apply(state.sample_outcome(draw_at(key, place)))
             place += 1
         return state
 
-    def _sample_more(self, visit: Visit, node: Node, state: State, key: int, depth: int, room: bool) -> None:
-        """Draw further outcomes at the last chance node above a leaf; the visit's value is the mean of all kept.
+    def _sample_more_outcomes(self, visit: Visit, node: Node, state: State, key: int, depth: int, room: bool) -> None:
+        """Draw further outcomes at the last chance node above a leaf. The visit's value is the mean of all kept.
 
-        An outcome is kept if the visit would have ended there too, had it drawn this one first. What is kept is then
-        drawn from the same distribution as the first, so the mean has the expectation of the first alone.
+        An outcome is kept if a visit that draws it first would also end there. Then all that are kept have the
+        distribution of the first, and the mean has its expectation. ``room``: the node could store another outcome.
         """
-        # A descent that collided is made again with the same draws: as these led to a leaf in flight, further outcomes
+        # A descent that collided is repeated with the same draws. Because these led to a leaf in flight, outcomes
         # drawn in addition would have another distribution.
         samples = 1 if visit.simulation == self.collided else self.chance.samples_per_visit
         for number in range(1, samples):
@@ -247,41 +251,41 @@ class PlainTree:
             after = state.clone()
             after._apply(outcome)
             if self._ends_below(node, outcome, after, depth + 1, room):
-                visit.leaves.append(Leaf(None, self._draw_on(after, key, place + 1), depth + 1))
+                visit.leaves.append(Leaf(None, self._draw_until_decision(after, key, place + 1), depth + 1))
         visit.divisor = float(len(visit.leaves))
 
     def _ends_below(self, node: Node, outcome: int, after: State, depth: int, room: bool) -> bool:
-        """Whether a visit that draws this outcome ends right below it; ``room``: a new outcome would be stored."""
+        """Return whether a visit that draws this outcome ends right below it, at the state ``after``."""
         child = node.children.get(outcome if self.closed else (after.kind(), after.current_player()))
         if child is not None:
             return not child.pending and self._stops_at(child, depth)
         return not room or self.at_chance is not NONE or not after.is_chance_node()
 
     def _stops_at(self, node: Node, depth: int) -> bool:
-        """Whether a descent ends here: at the end of the game, or where the evaluator is to be asked or believed."""
+        """Return whether a descent ends at a node: a terminal state, or one whose value comes from the evaluator."""
         if node.pending:
             raise Collision
         if node.kind == TERMINAL:
             return True
         if node.kind == CHANCE:
-            if self.at_chance is NONE or (node is self.root and self.root.own is not None):
+            if self.at_chance is NONE or (node is self.root and self.root.leaf_values is not None):
                 return False
-            return node.own is None or self.at_chance is EXACT
-        if node.own is None or depth >= self.config.max_depth:
+            return node.leaf_values is None or self.at_chance is EXACT
+        if node.leaf_values is None or depth >= self.config.max_depth:
             return True
         return self.at_decisions is EXACT and node is not self.root
 
     def _known_value(self, leaf: Leaf) -> Values | None:
-        """The value of a leaf that is not passed to the evaluator: an end, or an exact value of this state."""
+        """Return the value of a leaf that needs no evaluation: a terminal state, or an exact value found before."""
         kind = leaf.state.kind()
         if kind == TERMINAL and not self.values_ends:
             return leaf.state.returns()
         exact = self.at_chance is EXACT if kind == CHANCE else self.at_decisions is EXACT
         stays = exact or kind == TERMINAL
-        return leaf.node.own if leaf.node is not None and stays and self.closed else None
+        return leaf.node.leaf_values if leaf.node is not None and stays and self.closed else None
 
     def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
-        """The child behind an action or outcome, and the state there."""
+        """Return the child after an action or outcome, and the state there."""
         if self.closed and not self.implicit:
             child = children.get(label)
             if child is None:
@@ -302,33 +306,33 @@ class PlainTree:
             child = children[own_key] = self._new_node(after.clone(), label)
         return child, (child.state if self.closed else after)
 
-    def _tally(self, outcome: int) -> Node:
-        """In open loop outcomes share statistics; at a chance root each is counted beside them."""
-        if outcome not in self.tallies:
-            self.tallies[outcome] = self._new_node(self.root.state, outcome)
-        return self.tallies[outcome]
+    def _root_outcome_counter(self, outcome: int) -> Node:
+        """Open loop: return the node that counts an outcome of a chance root. Outcomes share all other statistics."""
+        if outcome not in self.outcome_counters:
+            self.outcome_counters[outcome] = self._new_node(self.root.state, outcome)
+        return self.outcome_counters[outcome]
 
     def _new_node(self, state: State, label: int) -> Node:
         if self.cost.nodes >= self.config.max_nodes:
-            raise ArenaFull
+            raise NoRoom
         number = self.cost.nodes
         self.cost.nodes += 1
         kind = state.kind()
         mover = state.current_player() if kind == DECISION else -1
-        none = [0.0] * self.game.num_players
-        return Node(state, kind, mover, label, number, total=none)
+        zeros = [0.0] * self.game.num_players
+        return Node(state, kind, mover, label, number, value_sums=zeros)
 
     # -- select ------------------------------------------------------------------------------------------------
 
     def _select(self, node: Node, state: State) -> Edge:
         assert node.edges is not None
-        # At the root an open loop always sees the same state, and may have been told to leave actions out.
+        # In open loop the root's state is always the same, and actions may be excluded there.
         edges = node.edges if self.closed or node is self.root else self._legal_slots(node.edges, state)
         weights = 1.0 if self.closed else sum_priors(edges)
         tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
         first_play = self.config.first_play
         if first_play == "parent":
-            first_play = self._scale(node.total[node.mover] / node.visits, node.mover)
+            first_play = self._scale(node.value_sums[node.mover] / node.visits, node.mover)
         explore = self.config.c * math.sqrt(tried)
         best, best_score = edges[0], -math.inf
         for edge in edges:
@@ -354,14 +358,14 @@ class PlainTree:
         return won / count
 
     def _scale(self, value: float, player: int) -> float:
-        """A value in [0, 1]: by the game's utility range, or the tree's running range of edge means."""
+        """Return a value scaled to [0, 1], by the range of returns or by the range of edge means found so far."""
         low, high = self.low[player], self.high[player]
         if not high > low:
             return 0.5
         return min(1.0, max(0.0, (value - low) / (high - low)))
 
     def _legal_slots(self, slots: list[Edge], state: State) -> list[Edge]:
-        """The slots of what is legal in this state, in order of action; new ones start at a neutral weight."""
+        """Return the edges of the actions that are legal in a state, by action. New ones start with weight 1."""
         by_action = {slot.action: slot for slot in slots}
         legal = state.legal_actions()
         for action in legal:
@@ -373,18 +377,18 @@ class PlainTree:
     # -- evaluate ----------------------------------------------------------------------------------------------
 
     def _evaluate_inside(self, leaf: Leaf, simulation: int, number: int) -> Values:
-        """The value of a leaf by an evaluator that is not asked in batches; ``number`` is the leaf's in its visit."""
+        """Return the value of a leaf by an evaluator without batches; ``number`` is the leaf's in its visit."""
         if isinstance(self.evaluator, Uniform):
             return leaf.state.returns()
         key = stream_key(ROLLOUT, self.seed, simulation)
         return value_by_playouts(self.evaluator, leaf.state, key, number * self.evaluator.playouts)
 
-    def asked(self) -> list[State]:
-        """The states that the evaluator is to be asked about."""
-        return [leaf.state for leaf in self._asked()]
+    def requested(self) -> list[State]:
+        """Return the states that wait for the evaluator."""
+        return [leaf.state for leaf in self._requested_leaves()]
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Take the evaluator's answer: expand the waiting leaves and back their values up, in order."""
+        """End the waiting visits with the evaluator's answer: expand their leaves and back up values, in order."""
         players = self.game.num_players
         row = 0
         for visit in self._take_batch():
@@ -393,12 +397,12 @@ class PlainTree:
                     continue
                 viewer = leaf.state.viewer()
                 by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
-                self._take(leaf, [float(x) for x in logits[row]], by_player)
+                self._store_evaluation(leaf, [float(x) for x in logits[row]], by_player)
                 row += 1
-            self._finish(visit)
+            self._finish_visit(visit)
 
     def abandon(self) -> None:
-        """Let go of the waiting leaves, as if their descents had not been."""
+        """Remove the waiting visits, as if they had not started."""
         for visit in self._take_batch():
             self._set_pending(visit, False)
             visit.release()
@@ -406,27 +410,27 @@ class PlainTree:
 
     # -- expand and back up ------------------------------------------------------------------------------------
 
-    def _take(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
-        """Take a leaf's evaluation: keep it, and expand the leaf."""
+    def _store_evaluation(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
+        """Store the evaluation of a leaf at its node, and expand the node."""
         self.cost.evaluations += 1
         leaf.value = value
         node = leaf.node
-        if node is None or leaf.state.kind() != node.kind:  # not stored, or valued by what was drawn below it
+        if node is None or leaf.state.kind() != node.kind:  # transient, or valued by a state drawn below it
             return
-        node.own = value
-        stands = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
-        if node.kind == DECISION and node.edges is None and not stands:
+        node.leaf_values = value
+        stays_leaf = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
+        if node.kind == DECISION and node.edges is None and not stays_leaf:
             self.cost.expansions += 1
             legal = leaf.state.legal_actions()
             scale = 1.0 if self.closed else float(len(legal))
             node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
 
-    def _finish(self, visit: Visit) -> None:
-        """Back up a visit all of whose leaves are valued."""
+    def _finish_visit(self, visit: Visit) -> None:
+        """Back up a visit all of whose leaves have values."""
         self._set_pending(visit, False)
         players = range(self.game.num_players)
         value = [0.0 for _ in players]
-        picked = visit.path[-1][1] if visit.path else None  # the outcome of the last chance node, if it has a table
+        picked = visit.path[-1][1] if visit.path else None  # the outcome of the last chance node, if it has a list
         for leaf in visit.leaves:
             assert leaf.value is not None
             for player in players:
@@ -434,7 +438,7 @@ class PlainTree:
             if leaf.node is not None:
                 leaf.node.visits += 1
                 for player in players:
-                    leaf.node.total[player] += leaf.value[player]
+                    leaf.node.value_sums[player] += leaf.value[player]
             else:
                 self.cost.transient += 1
                 if picked is not None:
@@ -445,7 +449,7 @@ class PlainTree:
             backup_sample(visit, [x / visit.divisor for x in value])
         if self.game.info.utility is None:
             self._learn_range(visit)
-        self.cost.exact_expansions += visit.exact
+        self.cost.exact_expansions += visit.expanding
         self.cost.blocked += visit.blocked
         if visit.simulation != ROOT_EVALUATION:
             self.cost.simulations += 1
@@ -457,19 +461,19 @@ class PlainTree:
                 self.low[node.mover] = min(self.low[node.mover], mean)
                 self.high[node.mover] = max(self.high[node.mover], mean)
 
-    # -- what was found ----------------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------------------
 
     @property
     def simulations(self) -> int:
-        """Simulations that are done."""
+        """Number of simulations that are backed up."""
         return self.cost.simulations
 
     def kind(self) -> int:
-        """The root's kind."""
+        """Return the root's kind."""
         return self.root.kind
 
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, q (NaN where an action was not tried) and priors at the root, by action."""
+        """Return actions (ascending), visits, q (NaN for actions without visits) and priors at the root."""
         edges = sorted(self.root.edges or [], key=lambda edge: edge.action) if self.root.kind == DECISION else []
         weight = 1.0 if self.closed else sum_priors(self.root.edges or []) or 1.0
         return (
@@ -480,7 +484,7 @@ class PlainTree:
         )
 
     def restrict(self, actions: list[int]) -> None:
-        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        """Remove the root's other actions. The priors of those left are scaled to sum to 1."""
         kept = [edge for edge in self.root.edges or [] if edge.action in actions]
         weight = sum_priors(kept)
         for edge in kept:
@@ -489,31 +493,31 @@ class PlainTree:
         self.root.edges = kept
 
     def mix_noise(self, noise: NDArray[np.float64]) -> None:
-        """Blend noise into the root's priors."""
+        """Mix noise into the root's priors."""
         share = self.config.noise_fraction
         scale = 1.0 if self.closed else float(len(noise))
         for edge, extra in zip(self.root.edges or [], noise, strict=True):
             edge.prior = (1.0 - share) * edge.prior + share * float(extra) * scale
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
-        """Visits and total by outcome of a chance root."""
-        nodes = self.tallies if not self.closed else self.root.children
-        return {node.label: (node.visits, np.array(node.total)) for node in nodes.values()}
+        """Return visits and value sums by outcome of a chance root."""
+        nodes = self.outcome_counters if not self.closed else self.root.children
+        return {node.label: (node.visits, np.array(node.value_sums)) for node in nodes.values()}
 
     def root_value(self) -> NDArray[np.float64]:
-        """The root's mean by player."""
-        return np.array(self.root.total) / max(1, self.root.visits)
+        """Return the root's mean by player."""
+        return np.array(self.root.value_sums) / max(1, self.root.visits)
 
     def in_flight(self) -> int:
-        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        """Return the visits still counted as in flight in the whole tree: 0 between batches."""
         nodes = walk(self.root)
         return sum(node.in_flight for node in nodes) + sum(
             edge.in_flight for node in nodes for edge in node.edges or []
         )
 
     def view(self) -> PlainView:
-        """The tree as it is now; the next search makes nodes of its own."""
-        cost = replace(self.cost, nodes=self.cost.nodes - len(self.tallies))
+        """Return a view of the tree as it is now. The next search makes nodes of its own."""
+        cost = replace(self.cost, nodes=self.cost.nodes - len(self.outcome_counters))
         return PlainView(self.root, self.closed, cost)
 
 

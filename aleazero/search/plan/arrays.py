@@ -1,4 +1,4 @@
-"""The graph of a plan as arrays: what each field holds, and how the arrays are made and grown.
+"""The graph of a plan as arrays: their contents, and how they are made and grown.
 
 Shapes: n nodes, m edges, s numbers of a state, p players, k states on the frontier, a actions.
 """
@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aleazero.search.tree.arrays import SLACK
+from aleazero.games.kernel import LIST_SLACK
 
 EMPTY: Final = -1
-"""An unused place of the hash table."""
+"""An unused entry of the hash table."""
 
 
 NODE = np.dtype(
@@ -32,11 +32,11 @@ NODE = np.dtype(
 
 
 INNER: Final = 0
-"""Inside the horizon (or a chance node past it that nobody is asked about)."""
+"""Inside the horizon (or a chance node past it that the evaluator does not value)."""
 
 
 ASKED: Final = 1
-"""On the frontier: its value is the evaluator's."""
+"""On the frontier: the evaluator values it."""
 
 
 ENDED: Final = 2
@@ -47,13 +47,13 @@ EDGE = np.dtype([("probability", "f8"), ("label", "i4"), ("child", "i4")], align
 
 
 class Graph(NamedTuple):
-    """The graph of one plan; node 0 is the root, and nodes are numbered as they are found, breadth first."""
+    """The graph of one plan. Node 0 is the root, and nodes are numbered breadth first."""
 
     nodes: Any  # (n,) NODE
     edges: Any  # (m,) EDGE
     states: Any  # (n, s)
     values: Any  # (n, p) float64, by player
-    order: Any  # (n,) int32: every node behind all that lead to it
+    order: Any  # (n,) int32: every node after all that lead to it
     table: Any  # (power of two,) int32: nodes by hash, or EMPTY
     counters: Any  # int64, by the names below
 
@@ -62,7 +62,7 @@ NODES, EDGES, EXPANDED, LEAVES, DEPTH, NUM_COUNTERS = range(6)
 
 
 class Frontier(NamedTuple):
-    """What an evaluator is told of the states it is asked about, a row each, in order of discovery."""
+    """The evaluator's batch: states on the frontier, one row each, in the order of nodes."""
 
     observations: Any  # (k, o) float32
     masks: Any  # (k, a) bool
@@ -71,36 +71,32 @@ class Frontier(NamedTuple):
 
 
 class PlanScratch(NamedTuple):
-    """Room to work in."""
+    """Working memory."""
 
     walk: Any  # (s,)
-    actions: Any  # (a + SLACK,) int64
-    ids: Any  # (outcomes + SLACK,) int64
-    probabilities: Any  # (outcomes + SLACK,) float64
+    actions: Any  # (a + LIST_SLACK,) int64
+    ids: Any  # (outcomes + LIST_SLACK,) int64
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
     value: Any  # (p,) float64
 
 
 class PlanSettings(NamedTuple):
-    """What the loop reads of horizon and evaluator."""
+    """The numbers of horizon and evaluator that the loop reads."""
 
     counts: int
     limit: int
     mover: int
     turn: int
-    afterstates: bool  # whether the evaluator is asked at chance nodes
-    evaluator: int  # NOBODY, or as in the search
+    afterstates: bool  # the evaluator values chance nodes
+    evaluator: int  # EXTERNAL, UNIFORM, ROLLOUT or NO_KIND
     max_nodes: int
     playouts: int
     max_steps: int
     rollout_key: Any
 
 
-NOBODY: Final = -1
-"""No evaluator: only terminal states may lie on the frontier."""
-
-
 def make_graph(nodes: int, edges: int, state_size: int, dtype: Any, players: int, hashed: int | None = None) -> Graph:
-    """An empty graph with room for so many nodes and edges; ``hashed``: nodes that the table is for, if not all."""
+    """Return an empty graph with this much room. ``hashed``: nodes that the table has room for, if not all."""
     return Graph(
         np.empty(nodes, NODE).view(np.recarray),
         np.empty(edges, EDGE).view(np.recarray),
@@ -113,12 +109,12 @@ def make_graph(nodes: int, edges: int, state_size: int, dtype: Any, players: int
 
 
 def table_size(nodes: int) -> int:
-    """A power of two, at least twice the nodes."""
+    """Return a power of two, at least twice the nodes."""
     return 1 << max(4, (2 * nodes - 1).bit_length())
 
 
 def grow_graph(graph: Graph, nodes: int, edges: int) -> Graph:
-    """The same graph with room for more; the table is empty and must be filled anew."""
+    """Return the same graph with more room. Its table is empty and must be filled again."""
     return Graph(
         _longer(graph.nodes, nodes).view(np.recarray),
         _longer(graph.edges, edges).view(np.recarray),
@@ -137,18 +133,18 @@ def _longer(array: Any, length: int) -> Any:
 
 
 def make_plan_scratch(state_size: int, dtype: Any, actions: int, outcomes: int, players: int) -> PlanScratch:
-    """Room for one plan at work."""
+    """Return working memory for one plan."""
     return PlanScratch(
         np.zeros(state_size, dtype),
-        np.zeros(actions + SLACK, np.int64),
-        np.zeros(outcomes + SLACK, np.int64),
-        np.zeros(outcomes + SLACK),
+        np.zeros(actions + LIST_SLACK, np.int64),
+        np.zeros(outcomes + LIST_SLACK, np.int64),
+        np.zeros(outcomes + LIST_SLACK),
         np.zeros(players),
     )
 
 
 def make_frontier(rows: int, observation_size: int, actions: int) -> Frontier:
-    """Room for a frontier; observations of size 0 are not made."""
+    """Return room for a frontier; observations of size 0 are not written."""
     return Frontier(
         np.zeros((rows, observation_size), np.float32),
         np.zeros((rows, actions), np.bool_),
@@ -158,7 +154,7 @@ def make_frontier(rows: int, observation_size: int, actions: int) -> Frontier:
 
 
 def graph_bytes(graph: Graph) -> int:
-    """Bytes in use: nodes with their states and values, and edges."""
+    """Return the bytes in use: nodes with their states and values, and edges."""
     nodes, edges = int(graph.counters[NODES]), int(graph.counters[EDGES])
-    a_node = NODE.itemsize + graph.states.itemsize * graph.states.shape[1] + 8 * graph.values.shape[1] + 4
-    return nodes * int(a_node) + edges * EDGE.itemsize
+    per_node = NODE.itemsize + graph.states.itemsize * graph.states.shape[1] + 8 * graph.values.shape[1] + 4
+    return nodes * int(per_node) + edges * EDGE.itemsize

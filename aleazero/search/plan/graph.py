@@ -1,4 +1,4 @@
-"""A plan's graph in arrays, made by a game's compiled loop."""
+"""The graph of a plan, built by the compiled loop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates
 from aleazero.native.compile import kernel_dtype, loop_of
 from aleazero.native.random import ROLLOUT, stream_key
-from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance
-from aleazero.search.group import Leaves
+from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
+from aleazero.search.group import LeafBatch
 from aleazero.search.plan.arrays import (
     DEPTH,
     EDGES,
@@ -21,7 +21,6 @@ from aleazero.search.plan.arrays import (
     EXPANDED,
     INNER,
     LEAVES,
-    NOBODY,
     NODES,
     Graph,
     PlanSettings,
@@ -32,14 +31,13 @@ from aleazero.search.plan.arrays import (
     make_plan_scratch,
 )
 from aleazero.search.plan.horizon import Horizon, may_prune
-from aleazero.search.plan.loop import ASK, BEGIN, CYCLE, EXPAND, FILL_TABLE, GROW, PAUSED, SOLVE, make_plan_loop
-from aleazero.search.plan.plan import PlanEdge, Tell, Vector, best_label
-from aleazero.search.plan.refusal import refusal
-from aleazero.search.status import EXTERNAL, UNIFORM
+from aleazero.search.plan.loop import ADD_ROOT, EXPAND, FILL_TABLE, SOLVE, WRITE_FRONTIER, make_plan_loop
+from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
+from aleazero.search.status import CYCLE, EXTERNAL, GROW_EDGES, GROW_NODES, NO_KIND, PAUSED, UNIFORM, error_for
 from aleazero.search.status import ROLLOUT as ROLLOUT_INSIDE
 
 CHUNK = 100_000
-"""Nodes that are expanded at a time, so that Ctrl-C is heard."""
+"""Nodes that are expanded at a time, because compiled code does not notice Ctrl-C."""
 
 
 FIRST_NODES = 256
@@ -68,12 +66,12 @@ class CompiledGraph:
         self._scratch = make_plan_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
         self._frontier = make_frontier(0, 0, info.num_actions)
         self._all_kept = np.zeros((0, info.num_actions), np.bool_)
-        self._scratch.walk[:] = root.vector  # where the loop takes the root from
+        self._scratch.walk[:] = root.vector  # the loop reads the root there
 
     # -- making ------------------------------------------------------------------------------------------------
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
-        """Expand to the end, or only the nodes found so far; True when all is expanded."""
+        """Expand to the end, or only the nodes found so far; return whether all is expanded."""
         counters = self._graph.counters
         start = int(counters[EXPANDED])
         end = start + self.found() if generation else None
@@ -81,12 +79,13 @@ class CompiledGraph:
             until = int(counters[EXPANDED]) + CHUNK if end is None else end
             rest = self._all_kept if kept is None else kept[int(counters[EXPANDED]) - start :]
             status = self._run(EXPAND, rest, until)
-            if status == GROW:
+            if status in (GROW_NODES, GROW_EDGES):
                 self._make_room()
             elif status == PAUSED and counters[EXPANDED] != end:
                 continue
             elif status < 0:
-                self._refuse(status)
+                where = self.state(int(counters[EXPANDED]) if status != CYCLE else 0)
+                raise error_for(status, self.game.name, where.to_text(), self._settings.max_nodes)
             else:
                 return status != PAUSED
 
@@ -104,12 +103,8 @@ class CompiledGraph:
         self._graph = grow_graph(graph, nodes, edges)
         self._run(FILL_TABLE, self._all_kept)
 
-    def _refuse(self, status: int) -> None:
-        name, where = self.game.name, self.state(int(self._graph.counters[EXPANDED]) if status != CYCLE else 0)
-        raise refusal(status, name, where, self._settings.max_nodes)
-
     def choices(self) -> list[tuple[int, State]]:
-        """The decisions that pruning concerns, among those found and not yet expanded, by row of ``kept``."""
+        """Return the decisions that pruning applies to, among nodes not yet expanded, by row of ``kept``."""
         start = int(self._graph.counters[EXPANDED])
         waiting = self._graph.nodes[start : start + self.found()]
         return [
@@ -119,52 +114,53 @@ class CompiledGraph:
         ]
 
     def found(self) -> int:
-        """How many nodes are found and not yet expanded."""
+        """Return the number of nodes that are found and not yet expanded."""
         if self._graph.counters[NODES] == 0:
-            self._run(BEGIN, self._all_kept)
+            self._run(ADD_ROOT, self._all_kept)
         return int(self._graph.counters[NODES] - self._graph.counters[EXPANDED])
 
-    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
-        """What the evaluator is to be asked, and whose view each row takes."""
+    def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
+        """Return the leaves to evaluate, and the viewer of each row."""
         rows = int(self._graph.counters[LEAVES]) if self._settings.evaluator == EXTERNAL else 0
         if rows:
             size = 0 if with_states else self.game.observation_size
             self._frontier = make_frontier(rows, size, self.game.num_actions)
-            self._run(ASK, self._all_kept)
+            self._run(WRITE_FRONTIER, self._all_kept)
         vectors = self._graph.states[self._frontier.nodes].astype(np.int64) if with_states else None
         states = None if vectors is None else KernelStates(self.game, vectors)
-        return Leaves(self._frontier.observations, self._frontier.masks, states), self._frontier.viewers
+        return LeafBatch(self._frontier.observations, self._frontier.masks, states), self._frontier.viewers
 
-    def end(self, tell: Tell) -> None:
-        """Take what ends of the game are worth by this, instead of their returns."""
+    def end(self, values_of: StateNumbers) -> None:
+        """Replace the returns of terminal states by these numbers."""
         ends = np.flatnonzero(_plain(self._graph.nodes)["role"][: self._graph.counters[NODES]] == ENDED)
         if len(ends):
-            self._graph.values[ends] = tell(KernelStates(self.game, self._graph.states[ends].astype(np.int64)))
-            if not self._graph.counters[LEAVES]:  # nobody is asked, so all was solved
+            self._graph.values[ends] = values_of(KernelStates(self.game, self._graph.states[ends].astype(np.int64)))
+            if not self._graph.counters[LEAVES]:  # all was solved inside the loop
                 self._run(SOLVE, self._all_kept)
 
     def solve(self, values: Vector) -> None:
-        """Take the frontier's values, by player, and value all the rest."""
+        """Store the values of the frontier, by player, and value all other nodes."""
         if len(values):
             self._graph.values[self._frontier.nodes] = values
             self._run(SOLVE, self._all_kept)
-            self._frontier = self._frontier._replace(observations=np.zeros((0, 0), np.float32))  # a plan needs none
+            nothing = np.zeros((0, 0), np.float32)  # a plan does not read observations again
+            self._frontier = self._frontier._replace(observations=nothing)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     @property
     def arrays(self) -> Graph:
-        """The graph itself."""
+        """The arrays of the graph."""
         return self._graph
 
     def room(self) -> tuple[int, int]:
-        """Room enough for another graph like this one."""
+        """Return room for another graph like this one, as nodes and edges."""
         nodes, edges = int(self._graph.counters[NODES]), int(self._graph.counters[EDGES])
         more = self.game.num_actions + self.game.info.max_outcomes
         return nodes + nodes // 4 + 16, edges + edges // 4 + more
 
     def find(self, state: State) -> int | None:
-        """The place of a state (the one of the lowest layer), or None."""
+        """Return the place of a state (the one of the lowest layer), or None."""
         assert isinstance(state, KernelState)
         states = self._graph.states[: self._graph.counters[NODES]]
         if np.array_equal(states[0], state.vector):
@@ -173,22 +169,22 @@ class CompiledGraph:
         return int(places[np.argmin(_plain(self._graph.nodes)["layer"][places])]) if len(places) else None
 
     def movers(self) -> list[int]:
-        """The players that decide inside the horizon, ascending."""
+        """Return the players that decide inside the horizon, ascending."""
         nodes = _plain(self._graph.nodes)[: self._graph.counters[NODES]]
         found: list[int] = np.unique(nodes["mover"][(nodes["role"] == INNER) & (nodes["kind"] == DECISION)]).tolist()
         return found
 
     def state(self, place: int) -> State:
-        """The state at a place."""
+        """Return the state at a place."""
         return KernelState(self.game, self._graph.states[place].astype(np.int64))
 
     def value(self, place: int) -> Vector:
-        """The value of a place, by player."""
+        """Return the value of a place by player."""
         value: Vector = self._graph.values[place].copy()
         return value
 
     def edges(self, place: int) -> list[PlanEdge]:
-        """What follows a place, actions ascending; nothing on the frontier."""
+        """Return the edges of a place, actions ascending; none on the frontier."""
         node = _plain(self._graph.nodes)[place]
         first = int(node["first_edge"])
         edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
@@ -201,18 +197,18 @@ class CompiledGraph:
         ]
 
     def following(self, place: int) -> dict[int, Vector]:
-        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+        """Return the values of the children of a place by label, actions ascending; none on the frontier."""
         node = _plain(self._graph.nodes)[place]
         first = int(node["first_edge"])
         edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
         return dict(zip(edges["label"].tolist(), self._graph.values[edges["child"]], strict=True))
 
     def best(self, place: int, mover: int) -> int:
-        """The mover's best action; the lowest id among equals."""
+        """Return the mover's best action; the lowest id among equals."""
         return best_label(self.following(place), mover)
 
     def counts(self) -> dict[str, Any]:
-        """What ``SearchStats`` tells of it."""
+        """Return the counts of ``SearchStats``."""
         counters = self._graph.counters
         nodes = _plain(self._graph.nodes)[: counters[NODES]]
         inner, kinds = nodes["role"] == INNER, nodes["kind"]
@@ -231,17 +227,17 @@ class CompiledGraph:
 
 
 def _plain(records: Any) -> Any:
-    """The same array without attributes for its fields, which are slow from Python."""
+    """Return the same array without attributes for its fields, which are slow from Python."""
     return records.view(np.ndarray)
 
 
 def plan_loop_of(game: KernelGame) -> Any:
-    """A game's compiled planning loop, made once a game."""
+    """Return a game's compiled planning loop, made once per game."""
     return loop_of(game, "plan", make_plan_loop)
 
 
 def plan_settings(horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -> PlanSettings:
-    """What the loop reads of horizon and evaluator."""
+    """Return the numbers of horizon and evaluator that the loop reads."""
     rollout = isinstance(evaluator, Rollout)
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return PlanSettings(
@@ -249,8 +245,8 @@ def plan_settings(horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -
         limit=horizon.limit,
         mover=horizon.mover,
         turn=horizon.turn,
-        afterstates=asked_at_chance(evaluator) is not NONE,
-        evaluator=NOBODY if evaluator is None else inside,
+        afterstates=trust_at_chance(evaluator) is not NONE,
+        evaluator=NO_KIND if evaluator is None else inside,
         max_nodes=max_nodes,
         playouts=evaluator.playouts if rollout else 1,
         max_steps=evaluator.max_steps if rollout else 1,

@@ -1,13 +1,13 @@
-"""Where a plan ends: the numbers by which a state is inside the horizon or past it.
+"""The horizon: where a plan ends.
 
-Every node of a plan has a *layer*: 0 at the root, and counted up by the rule of the horizon. The same state at two
-layers is two nodes, as different futures are planned from it. A state is past the horizon when its layer reaches
-the limit, or, where the rule is the mover's, when another player decides there. What is past the horizon:
+Every node of a plan has a *layer*, 0 at the root, which grows by the rule of the horizon. The same state at two layers
+is two nodes, because different futures are planned from it. A state is past the horizon if its layer reaches the limit.
+With the rule MOVER it is also past the horizon if another player decides there. Past the horizon:
 
 - a terminal state has its returns;
-- a decision is asked of the evaluator;
-- a chance node is asked of an evaluator that values afterstates; else its outcomes are averaged exactly, and what
-  they lead to is past the horizon too.
+- a decision is valued by the evaluator;
+- a chance node is valued by an evaluator that values afterstates. With any other, its outcomes are averaged exactly,
+  and the states that follow are past the horizon too.
 """
 
 from __future__ import annotations
@@ -18,31 +18,21 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import DECISION, State
 from aleazero.games.kernel import KernelState
 
-# What counts a layer.
+# Rules by which layers are counted:
 NOTHING: Final = 0
-"""The whole game: nothing is past the horizon but its end."""
-
-
+"""The whole game: only terminal states are past the horizon."""
 MOVER: Final = 1
 """A turn, by the mover: a decision of another player than the root's is past the horizon."""
-
-
 TURN: Final = 2
 """A turn, by the game's own count: the first state of another turn than the root's, and all that follows."""
-
-
 CHANCE_RUNS: Final = 3
 """Plies: a chance node after a decision begins a new layer. So does a chance node of another ``turn`` after a chance
 node; other chance events in a row are one."""
-
-
 DECISIONS: Final = 4
 """Plies of a game without chance, or the turn of a single player: each action begins a new layer."""
 
 
 HORIZONS = ("turn", "game")
-
-
 NO_LIMIT: Final = 2**31 - 1
 
 
@@ -52,12 +42,12 @@ class Horizon(NamedTuple):
     counts: int
     limit: int
     mover: int
-    """Whose turn it is at the root: who decides there; at a chance node, who acted last."""
+    """The player whose turn it is at the root: the one that decides there, or at a chance node acted last."""
     turn: int
 
 
 def check_horizon(horizon: Any, plies: Any) -> None:
-    """Refuse what is no horizon."""
+    """Raise ConfigError if this is not a horizon."""
     if horizon not in HORIZONS:
         raise ConfigError(f"is {horizon!r}, expected {' or '.join(HORIZONS)} (or plies=N)", field="horizon")
     if plies is None:
@@ -69,7 +59,7 @@ def check_horizon(horizon: Any, plies: Any) -> None:
 
 
 def horizon_at(root: State, horizon: str, plies: int | None) -> Horizon:
-    """The horizon of a plan from this root."""
+    """Return the horizon of a plan from this root."""
     game = root.game
     mover = root.viewer()
     if plies is not None:
@@ -83,12 +73,12 @@ def horizon_at(root: State, horizon: str, plies: int | None) -> Horizon:
 
 
 def one_action(root: State) -> Horizon:
-    """The horizon just behind the root's actions."""
+    """Return the horizon right after the root's actions."""
     return Horizon(DECISIONS, 1, root.viewer(), 0)
 
 
 def turn_of(state: State) -> int | None:
-    """The turn's number by the game's own ``turn``, a kernel or a method; None where there is none."""
+    """Return the turn by the game's own ``turn``, a kernel or a method; None if it has none."""
     if isinstance(state, KernelState):
         turn = state.game.kernels.turn
         return None if turn is None else int(turn(state.vector))
@@ -97,6 +87,6 @@ def turn_of(state: State) -> int | None:
 
 
 def may_prune(horizon: Horizon, kind: int, layer: int) -> bool:
-    """Whether pruning concerns a node: a decision, and not of the last layer, whose actions are asked about anyway."""
+    """Return whether pruning applies to a node: a decision not in the last layer, all of whose actions are valued."""
     counted = horizon.counts in (CHANCE_RUNS, DECISIONS)
     return kind == DECISION and not (counted and layer >= horizon.limit - 1)

@@ -1,7 +1,7 @@
-"""The planner's loop that is compiled: expand breadth first, put in order, value the frontier, sweep backwards.
+"""The compiled loop of the planner: expand breadth first, order the nodes, value the frontier, sweep backwards.
 
-``make_plan_loop`` closes it over a game's functions. Like the search's loop it neither raises nor allocates nor
-recurses, returns a status, and uncompiled is ordinary Python over the same arrays.
+``make_plan_loop`` closes it over a game's rules. Like the loop of the tree search it neither raises nor allocates nor
+recurses, and returns a status. Without compilation it is Python over the same arrays.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL
-from aleazero.games.kernel import Kernels
+from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.kernel import LIST_SLACK, Kernels
 from aleazero.native.compile import borrow
 from aleazero.native.random import extend_key_bits, mix_bits
+from aleazero.search.outcomes import make_list_outcomes
 from aleazero.search.plan.arrays import (
     ASKED,
     DEPTH,
@@ -24,7 +25,6 @@ from aleazero.search.plan.arrays import (
     EXPANDED,
     INNER,
     LEAVES,
-    NOBODY,
     NODES,
     Frontier,
     Graph,
@@ -32,62 +32,63 @@ from aleazero.search.plan.arrays import (
     PlanSettings,
 )
 from aleazero.search.plan.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN
-from aleazero.search.playout import PLAYED, UNDRAWN, make_playouts
-from aleazero.search.status import EXTERNAL, ROLLOUT, UNIFORM
-from aleazero.search.tree.arrays import SLACK
-from aleazero.search.tree.chance import is_valid_list
+from aleazero.search.playout import make_playouts
+from aleazero.search.status import (
+    BAD_ACTIONS,
+    CYCLE,
+    DONE,
+    EXTERNAL,
+    GROW_EDGES,
+    GROW_NODES,
+    MANY_OUTCOMES,
+    NO_EVALUATOR,
+    NO_KIND,
+    PAUSED,
+    ROLLOUT,
+    TOO_MANY_NODES,
+    UNIFORM,
+    UNLISTED_OUTCOMES,
+    WAITING,
+)
 
-# What the loop is to do.
-EXPAND: Final = 0
-"""Expand to the end (or to the node ``until``), order, and where no evaluator outside is needed, solve."""
-
-
-ASK: Final = 1
-"""Write down what the evaluator is told of the frontier."""
-
-
-SOLVE: Final = 2
-"""Sweep backwards over the frontier's values."""
-
-
-FILL_TABLE: Final = 3
-"""Fill the hash table of a graph that has grown."""
-
-
-BEGIN: Final = 4
-"""Enter the root, whose state stands in the scratch; a first EXPAND does so too."""
+# Stages of a plan:
+EXPAND: Final = 0  # expand to the end (or to the node ``until``), order, and solve if the evaluator is not external
+WRITE_FRONTIER: Final = 1  # write the evaluator's batch
+SOLVE: Final = 2  # sweep backwards from the values of the frontier
+FILL_TABLE: Final = 3  # fill the hash table of a graph that has grown
+ADD_ROOT: Final = 4  # add the root, whose state is in the scratch; a first EXPAND also does so
 
 
 def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``advance(graph, frontier, scratch, settings, kept, stage, until) -> status``."""
+    """Make the loop of one game: ``advance(graph, frontier, scratch, settings, kept, stage, until) -> status``."""
     legal = kernels.legal
     returns = kernels.returns
     viewer_of = kernels.viewer
     observe = kernels.observe
-    begin, expand_all = make_expansion(kernels)
+    add_root, expand_all = make_expansion(kernels)
     value_by_playouts = make_playouts(kernels)
 
-    def evaluate_all(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> Any:
-        """Value the frontier inside the loop."""
+    def evaluate_inside(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> Any:
+        """Value the frontier inside the loop; DONE or an error."""
         leaf = np.int64(0)
         for n in range(graph.counters[NODES]):
             if graph.nodes[n].role == ASKED:
                 graph.counters[EXPANDED] = n
-                if settings.evaluator == NOBODY:
-                    return np.int64(NOBODY_TO_ASK)
+                if settings.evaluator == NO_KIND:
+                    return np.int64(NO_EVALUATOR)
                 if settings.evaluator == UNIFORM:
                     returns(graph.states[n], graph.values[n])
                     continue
                 key = extend_key_bits(settings.rollout_key, np.uint64(leaf))
                 status = value_by_playouts(graph.states[n], key, 0, scratch, settings, graph.values[n])
-                if status != PLAYED:
-                    return np.int64(BAD_PROBABILITIES if status == UNDRAWN else BAD_PLAYOUT)
+                if status != DONE:
+                    return np.int64(status)
                 leaf += 1
         graph.counters[EXPANDED] = graph.counters[NODES]
-        return np.int64(0)
+        return np.int64(DONE)
 
     def write_frontier(graph: Graph, frontier: Frontier, scratch: PlanScratch) -> None:
-        """Tell of each state that the evaluator is asked about."""
+        """Write node, viewer, observation and legal actions of each state that the evaluator values."""
         leaf = np.int64(0)
         for n in range(graph.counters[NODES]):
             node = graph.nodes[n]
@@ -113,36 +114,36 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
         stage: int,
         until: int,
     ) -> int:
-        """One stage of a plan. ``kept`` (rows, actions) tells which actions the nodes to come next may take."""
+        """Run one stage of a plan. ``kept`` (rows, actions) masks the actions of the nodes that are expanded next."""
         graph, scratch = borrow(graph_), borrow(scratch_)
         if stage == FILL_TABLE:
             fill_table(graph)
-            return SOLVED
-        if stage == ASK:
+            return DONE
+        if stage == WRITE_FRONTIER:
             write_frontier(graph, frontier, scratch)
-            return SOLVED
+            return DONE
         if graph.counters[NODES] == 0:
-            begin(graph, scratch, settings)
-        if stage == BEGIN:
-            return SOLVED
+            add_root(graph, scratch, settings)
+        if stage == ADD_ROOT:
+            return DONE
         if stage == EXPAND:
             status = expand_all(graph, scratch, settings, kept, until)
-            if status != SOLVED:
+            if status != DONE:
                 return int(status)
             if settings.evaluator == EXTERNAL and graph.counters[LEAVES] > 0:
                 return WAITING
             if settings.evaluator != EXTERNAL:
-                status = evaluate_all(graph, scratch, settings)
+                status = evaluate_inside(graph, scratch, settings)
                 if status < 0:
                     return int(status)
         sweep(graph)
-        return SOLVED
+        return DONE
 
     return advance
 
 
 def fill_table(graph: Graph) -> None:
-    """Enter every node into a table that is empty."""
+    """Add every node to an empty table."""
     mask = len(graph.table) - 1
     for n in range(graph.counters[NODES]):
         place = np.int64(graph.nodes[n].code & np.uint64(mask))
@@ -152,7 +153,7 @@ def fill_table(graph: Graph) -> None:
 
 
 def sweep(graph: Graph) -> None:
-    """Value every node from what follows it: the mover's best, or the expectation, player by player."""
+    """Value every node from its children: the mover's best, or the expectation, by player."""
     players = graph.values.shape[1]
     for back in range(1, graph.counters[NODES] + 1):
         n = np.int64(graph.order[graph.counters[NODES] - back])
@@ -176,50 +177,16 @@ def sweep(graph: Graph) -> None:
                 graph.values[n, p] = graph.values[best, p]
 
 
-# What it stopped for.
-SOLVED: Final = 0
-
-
-WAITING: Final = 1
-
-
-PAUSED: Final = 2
-
-
-GROW: Final = -1
-
-
-TOO_MANY_NODES: Final = -2
-
-
-MANY_OUTCOMES: Final = -3
-
-
-BAD_PROBABILITIES: Final = -4
-
-
-BAD_ACTIONS: Final = -5
-
-
-CYCLE: Final = -6
-
-
-NOBODY_TO_ASK: Final = -7
-
-
-BAD_PLAYOUT: Final = -8
-
-
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
 def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Of one game: ``begin(graph, scratch, settings)`` and ``expand_all(graph, scratch, settings, kept, until)``."""
+    """Make ``add_root(graph, scratch, settings)`` and ``expand_all(graph, scratch, settings, kept, until)``."""
     kind_of = kernels.kind
     to_play = kernels.to_play
     legal = kernels.legal
     apply = kernels.apply
-    outcomes = kernels.outcomes
+    list_outcomes = make_list_outcomes(kernels)
     apply_outcome = kernels.apply_outcome
     returns = kernels.returns
     turn_of = kernels.turn or one_turn
@@ -241,12 +208,12 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         return layer + (1 if settings.counts == DECISIONS else 0)
 
     def add(graph: Graph, state: Any, kind: Any, layer: Any, code: Any, place: Any, settings: PlanSettings) -> Any:
-        """A new node for a state at a free place of the table, or a status where there is no room."""
+        """Return a new node for a state, at an empty entry of the table, or a status if there is no room."""
         n = graph.counters[NODES]
         if n >= settings.max_nodes:
             return np.int64(TOO_MANY_NODES)
         if n >= len(graph.nodes):
-            return np.int64(GROW)
+            return np.int64(GROW_NODES)
         graph.counters[NODES] = n + 1
         graph.table[place] = n
         for i in range(graph.states.shape[1]):
@@ -275,15 +242,13 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         return n
 
     def choices(graph: Graph, scratch: PlanScratch, kept: Any, start: Any, n: Any) -> Any:
-        """How many actions or outcomes a node has, their ids in the scratch; or a status."""
+        """Write the actions or outcomes of a node into the scratch; return their number or a status."""
         state = graph.states[n]
         if graph.nodes[n].kind == CHANCE:
-            count = np.int64(outcomes(state, scratch.ids, scratch.probabilities))
-            if count == MANY:
-                return np.int64(MANY_OUTCOMES)
-            return count if is_valid_list(scratch, count) else np.int64(BAD_PROBABILITIES)
+            count = list_outcomes(state, scratch)
+            return np.int64(MANY_OUTCOMES) if count == UNLISTED_OUTCOMES else count
         count = np.int64(legal(state, scratch.actions))
-        num_actions = len(scratch.actions) - SLACK
+        num_actions = len(scratch.actions) - LIST_SLACK
         if count < 1 or count > num_actions:
             return np.int64(BAD_ACTIONS)
         for i in range(count):
@@ -299,14 +264,14 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         return count if count > 0 else np.int64(BAD_ACTIONS)
 
     def expand(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, start: Any, n: Any) -> Any:
-        """Find what follows a node. Nothing is counted before all of it has room, so it can be done again."""
+        """Add the edges and children of a node. Edges count only when all fit, so it can be repeated after growing."""
         node = graph.nodes[n]
         count = choices(graph, scratch, kept, start, n)
         if count < 0:
             return count
         first = graph.counters[EDGES]
         if first + count > len(graph.edges):
-            return np.int64(GROW)
+            return np.int64(GROW_EDGES)
         walk = scratch.walk
         for i in range(count):
             for j in range(len(walk)):
@@ -331,17 +296,17 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         node.first_edge = first
         node.num_edges = count
         graph.counters[EDGES] = first + count
-        return np.int64(0)
+        return np.int64(DONE)
 
-    def begin(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> None:
-        """Enter the root, whose state stands in the scratch."""
+    def add_root(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> None:
+        """Add the root, whose state is in the scratch."""
         root = np.int64(0)
         code = hash_state(scratch.walk, root)
         place = ~find(graph, scratch.walk, root, code)
         add(graph, scratch.walk, np.int64(kind_of(scratch.walk)), root, code, place, settings)
 
     def expand_all(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, until: Any) -> Any:
-        """Expand to the end (or to the node ``until``), and put in order; a status."""
+        """Expand to the end, or to the node ``until``, and order the nodes; return a status."""
         counters = graph.counters
         start = counters[EXPANDED]
         while counters[EXPANDED] < counters[NODES]:
@@ -353,23 +318,23 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
                 if status < 0:
                     return status
             counters[EXPANDED] = n + 1
-        return np.int64(SOLVED if put_in_order(graph) else CYCLE)
+        return np.int64(DONE if order_nodes(graph) else CYCLE)
 
-    return begin, expand_all
+    return add_root, expand_all
 
 
 def values_any_state(settings: PlanSettings) -> bool:
-    """Whether the evaluator is one of the loop's own, which can value chance nodes if they have to."""
+    """Return whether the evaluator runs inside the loop, and so can value chance nodes if it must."""
     return settings.evaluator == UNIFORM or settings.evaluator == ROLLOUT
 
 
 def one_turn(state: Any) -> int:
-    """The turn of a game that does not count turns."""
+    """Return the turn of a game that does not count turns."""
     return 0
 
 
 def hash_state(state: Any, layer: Any) -> Any:
-    """Sixty-four bits of a state at a layer."""
+    """Return 64 hash bits of a state at a layer."""
     code = np.uint64(layer) + _PRIME
     for i in range(len(state)):
         code = (code ^ np.uint64(state[i])) * _PRIME
@@ -377,7 +342,7 @@ def hash_state(state: Any, layer: Any) -> Any:
 
 
 def find(graph: Graph, state: Any, layer: Any, code: Any) -> Any:
-    """The node of a state at a layer; where there is none, the free place for it as ~place, which is negative."""
+    """Return the node of a state at a layer; if there is none, ~entry of the empty entry for it, which is negative."""
     mask = len(graph.table) - 1
     place = np.int64(code & np.uint64(mask))
     while graph.table[place] != EMPTY:
@@ -395,8 +360,8 @@ def find(graph: Graph, state: Any, layer: Any, code: Any) -> Any:
     return ~place
 
 
-def put_in_order(graph: Graph) -> bool:
-    """Order the nodes so that each stands behind all that lead to it; False where some lead back to themselves."""
+def order_nodes(graph: Graph) -> bool:
+    """Order the nodes so that each comes after all that lead to it; False if some lead back to themselves."""
     nodes, edges, order = graph.nodes, graph.edges, graph.order
     for e in range(graph.counters[EDGES]):
         nodes[edges[e].child].waits += 1

@@ -1,7 +1,6 @@
-"""A plan's graph in plain Python objects: for object games, and as the twin that the compiled planner must equal.
+"""The graph of a plan in plain Python: for object games, and as the reference implementation of the compiled loop.
 
-It is written to be read. States are found in the same order and sums are taken in the same order as in the
-compiled loop, so its numbers are the same to the bit.
+States are found and sums are computed in the same order as in the compiled loop, so values are bit-identical.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aleazero.errors import AleaZeroError
 from aleazero.games.base import CHANCE, DECISION, NONE, TERMINAL, State
 from aleazero.native.random import ROLLOUT, stream_key
-from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance
-from aleazero.search.group import Leaves
+from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
+from aleazero.search.group import LeafBatch
 from aleazero.search.plain.chance import value_by_playouts
 from aleazero.search.plan.arrays import ASKED, EDGE, EDGES, ENDED, INNER, NODE, NODES, NUM_COUNTERS, Graph
 from aleazero.search.plan.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
-from aleazero.search.plan.loop import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NOBODY_TO_ASK, TOO_MANY_NODES
-from aleazero.search.plan.plan import PlanEdge, Tell, Vector, best_label
-from aleazero.search.plan.refusal import refusal
+from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
+from aleazero.search.status import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NO_EVALUATOR, TOO_MANY_NODES, error_for
 
 
 @dataclass(eq=False)
@@ -48,23 +47,23 @@ class PlainGraph:
     def __init__(self, root: State, horizon: Horizon, evaluator: Any, max_nodes: int, seed: int) -> None:
         self.game, self.horizon, self.evaluator = root.game, horizon, evaluator
         self.max_nodes, self.seed = max_nodes, seed
-        self.afterstates = asked_at_chance(evaluator) is not NONE
+        self.afterstates = trust_at_chance(evaluator) is not NONE
         self.values_any_state = isinstance(evaluator, Uniform | Rollout)
         self.nodes: list[PlainNode] = []
         self.expanded = 0
         self.order: list[PlainNode] = []
-        self._places: dict[tuple[bytes, int], PlainNode] = {}
+        self._by_state: dict[tuple[bytes, int], PlainNode] = {}
         self.root = self._enter(root.clone(), root, 0)
 
     # -- making ------------------------------------------------------------------------------------------------
 
     def _enter(self, state: State, above: State, layer: int) -> PlainNode:
-        """The node of a state at a layer: the one there is, or a new one."""
+        """Return the node of a state at a layer, which is added if it is new."""
         name = (state.key(), layer)
-        if name in self._places:
-            return self._places[name]
+        if name in self._by_state:
+            return self._by_state[name]
         if len(self.nodes) >= self.max_nodes:
-            raise refusal(TOO_MANY_NODES, self.game.name, above, self.max_nodes)
+            raise self._error(TOO_MANY_NODES, above)
         kind = state.kind()
         mover = state.current_player() if kind == DECISION else -1
         other = self.horizon.counts == MOVER and kind == DECISION and mover != self.horizon.mover
@@ -74,9 +73,12 @@ class PlainGraph:
         node = PlainNode(state, layer, kind, mover, asked)
         if kind == TERMINAL:
             node.value = state.returns()
-        self._places[name] = node
+        self._by_state[name] = node
         self.nodes.append(node)
         return node
+
+    def _error(self, status: int, where: State) -> AleaZeroError:
+        return error_for(status, self.game.name, where.to_text(), self.max_nodes)
 
     def _new_layer(self, node: PlainNode, state: State) -> int:
         """Return the layer of a state that follows a node, by the rule of the horizon."""
@@ -93,16 +95,16 @@ class PlainGraph:
         return layer + (counts == DECISIONS)
 
     def _expand(self, node: PlainNode, kept: NDArray[np.bool_] | None) -> None:
-        """Find what follows a node."""
+        """Add the edges and children of a node."""
         state = node.state
         if node.kind == CHANCE:
             if not state.outcomes_listed():
-                raise refusal(MANY_OUTCOMES, self.game.name, state, self.max_nodes)
+                raise self._error(MANY_OUTCOMES, state)
             follows: list[tuple[int, float | None]] = list(state.chance_outcomes())
         else:
             legal = state.legal_actions()
             if not legal or min(legal) < 0 or max(legal) >= self.game.num_actions:
-                raise refusal(BAD_ACTIONS, self.game.name, state, self.max_nodes)
+                raise self._error(BAD_ACTIONS, state)
             follows = [(action, None) for action in legal if kept is None or kept[action]]
         for label, probability in follows:
             after = state.clone()
@@ -110,7 +112,7 @@ class PlainGraph:
             node.edges.append((label, probability, self._enter(after, state, self._new_layer(node, after))))
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
-        """Expand to the end, or only the nodes found so far; True when all is expanded."""
+        """Expand to the end, or only the nodes found so far; return whether all is expanded."""
         start, end = self.expanded, len(self.nodes)
         while self.expanded < (end if generation else len(self.nodes)):
             node = self.nodes[self.expanded]
@@ -120,12 +122,12 @@ class PlainGraph:
             self.expanded += 1
         if self.expanded < len(self.nodes):
             return False
-        self._put_in_order()
+        self._order_nodes()
         self._evaluate_inside()
         return True
 
     def choices(self) -> list[tuple[int, State]]:
-        """The decisions that pruning concerns, among those found and not yet expanded, by row of ``kept``."""
+        """Return the decisions that pruning applies to, among nodes not yet expanded, by row of ``kept``."""
         return [
             (row, node.state)
             for row, node in enumerate(self.nodes[self.expanded :])
@@ -133,50 +135,50 @@ class PlainGraph:
         ]
 
     def found(self) -> int:
-        """How many nodes are found and not yet expanded."""
+        """Return the number of nodes that are found and not yet expanded."""
         return len(self.nodes) - self.expanded
 
-    def _put_in_order(self) -> None:
-        """Order the nodes so that each stands behind all that lead to it."""
+    def _order_nodes(self) -> None:
+        """Order the nodes so that each comes after all that lead to it."""
         for node in self.nodes:
             for _, _, child in node.edges:
                 child.waits += 1
         self.order = [] if self.root.waits else [self.root]
-        for node in self.order:  # which grows meanwhile
+        for node in self.order:  # the list grows meanwhile
             for _, _, child in node.edges:
                 child.depth = max(child.depth, node.depth + 1)
                 child.waits -= 1
                 if child.waits == 0:
                     self.order.append(child)
         if len(self.order) < len(self.nodes):
-            raise refusal(CYCLE, self.game.name, self.root.state, self.max_nodes)
+            raise self._error(CYCLE, self.root.state)
 
     def _asked(self) -> list[PlainNode]:
         return [node for node in self.nodes if node.on_frontier]
 
     def _evaluate_inside(self) -> None:
-        """Value the frontier here, where the evaluator is one of ours; complain where there is none."""
+        """Value the frontier if the evaluator has no batches; raise if there is no evaluator."""
         asked = self._asked()
         if self.evaluator is None and asked:
-            raise refusal(NOBODY_TO_ASK, self.game.name, asked[0].state, self.max_nodes)
+            raise self._error(NO_EVALUATOR, asked[0].state)
         if isinstance(self.evaluator, Uniform | Rollout):
             for leaf, node in enumerate(asked):
                 node.value = value_inside(self.evaluator, node.state, self.seed, leaf)
 
-    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
-        """What the evaluator is to be asked, and whose view each row takes."""
+    def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
+        """Return the leaves to evaluate, and the viewer of each row."""
         inside = self.evaluator is None or isinstance(self.evaluator, Uniform | Rollout)
-        return tell([] if inside else [node.state for node in self._asked()], self.game.num_actions, with_states)
+        return leaf_batch([] if inside else [node.state for node in self._asked()], self.game.num_actions, with_states)
 
-    def end(self, tell: Tell) -> None:
-        """Take what ends of the game are worth by this, instead of their returns."""
+    def end(self, values_of: StateNumbers) -> None:
+        """Replace the returns of terminal states by these numbers."""
         ends = [node for node in self.nodes if node.kind == TERMINAL]
         if ends:
-            for node, value in zip(ends, tell([node.state for node in ends]), strict=True):
+            for node, value in zip(ends, values_of([node.state for node in ends]), strict=True):
                 node.value = [float(number) for number in value]
 
     def solve(self, values: Vector) -> None:
-        """Take the frontier's values, by player, and value all the rest."""
+        """Store the values of the frontier, by player, and value all other nodes."""
         if len(values):
             for node, value in zip(self._asked(), values, strict=True):
                 node.value = [float(number) for number in value]
@@ -198,37 +200,37 @@ class PlainGraph:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def find(self, state: State) -> PlainNode | None:
-        """The place of a state (the one of the lowest layer), or None."""
+        """Return the place of a state (the one of the lowest layer), or None."""
         key = state.key()
         layers = range(1 + max(node.layer for node in self.nodes))
-        return next((self._places[key, layer] for layer in layers if (key, layer) in self._places), None)
+        return next((self._by_state[key, layer] for layer in layers if (key, layer) in self._by_state), None)
 
     def movers(self) -> list[int]:
-        """The players that decide inside the horizon, ascending."""
+        """Return the players that decide inside the horizon, ascending."""
         return sorted({node.mover for node in self.nodes if node.kind == DECISION and not node.on_frontier})
 
     def state(self, place: PlainNode) -> State:
-        """The state at a place."""
+        """Return the state at a place."""
         return place.state.clone()
 
     def value(self, place: PlainNode) -> Vector:
-        """The value of a place, by player."""
+        """Return the value of a place by player."""
         return np.array(place.value, np.float64)
 
     def edges(self, place: PlainNode) -> list[PlanEdge]:
-        """What follows a place, actions ascending; nothing on the frontier."""
+        """Return the edges of a place, actions ascending; none on the frontier."""
         return [PlanEdge(label, probability, child) for label, probability, child in place.edges]
 
     def following(self, place: PlainNode) -> dict[int, Vector]:
-        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+        """Return the values of the children of a place by label, actions ascending; none on the frontier."""
         return {label: self.value(child) for label, _, child in place.edges}
 
     def best(self, place: PlainNode, mover: int) -> int:
-        """The mover's best action; the lowest id among equals."""
+        """Return the mover's best action; the lowest id among equals."""
         return best_label(self.following(place), mover)
 
     def counts(self) -> dict[str, Any]:
-        """What ``SearchStats`` tells of it."""
+        """Return the counts of ``SearchStats``."""
         outcomes = [len(node.edges) for node in self.nodes if node.kind == CHANCE and node.edges]
         return {
             "evaluations": len(self._asked()),
@@ -241,26 +243,26 @@ class PlainGraph:
         }
 
 
-def tell(states: Sequence[State], num_actions: int, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
-    """States as an evaluator is told of them, and whose view each takes."""
+def leaf_batch(states: Sequence[State], num_actions: int, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
+    """Return states as a batch for an evaluator, and the viewer of each row."""
     masks = np.array([state.legal_actions_mask() for state in states], np.bool_).reshape(len(states), num_actions)
     viewers = np.array([state.viewer() for state in states], np.int64)
     if with_states or not states:
-        leaves = Leaves(np.zeros((len(states), 0), np.float32), masks, list(states) if with_states else None)
+        leaves = LeafBatch(np.zeros((len(states), 0), np.float32), masks, list(states) if with_states else None)
     else:
-        leaves = Leaves(np.array([state.observation_tensor() for state in states], np.float32), masks, None)
+        leaves = LeafBatch(np.array([state.observation_tensor() for state in states], np.float32), masks, None)
     return leaves, viewers
 
 
 def value_inside(evaluator: Uniform | Rollout, state: State, seed: int, leaf: int) -> list[float]:
-    """The value that one of our own evaluators gives to the state of this number on a frontier."""
+    """Return the value of a state by Uniform or Rollout; ``leaf`` is its number on the frontier."""
     if isinstance(evaluator, Uniform):
         return state.returns()
     return value_by_playouts(evaluator, state, stream_key(ROLLOUT, seed, leaf))
 
 
 def arrays_of(graph: PlainGraph) -> Graph:
-    """The arrays of a graph that is grown: nodes, edges, order and their numbers; states are objects (n,)."""
+    """Return the arrays of a complete graph: nodes, edges, order, counters; states are objects, (n,)."""
     number = {id(node): n for n, node in enumerate(graph.nodes)}
     counters = np.zeros(NUM_COUNTERS, np.int64)
     counters[NODES], counters[EDGES] = len(graph.nodes), sum(len(node.edges) for node in graph.nodes)

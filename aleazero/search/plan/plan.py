@@ -1,7 +1,7 @@
 """A plan: the exact value of every state inside a horizon, from one root.
 
-One plan answers every decision of the turn. What it found is told in the search's own words (``SearchResult``):
-nothing was visited, so visits are 0 and the policy is 1 on the best action.
+One plan answers every decision of the turn. Its results are a ``SearchResult``, as those of a search: there are no
+visits, and the policy is 1 for the best action.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.search.config import SearchConfig
-from aleazero.search.group import Leaves
+from aleazero.search.group import LeafBatch
 from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, TreeNode
+from aleazero.search.root import same_game
 
 Vector = NDArray[np.float64]
-
-
-Tell = Callable[[Sequence[State]], Vector]
-"""From states to some numbers of each (states, n)."""
+StateNumbers = Callable[[Sequence[State]], Vector]
+"""A function from states to n numbers of each, (states, n)."""
 
 
 class PlanEdge(NamedTuple):
@@ -38,56 +37,56 @@ class PlanEdge(NamedTuple):
 
 
 class PlanGraph(Protocol):
-    """What a plan is read from: a graph of arrays, of Python objects, or a game's own solved turn.
+    """The graph that a plan reads: of arrays, of Python objects, or a turn solved by the game's own solver.
 
-    A *place* is one node of it, in the graph's own words.
+    A *place* is one node of it: a number, a node object or a state.
     """
 
     def find(self, state: State) -> Any:
-        """The place of a state (the one from which most is planned, where there are several), or None."""
+        """Return the place of a state (the one from which most is planned, if there are several), or None."""
 
     def state(self, place: Any) -> State:
-        """The state at a place."""
+        """Return the state at a place."""
 
     def value(self, place: Any) -> Vector:
-        """The value of a place, by player."""
+        """Return the value of a place by player."""
 
     def edges(self, place: Any) -> list[PlanEdge]:
-        """What follows a place, actions ascending; nothing on the frontier."""
+        """Return the edges of a place, actions ascending; none on the frontier."""
 
     def following(self, place: Any) -> dict[int, Vector]:
-        """The values of what follows a place, by label, actions ascending; nothing on the frontier."""
+        """Return the values of the children of a place by label, actions ascending; none on the frontier."""
 
     def best(self, place: Any, mover: int) -> int:
-        """The mover's best action; the lowest id among equals."""
+        """Return the mover's best action; the lowest id among equals."""
 
     def counts(self) -> dict[str, Any]:
-        """What ``SearchStats`` tells of it, as far as it is known."""
+        """Return the counts of ``SearchStats`` that are known."""
 
 
 class GrowingGraph(PlanGraph, Protocol):
-    """A plan's graph while it is made, step by step, beside others."""
+    """The graph of a plan while it is built, in lock-step with others."""
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
-        """Expand to the end, or only the nodes found so far; True when all is expanded.
+        """Expand to the end, or only the nodes found so far; return whether all is expanded.
 
-        ``kept`` (nodes found and not yet expanded, actions) says which actions those nodes may take.
+        ``kept`` (nodes found and not yet expanded, actions) masks the actions of those nodes.
         """
 
     def choices(self) -> list[tuple[int, State]]:
-        """The decisions that pruning concerns, among those found and not yet expanded, by row of ``kept``."""
+        """Return the decisions that pruning applies to, among nodes not yet expanded, by row of ``kept``."""
 
     def found(self) -> int:
-        """How many nodes are found and not yet expanded."""
+        """Return the number of nodes that are found and not yet expanded."""
 
-    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
-        """What the evaluator is to be asked, and whose view each row takes; no rows where nobody is asked."""
+    def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
+        """Return the leaves to evaluate, and the viewer of each row; no rows if the evaluator is not external."""
 
-    def end(self, tell: Tell) -> None:
-        """Take what ends of the game are worth by this, instead of their returns; ``solve`` comes next."""
+    def end(self, values_of: StateNumbers) -> None:
+        """Replace the returns of terminal states by these numbers; ``solve`` comes next."""
 
     def solve(self, values: Vector) -> None:
-        """Take the frontier's values, by player, and value all the rest."""
+        """Store the values of the frontier, by player, and value all other nodes."""
 
 
 class Plan:
@@ -96,17 +95,17 @@ class Plan:
     def __init__(self, root: State, graph: PlanGraph, actions: Sequence[int] | None = None) -> None:
         self.root = root
         self._graph = graph
-        self._narrowed = None if actions is None else list(actions)
+        self._allowed = None if actions is None else list(actions)
 
     def action(self, state: State) -> int:
-        """The best action for the mover; the lowest id among equals."""
+        """Return the best action for the mover; the lowest id among equals."""
         self._inside(state)
         if state.kind() != DECISION:
             raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
         return self._graph.best(self._find(state), state.current_player())
 
     def action_within(self, state: State) -> int | None:
-        """The best action at a decision, or None where it is not inside this plan; quicker than to ask and fail."""
+        """Return the best action at a decision, or None if it is not inside this plan; faster than ``action``."""
         if hasattr(self._graph, "known_action"):
             known: int | None = self._graph.known_action(state)
             return known
@@ -116,23 +115,22 @@ class Plan:
             return None
 
     def value(self, state: State) -> Vector:
-        """The value of a state, by player; on the frontier, what the evaluator said, or the returns."""
+        """Return the value of a state by player; on the frontier, the evaluator's value or the returns."""
         return self._graph.value(self._find(state))
 
     def action_values(self, state: State) -> dict[int, Vector]:
-        """By action (at a chance node: by outcome) the value of what follows, by player; pruned ones are left out."""
+        """Return the value by player after each action (at a chance node: each outcome), without pruned actions."""
         return self._inside(state)
 
-    def expected(self, state: State, tell: Tell) -> dict[int, Vector]:
-        """By action (at a chance node: by outcome) the expectations of other numbers, where the plan is followed.
+    def expected(self, state: State, numbers_of: StateNumbers) -> dict[int, Vector]:
+        """Return the expectations of other numbers after each action (or outcome), if the plan is followed.
 
-        ``tell`` gives some numbers (states, n) of the states at the plan's end.
+        ``numbers_of`` returns n numbers (states, n) of the states at the plan's end.
         """
-
-        return carried(self._graph, self._find(state), tell)
+        return expectations(self._graph, self._find(state), numbers_of)
 
     def swings(self, state: State) -> dict[int, float]:
-        """By action that a roll inside the plan follows: the standard deviation of the mover's value by that roll."""
+        """Return the standard deviation of the mover's value by the roll after each action that a roll follows."""
         mover, found = state.current_player(), {}
         for edge in self._graph.edges(self._find(state)):
             behind = [(e.probability, self._graph.value(e.place)[mover]) for e in self._graph.edges(edge.place)]
@@ -143,7 +141,7 @@ class Plan:
         return found
 
     def result(self, state: State | None = None) -> SearchResult:
-        """What a search would tell of the root, or of another state inside the plan."""
+        """Return the result at the root, or at another state inside the plan."""
         state = self.root if state is None else state
         values = self._inside(state)
         place = self._find(state)
@@ -172,12 +170,12 @@ class Plan:
     def _actions(self, state: State) -> list[int]:
         if state.kind() != DECISION:
             return []
-        if self._narrowed is not None and state.key() == self.root.key():
-            return self._narrowed
+        if self._allowed is not None and state.key() == self.root.key():
+            return self._allowed
         return state.legal_actions()
 
     def _find(self, state: State) -> Any:
-        if state.game is not self.root.game and repr(state.game) != repr(self.root.game):
+        if not same_game(state.game, self.root.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.root.game!r}")
         place = self._graph.find(state)
         if place is None:
@@ -193,13 +191,13 @@ class Plan:
         if not following:
             raise PositionError(
                 f"{state.game.name}: {state.to_text()!r} lies at the end of this plan, expected a state inside the "
-                f"horizon: plan from there anew"
+                f"horizon: make a new plan from there"
             )
         return following
 
 
 def best_label(following: Mapping[int, Vector], mover: int) -> int:
-    """The mover's best action; the lowest id among equals."""
+    """Return the mover's best action; the lowest id among equals."""
     return max(following, key=lambda action: following[action][mover])
 
 
@@ -219,11 +217,11 @@ class PlanView:
         return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
 
     def evaluations(self) -> int:
-        """Leaves that the evaluator was asked about."""
+        """Return the number of leaves that were evaluated."""
         return self.stats().evaluations
 
-    def behind(self, action: int) -> NDArray[np.float64] | None:
-        """Exact value by player behind an action of the root; None where there is no such action."""
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the exact value by player after an action of the root; None if there is no such action."""
         found = [edge.place for edge in self._graph.edges(self._place) if edge.label == action]
         return np.array(self._graph.value(found[0])) if found else None
 
@@ -259,8 +257,8 @@ class PlanView:
         ]
 
 
-def carried(graph: PlanGraph, place: Any, tell: Tell) -> dict[int, Vector]:
-    """By action (at a chance node: by outcome) of a place, what is expected behind it where the plan is followed."""
+def expectations(graph: PlanGraph, place: Any, numbers_of: StateNumbers) -> dict[int, Vector]:
+    """Return the expectations of numbers after each action or outcome of a place, if the plan is followed."""
     ways: dict[Any, list[tuple[float, Any]]] = {}
     roots = {edge.label: edge.place for edge in graph.edges(place)}
     waiting, ends = list(roots.values()), {}
@@ -271,9 +269,9 @@ def carried(graph: PlanGraph, place: Any, tell: Tell) -> dict[int, Vector]:
             waiting += [child for _, child in found]
             if not found:
                 ends[_name(here)] = graph.state(here)
-    known: dict[Any, Vector] = dict(zip(ends, tell(list(ends.values())), strict=True))
+    known: dict[Any, Vector] = dict(zip(ends, numbers_of(list(ends.values())), strict=True))
     names = [_name(root) for root in roots.values()]
-    while names:  # a place waits until all behind it are known
+    while names:  # a place waits until all places after it are known
         name = names[-1]
         unknown = [_name(child) for _, child in ways[name] if _name(child) not in known]
         if name in known or not unknown:
@@ -286,12 +284,12 @@ def carried(graph: PlanGraph, place: Any, tell: Tell) -> dict[int, Vector]:
 
 
 def _name(place: Any) -> Any:
-    """What equal places share."""
+    """Return a key that equal places share."""
     return place.key() if isinstance(place, State) else place
 
 
 def _ways(graph: PlanGraph, place: Any) -> list[tuple[float, Any]]:
-    """Where play goes from a place, and how often: by the best action, or by luck; nowhere at the plan's end."""
+    """Return the next places and their probabilities: by the best action, or by chance; none at the plan's end."""
     edges = graph.edges(place)
     if not edges or edges[0].probability is not None:
         return [(edge.probability or 0.0, edge.place) for edge in edges]

@@ -1,7 +1,7 @@
 """The exact planner: expectimax over a graph of shared states, to the end of the turn or some plies deep.
 
 Decisions take the mover's best action, chance nodes the exact expectation, equal states are one node, and the
-frontier goes to the evaluator in one batch. ``horizon.py`` says what lies on the frontier.
+evaluator values the frontier in one batch. ``horizon.py`` defines the frontier.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates, vectors_of
 from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
-from aleazero.search.group import Leaves
+from aleazero.search.group import LeafBatch
 from aleazero.search.plan.horizon import Horizon, check_horizon, horizon_at, one_action
 from aleazero.search.plan.plan import GrowingGraph, Plan, Vector
 from aleazero.search.result import SearchResult
-from aleazero.search.root import narrowed
+from aleazero.search.root import check_allowed, same_game
 
 Backend = Literal["auto", "compiled", "plain"]
 
@@ -59,12 +59,12 @@ class Planner:
         seed: int = 0,
     ) -> None:
         check_horizon(horizon, plies)
-        _check_whole("max_nodes", max_nodes, 2, 2**31 - 2)
-        _check_whole("seed", seed, 0, 2**64 - 1)
+        _check_integer("max_nodes", max_nodes, 2, 2**31 - 2)
+        _check_integer("seed", seed, 0, 2**64 - 1)
         if keep is not None:
-            _check_whole("keep", keep, 1)
+            _check_integer("keep", keep, 1)
         if batch_size is not None:
-            _check_whole("batch_size", batch_size, 1)
+            _check_integer("batch_size", batch_size, 1)
         if margin is not None and not (isinstance(margin, int | float) and math.isfinite(margin) and margin >= 0):
             raise ConfigError(f"is {margin!r}, expected a number of at least 0", field="margin")
         if solver not in ("auto", "generic"):
@@ -77,7 +77,7 @@ class Planner:
         self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
         self._compiled = _compiles(game, backend)
         self._room: tuple[int, int] | None = None
-        if self._compiled:  # what must be compiled is compiled now, not in a timed plan
+        if self._compiled:  # the loop is compiled now, not in a plan that is timed
             first = game.new_initial_state()
             self._begin_compiled(first, one_action(first)).found()
         self._own_solver = horizon == "turn" and plies is None and solver == "auto" and not self._prunes
@@ -89,24 +89,24 @@ class Planner:
         return self.keep is not None or self.margin is not None
 
     def plan(self, state: State) -> Plan:
-        """Plan from a state; the plan answers every state inside the horizon."""
+        """Plan from a state. The plan answers every state inside the horizon."""
         return self.plan_many([state])[0]
 
     def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
-        """Plan from a state and tell what is best there; ``actions`` may narrow what is considered."""
+        """Plan from a state and return the result there; ``actions`` may limit the allowed actions."""
         self._check_state(state)
-        considered = None if actions is None else narrowed(state, actions)
+        considered = None if actions is None else check_allowed(state, actions)
         return self._plan_all([state], considered)[0].result()
 
     def plan_many(self, states: Sequence[State]) -> list[Plan]:
-        """Plans from many states in lock-step: all their frontiers go to the evaluator together."""
+        """Plan from many states in lock-step: the evaluator values all their frontiers together."""
         for state in states:
             self._check_state(state)
         return self._plan_all(states, None)
 
-    def _plan_all(self, states: Sequence[State], actions: list[int] | None, behind_actions: bool = False) -> list[Plan]:
-        graphs = [self._begin(state, None if actions is None else actions, behind_actions) for state in states]
-        if self._prunes and not behind_actions:
+    def _plan_all(self, states: Sequence[State], actions: list[int] | None, after_actions: bool = False) -> list[Plan]:
+        graphs = [self._begin(state, None if actions is None else actions, after_actions) for state in states]
+        if self._prunes and not after_actions:
             self._expand_in_step(graphs, actions)
         else:
             for graph in graphs:
@@ -115,10 +115,10 @@ class Planner:
         self._value(graphs)
         return [Plan(state, graph, actions) for state, graph in zip(states, graphs, strict=True)]
 
-    def _begin(self, state: State, actions: list[int] | None, behind_actions: bool) -> GrowingGraph:
-        """The empty graph of a plan: of the game's own solver, compiled, or plain."""
-        horizon = one_action(state) if behind_actions else horizon_at(state, self.horizon, self.plies)
-        if isinstance(state, KernelState) and self._own_solver and actions is None and not behind_actions:
+    def _begin(self, state: State, actions: list[int] | None, after_actions: bool) -> GrowingGraph:
+        """Return the empty graph of a plan: of the game's own solver, compiled, or plain."""
+        horizon = one_action(state) if after_actions else horizon_at(state, self.horizon, self.plies)
+        if isinstance(state, KernelState) and self._own_solver and actions is None and not after_actions:
             solved = self._begin_solver(state)
             if solved is not None:
                 return solved
@@ -143,29 +143,29 @@ class Planner:
     # -- pruning -----------------------------------------------------------------------------------------------
 
     def _expand_in_step(self, graphs: list[GrowingGraph], actions: list[int] | None) -> None:
-        """Expand all graphs a generation at a time, each time asking which actions are worth it."""
+        """Expand all graphs by one generation at a time, each time pruning the actions of its decisions."""
         growing = list(graphs)
         allowed = None if actions is None else self._mask(actions)[0]
         while growing:
             choices = [[(row, state) for row, state in graph.choices() if self._wide(state)] for graph in growing]
-            plans = iter(self._plan_all([state for some in choices for _, state in some], None, behind_actions=True))
+            plans = iter(self._plan_all([state for some in choices for _, state in some], None, after_actions=True))
             masks = []
             for graph, some in zip(growing, choices, strict=True):
                 kept = np.ones((graph.found(), self.game.num_actions), np.bool_)
                 if allowed is not None:
                     kept[0] = allowed
                 for row, state in some:
-                    kept[row] &= self._worth(next(plans), state, kept[row])
+                    kept[row] &= self._kept_actions(next(plans), state, kept[row])
                 masks.append(kept)
             growing = [g for g, kept in zip(growing, masks, strict=True) if not g.grow(kept, generation=True)]
             allowed = None
 
     def _wide(self, state: State) -> bool:
-        """Whether there may be something to prune."""
+        """Return whether a decision may have actions to prune."""
         return len(state.legal_actions()) > (self.keep if self.keep is not None and self.margin is None else 1)
 
-    def _worth(self, estimates: Plan, state: State, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The actions of a decision that are planned further."""
+    def _kept_actions(self, estimates: Plan, state: State, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return a mask of the actions of a decision that are planned further."""
         mover = state.current_player()
         values = {a: float(v[mover]) for a, v in estimates.action_values(state).items() if allowed[a]}
         best_first = sorted(values, key=lambda action: (-values[action], action))[: self.keep]
@@ -182,13 +182,13 @@ class Planner:
     # -- the frontier ------------------------------------------------------------------------------------------
 
     def _value(self, graphs: list[GrowingGraph]) -> None:
-        """Ask about all frontiers together, and solve each graph over its own."""
+        """Evaluate all frontiers together, and solve each graph with its own."""
         with_states = bool(getattr(self.evaluator, "sees_states", False))
-        told = [graph.frontier(with_states) for graph in graphs]
-        sizes = [len(viewers) for _, viewers in told]
+        frontiers = [graph.frontier(with_states) for graph in graphs]
+        sizes = [len(viewers) for _, viewers in frontiers]
         values = np.zeros((0, self.game.num_players))
         if sum(sizes):
-            asked = [(leaves, viewers) for leaves, viewers in told if len(viewers)]
+            asked = [(leaves, viewers) for leaves, viewers in frontiers if len(viewers)]
             whole = _joined([leaves for leaves, _ in asked])
             values = by_player(self._ask(whole), np.concatenate([viewers for _, viewers in asked]))
         start, ended = 0, getattr(self.evaluator, "ended", None)
@@ -199,8 +199,8 @@ class Planner:
             start += size
             self._room = graph.room() if hasattr(graph, "room") else self._room
 
-    def _ask(self, leaves: Leaves) -> Vector:
-        """The evaluator's values, in seats relative to the viewer."""
+    def _ask(self, leaves: LeafBatch) -> Vector:
+        """Return the evaluator's values, by seat relative to the viewer."""
         rows = len(leaves.legal_masks)
         size = self.batch_size or rows
         answers = []
@@ -214,23 +214,23 @@ class Planner:
         return np.concatenate(answers)
 
     def _check_state(self, state: State) -> None:
-        if state.game is not self.game and repr(state.game) != repr(self.game):
+        if not same_game(state.game, self.game):
             raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
         state.require_running()
 
 
 def by_player(values: Vector, viewers: NDArray[np.int64]) -> Vector:
-    """Values in seats relative to each row's viewer, as values by player."""
+    """Return values by player, from values by seat relative to each row's viewer."""
     players = values.shape[1]
     seats = (np.arange(players)[None, :] - viewers[:, None]) % players
     turned: Vector = np.take_along_axis(values, seats, axis=1)
     return turned
 
 
-def _joined(leaves: list[Leaves]) -> Leaves:
+def _joined(leaves: list[LeafBatch]) -> LeafBatch:
     if len(leaves) == 1:
         return leaves[0]
-    return Leaves(
+    return LeafBatch(
         np.concatenate([some.observations for some in leaves]),
         np.concatenate([some.legal_masks for some in leaves]),
         None if leaves[0].states is None else _joined_states([some.states or [] for some in leaves]),
@@ -244,9 +244,9 @@ def _joined_states(parts: list[Sequence[State]]) -> Sequence[State]:
     return [state for part in parts for state in part]
 
 
-def _some(leaves: Leaves, rows: NDArray[np.int64]) -> Leaves:
+def _some(leaves: LeafBatch, rows: NDArray[np.int64]) -> LeafBatch:
     states = None if leaves.states is None else [leaves.states[row] for row in rows]
-    return Leaves(leaves.observations[rows], leaves.legal_masks[rows], states)
+    return LeafBatch(leaves.observations[rows], leaves.legal_masks[rows], states)
 
 
 def _compiles(game: Game, backend: str) -> bool:
@@ -257,7 +257,7 @@ def _compiles(game: Game, backend: str) -> bool:
     return backend != "plain" and isinstance(game, KernelGame)
 
 
-def _check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+def _check_integer(name: str, value: Any, least: int, most: int | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
         above = "" if most is None else f" and at most {most}"
-        raise ConfigError(f"is {value!r}, expected a whole number of at least {least}{above}", field=name)
+        raise ConfigError(f"is {value!r}, expected an integer of at least {least}{above}", field=name)

@@ -18,10 +18,10 @@ from aleazero.games.base import CHANCE, DECISION, NONE, TERMINAL, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates
 from aleazero.native.compile import made_once
-from aleazero.search.evaluator import Rollout, Uniform, asked_at_chance
-from aleazero.search.group import Leaves
-from aleazero.search.plan.plain import tell, value_inside
-from aleazero.search.plan.plan import PlanEdge, Tell, Vector, best_label
+from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
+from aleazero.search.group import LeafBatch
+from aleazero.search.plan.plain import leaf_batch, value_inside
+from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
 
 TIE: Final = 1e-9
 """Actions whose values differ by less, as a share of 1 plus the value, may tie but for rounding."""
@@ -103,7 +103,7 @@ class SolverGraph:
         """Whether the evaluator may be asked at every leaf."""
         if self._evaluator is None:
             return not len(self._asked)
-        return asked_at_chance(self._evaluator) is not NONE or bool((self._kinds[self._asked] == DECISION).all())
+        return trust_at_chance(self._evaluator) is not NONE or bool((self._kinds[self._asked] == DECISION).all())
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
         """Nothing is left to expand."""
@@ -117,23 +117,23 @@ class SolverGraph:
         """Nothing is left to expand."""
         return 0
 
-    def frontier(self, with_states: bool) -> tuple[Leaves, NDArray[np.int64]]:
+    def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
         """What the evaluator is to be asked, and whose view each row takes."""
         if isinstance(self._evaluator, Uniform | Rollout):
-            return tell([], self.game.num_actions, with_states)
+            return leaf_batch([], self.game.num_actions, with_states)
         asked = KernelStates(self.game, self._leaves.vectors[self._asked])
         if not with_states or (self._kinds == DECISION).any():
-            return tell(asked, self.game.num_actions, with_states)
+            return leaf_batch(asked, self.game.num_actions, with_states)
         masks = np.zeros((len(asked), self.game.num_actions), np.bool_)
         seen = np.zeros((len(asked), 0), np.float32)
         viewers = self._of_leaves("viewers", asked.vectors)
-        return Leaves(seen, masks, asked), viewers
+        return LeafBatch(seen, masks, asked), viewers
 
-    def end(self, tell: Tell) -> None:
+    def end(self, values_of: StateNumbers) -> None:
         """Take what ends of the game are worth by this, instead of their returns."""
         ends = np.flatnonzero(self._kinds == TERMINAL)
         if len(ends):
-            self._values[ends] = tell(KernelStates(self.game, self._leaves.vectors[ends]))
+            self._values[ends] = values_of(KernelStates(self.game, self._leaves.vectors[ends]))
 
     def solve(self, values: Vector) -> None:
         """Take the leaves' values, by player, and solve the turn."""

@@ -1,11 +1,25 @@
-"""The tree as arrays: what each field holds, the sentinels, and how the arrays are made and grown.
+"""The tree as arrays: dtypes, named tuples of arrays, sentinels and counters, and how the arrays are made and grown.
 
-Shapes: n nodes, m edges, s numbers of a state, p players, k leaves in flight, a actions, l steps of a path.
-A node does not know its visits' ways: every descent records its path, and values go up along it, so that a node
-may one day have several parents. If the settings allow leaves that are not stored, leaves carry their own state.
+Shapes: b trees, n nodes, m edges, s numbers of a state, p players, k visits in flight, r leaves in flight, a actions,
+c rows of an evaluator's batch, l steps of a path, o numbers of an observation.
 
-Trees stand in groups: the arrays of a ``Tree`` and a ``Batch`` have the number of the tree as their first axis, and
-``tree_at`` and ``batch_at`` take one out.
+Arrays of a group of trees have the tree as their first axis. ``tree_at`` and ``flight_at`` take out one tree, and the
+shapes below are those of one tree.
+
+Nodes have no parent: every descent records its path, and values are backed up along it. The edges of a decision node
+lie side by side, one per action. A chance node has edges only if the settings need a list of its outcomes. Its edges
+are appended as outcomes are drawn, and linked in the order of the game's list, in which all sums are computed::
+
+    game's list     index         0     1     2     3     4          (num_outcomes = 5, drawn so far: 3, 0, 1)
+                    outcome       7     3    11     2    40
+
+    edges           slot          0     1     2     ·                (first_edge + slot; room for 4)
+                    action        2     7     3
+                    list_index    3     0     1
+                    next_in_list NO_EDGE 2    0                      first_in_list = 1:  1 → 2 → 0
+
+A chance node without a list, and every node in open loop, has a hash table of children instead: a part of ``tables``
+that holds node numbers, found by ``key``.
 """
 
 from __future__ import annotations
@@ -16,265 +30,247 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from aleazero.games.kernel import LIST_SLACK
 from aleazero.native.compile import sized
 from aleazero.search.status import MAX_CHANCE_RUN
 
 NO_NODE: Final = -1
-
-
 NO_EDGE: Final = -1
-
-
 UNEXPANDED: Final = -1
-
-
+"""``num_edges`` of a node that has no edges yet."""
 EMPTY: Final = -1
-"""An unused place of a table of children."""
-
+"""An unused entry of a table of children."""
+COUNTER: Final = 3
+"""Kind of a node outside of the tree that counts the visits of one outcome of a chance root in open loop."""
 
 FIRST_TABLE: Final = 4
-"""Places of a node's first table of children; it is replaced by one of twice the size when three quarters are taken."""
+"""Entries of a node's first table of children. One that is three quarters full is replaced by one twice as large."""
+ENTRIES_PER_NODE: Final = 6
+"""Length of ``tables`` per node: with those that were replaced, tables take at most 16/3 entries per child."""
+FIRST_OUTCOMES: Final = 4
+"""Edges that a chance node first has room for."""
 
 
-PLACES_PER_NODE: Final = 6
-"""Room for tables: with those that were replaced, they take at most 16/3 places per child."""
+# -- records -----------------------------------------------------------------------------------------------------------
 
 
-_NODE_FIELDS = {
-    "visits": ("i4", 0),  # descents that passed or ended here, the own evaluation among them
-    "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
-    "first_edge": ("i4", 8),  # edges of a decision lie side by side, in order of action (open loop: of appearance);
-    # of a chance node, the outcomes picked so far, in order of appearance, if the settings need a list
-    "last_child": ("i4", 8),  # of a chance node in open loop, which has no edges: the child of the last visit
-    "num_edges": ("i4", 12),  # UNEXPANDED before expansion
-    "edge_room": ("i4", 16),  # edges that fit before they must move (open loop, chance nodes)
-    "num_outcomes": ("i4", 20),  # length of the list of a chance node; nodes without a list have, in the place of this
-    # and the next, a table of children that no edge leads to
-    "first_listed": ("i4", 24),  # the edge of a chance node that comes first in the game's list, or NO_EDGE
-    "table_size": ("i4", 20),  # places of the table: a power of two, or 0
-    "first_place": ("i4", 24),  # where the table begins in ``tables``
-    "num_children": ("i4", 28),  # those in the table, or of the list's edges
-    "label": ("i4", 32),  # action or outcome that led here first
-    "key": ("i4", 36),  # the key of this node in the table of its parent
-    "kind": ("i1", 40),  # DECISION, CHANCE, TERMINAL, or TALLY
-    "mover": ("i1", 41),  # player at a decision, else −1
-    "evaluated": ("i1", 42),
-    "pending": ("i1", 43),  # a leaf in flight: a descent that meets it collides
-    "exact": ("i1", 44),  # a chance node whose outcomes are all expanded at once
-}
-"""Type, and the byte where it begins. Bytes 48 and up are ``value_sums``, (p,) float64: sums of values by player."""
+def _record(fields: Any) -> np.dtype[np.void]:
+    """Return a dtype of numpy records. Made at once, because numpy converts each array of a plain dtype slowly."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-_VALUE_SUMS: Final = 48
+def _overlaid(fields: dict[str, tuple[Any, int]], size: int) -> np.dtype[np.void]:
+    """Return a record dtype from formats and first bytes of fields, some of which share bytes."""
+    formats, offsets = [kind for kind, _ in fields.values()], [first for _, first in fields.values()]
+    return _record({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": size})
 
 
 @cache
 def node_dtype(players: int) -> np.dtype[np.void]:
-    """A node of a game with this many players: 64 bytes with two, as much as a processor fetches at once."""
-    fields: dict[str, tuple[Any, int]] = {**_NODE_FIELDS, "value_sums": (("f8", (players,)), _VALUE_SUMS)}
-    return _record(
-        {
-            "names": list(fields),
-            "formats": [kind for kind, _ in fields.values()],
-            "offsets": [at for _, at in fields.values()],
-            "itemsize": _VALUE_SUMS + 8 * players,
-        }
-    )
-
-
-def _record(fields: Any) -> np.dtype[np.void]:
-    """A type of records; as such from the start, or numpy would turn each array's type into one, which takes long."""
-    return np.dtype((np.record, np.dtype(fields, align=True)))
-
-
-TALLY: Final = 3
-"""A counter beside the tree: an outcome of a chance root in open loop."""
-
-
-_EDGE_FIELDS = {
-    "total": ("f8", 0),  # sum of the mover's values; chance nodes have the next two in its place
-    "listed": ("i4", 0),  # the outcome's place in the game's list
-    "next_listed": ("i4", 4),  # the edge that comes next in the game's list, or NO_EDGE
-    "prior": ("f8", 8),  # probability; in open loop a weight, 1 being neutral
-    "action": ("i4", 16),
-    "child": ("i4", 20),  # NO_NODE before the first visit; in open loop, which may have several, that of the last visit
-    "visits": ("i4", 24),
-    "in_flight": ("i4", 28),
-}
-"""Kind, and the byte where it begins."""
-
-
-EDGE: np.dtype[np.void] = _record(
-    {
-        "names": list(_EDGE_FIELDS),
-        "formats": [kind for kind, _ in _EDGE_FIELDS.values()],
-        "offsets": [at for _, at in _EDGE_FIELDS.values()],
+    """Return the dtype of nodes. With two players a node has 64 bytes, which a processor loads at once."""
+    fields: dict[str, tuple[Any, int]] = {
+        "visits": ("i4", 0),  # visits that passed or ended here, including the node's own evaluation
+        "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
+        "first_edge": ("i4", 8),  # its edges lie side by side: by action, in open loop and at chance by appearance
+        "last_child": ("i4", 8),  # chance nodes in open loop, which have no edges: child of the last visit, or NO_NODE
+        "num_edges": ("i4", 12),  # or UNEXPANDED
+        "edge_room": ("i4", 16),  # edges that fit before they must be moved (open loop, chance nodes)
+        "num_outcomes": ("i4", 20),  # chance nodes with a list: its length
+        "first_in_list": ("i4", 24),  # chance nodes with a list: slot of the edge that comes first in it, or NO_EDGE
+        "table_size": ("i4", 20),  # nodes without a list: length of the table of children, a power of two, or 0
+        "first_entry": ("i4", 24),  # nodes without a list: where the table begins in ``tables``
+        "num_children": ("i4", 28),  # children in the table, or of the edges of a list
+        "label": ("i4", 32),  # action or outcome that led here first
+        "key": ("i4", 36),  # key of this node in the table of its parent
+        "kind": ("i1", 40),  # DECISION, CHANCE, TERMINAL or COUNTER
+        "mover": ("i1", 41),  # player at a decision, else −1
+        "evaluated": ("i1", 42),  # the evaluator has valued the node's own state
+        "pending": ("i1", 43),  # a leaf in flight, or a chance node all of whose outcomes are: descents collide here
+        "expand_all": ("i1", 44),  # a chance node whose outcomes are all expanded by its first visit
+        "value_sums": (("f8", (players,)), 48),  # (p,) sums of backed-up values by player
     }
+    return _overlaid(fields, 48 + 8 * players)
+
+
+EDGE: Final = _overlaid(
+    {
+        "total": ("f8", 0),  # decisions: sum of the mover's values
+        "list_index": ("i4", 0),  # chance nodes: index of the outcome in the game's list
+        "next_in_list": ("i4", 4),  # chance nodes: slot of the edge that comes next in the list, or NO_EDGE
+        "prior": ("f8", 8),  # probability; in open loop a weight, of which 1 is neutral
+        "action": ("i4", 16),  # or outcome
+        "child": ("i4", 20),  # or NO_NODE; in open loop the child of the last visit
+        "visits": ("i4", 24),
+        "in_flight": ("i4", 28),
+    },
+    32,
+)
+
+VISIT: Final = _record(
+    [
+        ("simulation", "u8"),  # its number, or ROOT_EVALUATION
+        ("divisor", "f8"),  # the visit's value is the weighted sum of its leaves' values, divided by this
+        ("length", "i4"),  # steps of the path
+        ("first_leaf", "i4"),
+        ("num_leaves", "i4"),
+        ("expanding", "i4"),  # chance node that this visit expands completely, pending with its leaves, or NO_NODE
+        ("blocked", "i4"),  # 1 if widening did not let the visit store an outcome
+    ]
+)
+
+LEAF: Final = _record(
+    [
+        ("weight", "f8"),  # of its value in the visit's
+        ("node", "i4"),  # NO_NODE if the leaf is transient: evaluated, not stored
+        ("outcome_slot", "i4"),  # slot of its edge at the chance node above, if the path does not contain it
+        ("depth", "i4"),
+        ("row", "i4"),  # its row in the evaluator's batch
+        ("known", "i1"),  # its value is known without an evaluation
+        ("is_node_state", "i1"),  # its state is the node's own, not one drawn below it
+    ]
 )
 
 
+# -- arrays ------------------------------------------------------------------------------------------------------------
+
+
 class Tree(NamedTuple):
-    """One tree."""
+    """One tree. Node 0 is the root."""
 
     nodes: Any  # (n,) node_dtype(p)
     edges: Any  # (m,) EDGE
-    states: Any  # (n, s)
-    leaf_values: Any  # (n, p) float64: the evaluator's values; no rows if settings never read them again
-    transient_sums: Any  # (m, p) float64: sums of values of outcomes that are not stored; no rows if settings need none
-    tables: Any  # (PLACES_PER_NODE · n,) int32: tables of children, hashed by key, with EMPTY between
-    low: Any  # (p,) float64: range by which values are scaled
-    high: Any
-    luck: Any  # (4,) uint64: keys of the streams, and the seed they come from, by the names below
-    counters: Any  # int64, by the names below
+    states: Any  # (n, s) state of each node; in open loop that of the first visit
+    leaf_values: Any  # (n, p) float64, the evaluator's values by player; no rows if the settings never read them
+    transient_sums: Any  # (m, p) float64, sums of values of outcomes that are not stored; no rows if not needed
+    tables: Any  # (ENTRIES_PER_NODE · n,) int32, tables of children: node numbers or EMPTY
+    low: Any  # (p,) float64, lower end of the range by which values are scaled
+    high: Any  # (p,) float64, upper end
+    stream_keys: Any  # (NUM_KEYS,) uint64, keys of the random streams and the seed, by the names below
+    counters: Any  # (NUM_COUNTERS,) int64, by the names below
 
 
 DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
 
-
 (
-    NODES,
-    EDGES,
-    STARTED,
-    SIMULATIONS,
-    EVALUATIONS,
-    EXPANSIONS,
-    COLLISIONS,
-    DEPTH,
-    IN_BATCH,
-    ROWS,
-    ASKED,
-    IS_FULL,
-    OUT_OF_BUDGET,
-    COLLIDED,
-    TALLIES,
-    TRANSIENT,
-    BLOCKED,
-    EXACT_EXPANSIONS,
-    BROKEN,
-    PLACE,
-    TABLE_PLACES,  # places of ``tables`` that are taken
+    NODES,  # nodes in use
+    EDGES,  # edges in use
+    TABLE_ENTRIES,  # entries of ``tables`` in use
+    STARTED,  # simulations started: number of the next one
+    SIMULATIONS,  # simulations backed up
+    EVALUATIONS,  # leaves evaluated
+    EXPANSIONS,  # decision nodes that got edges
+    COLLISIONS,  # descents that ended at a pending node
+    DEPTH,  # deepest leaf
+    IN_FLIGHT,  # visits that wait
+    LEAVES,  # leaves of these visits
+    REQUESTED,  # those of them that are evaluated
+    IS_FULL,  # 1 if there is no room for a node, and max_nodes is reached
+    OUT_OF_BUDGET,  # 1 if a visit needed more evaluations than are left
+    COLLIDED,  # 1 if no further visit joins those that wait
     RETRIED,  # number of the simulation that last collided, plus 1
+    OUTCOME_COUNTERS,  # nodes of kind COUNTER
+    TRANSIENT,  # leaves evaluated without being stored
+    BLOCKED,  # visits that widening did not let store an outcome
+    FULL_EXPANSIONS,  # chance nodes expanded completely
+    BROKEN,  # 1 if the rules returned something impossible
+    PLACE,  # index of the tree in its group
     NUM_COUNTERS,
 ) = range(23)
 
 
-VISIT = _record(
-    [
-        ("simulation", "u8"),
-        ("divisor", "f8"),  # the visit's value is the weighted sum of its leaves' values divided by this
-        ("length", "i4"),  # steps of the path
-        ("first_row", "i4"),
-        ("num_rows", "i4"),  # its leaves
-        ("bars", "i4"),  # the chance node that it expands whole, pending with its leaves, or NO_NODE
-        ("blocked", "i4"),  # whether it met an outcome that widening did not let be stored
-    ]
-)
-
-
-ROW = _record(
-    [
-        ("weight", "f8"),
-        ("node", "i4"),  # NO_NODE where the leaf is not stored
-        ("pick", "i4"),  # the outcome's place in the table of the chance node above, where the path does not have it
-        ("depth", "i4"),
-        ("slot", "i4"),  # its place on the tray
-        ("known", "i1"),  # its value need not be asked for
-        ("stands_for", "i1"),  # the state is the node's own, not one drawn below it
-    ]
-)
-
-
-class Batch(NamedTuple):
-    """Visits in flight, and their leaves, a row each. k visits, r leaves."""
+class InFlight(NamedTuple):
+    """Visits of one tree that are not backed up yet, and their leaves."""
 
     visits: Any  # (k,) VISIT
-    paths: Any  # (k, l, 2) int32: node, and which of its edges (NO_EDGE where none is counted)
-    rows: Any  # (r,) ROW
-    states: Any  # (r, s)
-    values: Any  # (r, p) float64, by player
+    paths: Any  # (k, l, 2) int32, node and slot of its edge (NO_EDGE if no edge is counted)
+    leaves: Any  # (r,) LEAF
+    states: Any  # (r, s) states of the leaves; not set if ``one_stored_leaf``
+    values: Any  # (r, p) float64, values of the leaves by player
 
 
-class Tray(NamedTuple):
-    """What goes to an evaluator outside the loop and comes back, for a whole group. c places."""
+class EvalBatch(NamedTuple):
+    """Requests to an evaluator outside of the loop and its answers, for a group of trees."""
 
-    taken: Any  # (1,) int64: places in use
-    owners: Any  # (c,) int32: the tree that asks
+    used: Any  # (1,) int64, rows in use
+    owners: Any  # (c,) int32, the tree of each row
     states: Any  # (c, s)
     observations: Any  # (c, o) float32
-    masks: Any  # (c, a) bool
-    logits: Any  # (c, a) float64
-    values: Any  # (c, p) float64, by seat relative to the viewer
+    masks: Any  # (c, a) bool, legal actions
+    logits: Any  # (c, a) float64, answer: logits of the actions
+    values: Any  # (c, p) float64, answer: values by seat relative to the viewer
 
 
-class Roots(NamedTuple):
-    """What the trees of a group have found at their roots, when they last stopped. b trees."""
+class RootResults(NamedTuple):
+    """Results at the roots of a group of trees, each written when its tree last stopped."""
 
-    counts: Any  # (b,) int64: actions
+    counts: Any  # (b,) int64, number of actions
     actions: Any  # (b, a) int64, ascending
     visits: Any  # (b, a) int64
-    q: Any  # (b, a) float64: the mover's mean; NaN where an action was not tried
+    q: Any  # (b, a) float64, the mover's mean; NaN for actions without visits
     priors: Any  # (b, a) float64
-    values: Any  # (b, p) float64: means by player
+    values: Any  # (b, p) float64, means by player
 
 
 class Scratch(NamedTuple):
-    """Room to work in, so that the loop allocates nothing."""
+    """Working memory, so that the loop allocates nothing. Contents have no meaning between uses, if not noted."""
 
-    walk: Any  # (s,) the state of an open-loop descent or a playout
-    actions: Any  # (a + SLACK,) int64
-    slot_of: Any  # (a,) int32, NO_EDGE between uses
-    ids: Any  # (outcomes + SLACK,) int64
-    probabilities: Any  # (outcomes + SLACK,) float64
-    picks: Any  # (outcomes + SLACK,) float64, 0 between uses
-    value: Any  # (p,) float64
-    before: Any  # (s,) the state of the chance node right above a leaf (open loop)
+    walk: Any  # (s,) state of an open-loop descent or a playout
+    actions: Any  # (a + LIST_SLACK,) int64, legal actions
+    slot_of: Any  # (a,) int32, slot of each action; NO_EDGE between uses
+    ids: Any  # (outcomes + LIST_SLACK,) int64, list of outcomes
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
+    picks: Any  # (outcomes + LIST_SLACK,) float64, visits by outcome; 0 between uses
+    value: Any  # (p,) float64, value of a visit or a playout
+    before: Any  # (s,) state of the chance node right above a leaf (open loop)
 
 
-class Settings(NamedTuple):
-    """The numbers of a SearchConfig and an evaluator that the loop reads."""
+class LoopSettings(NamedTuple):
+    """The numbers of a SearchConfig and of an evaluator that the loop reads."""
 
-    c: float
-    first_play: float
-    first_play_parent: bool
-    uct: bool
-    virtual_loss: bool
+    c: float  # exploration constant
+    first_play: float  # first-play urgency: value of an action without visits
+    first_play_parent: bool  # instead, the value of the node
+    uct: bool  # else PUCT
+    virtual_loss: bool  # visits in flight count as lost
     open_loop: bool
-    at_chance: int
-    at_decisions: int
-    values_ends: bool  # the evaluator values ends of the game too
+    at_chance: int  # Trust in the evaluator's values of chance nodes
+    at_decisions: int  # Trust in its values of decision nodes
+    values_ends: bool  # the evaluator also values terminal states
     max_depth: int
-    in_flight: int
+    in_flight: int  # visits that may wait at the same time
     max_nodes: int
     max_evaluations: int
     evaluator: int  # EXTERNAL, UNIFORM or ROLLOUT
-    playouts: int
-    max_steps: int
-    learns_range: bool
+    playouts: int  # per evaluation
+    max_steps: int  # of a playout
+    learns_range: bool  # the game has no range of returns: values are scaled by the range of means found
     low: float  # range of the returns
     high: float
-    lists_outcomes: bool  # chance nodes have tables
-    stratified: bool
-    exact_up_to: int
-    widening: bool
+    lists_outcomes: bool  # chance nodes have lists of outcomes
+    stratified: bool  # outcomes are picked by the largest deficit, not at random
+    exact_up_to: int  # chance nodes with at most this many outcomes are expanded completely
+    widening: bool  # progressive widening limits the stored outcomes of a chance node
     widening_c: float
     widening_alpha: float
     max_children: int
     samples_per_visit: int
-    expectation: bool
-    largest_visit: int  # leaves that one visit may have
-    one_stored_leaf: bool  # every visit ends at one stored node, whose state is the leaf's: rows need no states
+    expectation: bool  # values are backed up as expectations, not as sampled
+    largest_visit: int  # leaves of one visit, at most
+    one_stored_leaf: bool  # every visit ends at one stored node, whose state is the leaf's
 
 
-_LINE: Final = 64
-"""Bytes that a processor fetches at once."""
+class Sizes(NamedTuple):
+    """Lengths of rows that are constants of a game's compiled loop."""
+
+    state: int
+    players: int
+    actions: int
 
 
-SLACK: Final = 256
-"""Room behind what rules may list, so that rules which list too much are found out and not followed."""
+# -- make --------------------------------------------------------------------------------------------------------------
 
-
-LARGEST_ID: Final = 2**31 - 1
-"""Outcome ids are at most this."""
+CACHE_LINE: Final = 64
+"""Bytes that a processor loads at once."""
 
 
 def make_trees(
@@ -287,17 +283,17 @@ def make_trees(
     keeps_transient: bool = False,
     keeps_leaf_values: bool = True,
 ) -> Tree:
-    """Make empty trees, each with room for this many nodes and edges. What is in that room is not defined."""
+    """Return empty trees, each with room for this many nodes and edges, whose contents are not defined."""
     trees = Tree(
         nodes=_unset((count, num_nodes), node_dtype(players)).view(np.recarray),
         edges=_unset((count, num_edges), EDGE).view(np.recarray),
         states=_unset((count, num_nodes, state_size), np.dtype(state_dtype)),
         leaf_values=_unset((count, num_nodes if keeps_leaf_values else 0, players), np.dtype(np.float64)),
         transient_sums=_unset((count, num_edges if keeps_transient else 0, players), np.dtype(np.float64)),
-        tables=_unset((count, PLACES_PER_NODE * num_nodes), np.dtype(np.int32)),
+        tables=_unset((count, ENTRIES_PER_NODE * num_nodes), np.dtype(np.int32)),
         low=np.zeros((count, players)),
         high=np.zeros((count, players)),
-        luck=np.zeros((count, NUM_KEYS), np.uint64),
+        stream_keys=np.zeros((count, NUM_KEYS), np.uint64),
         counters=np.zeros((count, NUM_COUNTERS), np.int64),
     )
     trees.counters[:, PLACE] = np.arange(count)
@@ -305,43 +301,49 @@ def make_trees(
 
 
 def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """An array that begins at a cache line, so that a node of 64 bytes is fetched at once. Its numbers are not set:
-    memory that is never used then costs nothing."""
+    """Return an array that begins at a cache line, so that a node of 64 bytes is loaded at once.
+
+    Its contents are not set. Memory that is never used then costs nothing.
+    """
     size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + _LINE, np.uint8)
-    first = -memory.ctypes.data % _LINE
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
     return memory[first : first + size].view(dtype).reshape(shape)
 
 
-def make_batch(
-    count: int, visits: int, rows: int, max_depth: int, state_size: int, state_dtype: str, players: int
-) -> Batch:
-    """Room for the visits in flight of so many trees."""
-    return Batch(
+def make_in_flight(
+    count: int, visits: int, leaves: int, max_depth: int, state_size: int, state_dtype: str, players: int
+) -> InFlight:
+    """Return room for the visits in flight of this many trees."""
+    # Only decisions end a descent at max_depth, so a run of chance events may follow. A counter is one step more.
+    steps = max_depth + MAX_CHANCE_RUN + 3
+    return InFlight(
         visits=np.zeros((count, visits), VISIT).view(np.recarray),
-        paths=np.zeros((count, visits, max_depth + MAX_CHANCE_RUN + 3, 2), np.int32),
-        rows=np.zeros((count, rows), ROW).view(np.recarray),
-        states=np.zeros((count, rows, state_size), state_dtype),
-        values=np.zeros((count, rows, players)),
+        paths=np.zeros((count, visits, steps, 2), np.int32),
+        leaves=np.zeros((count, leaves), LEAF).view(np.recarray),
+        states=np.zeros((count, leaves, state_size), state_dtype),
+        values=np.zeros((count, leaves, players)),
     )
 
 
-def make_tray(places: int, state_size: int, state_dtype: str, observation: int, actions: int, players: int) -> Tray:
-    """Room for what an evaluator is asked at once."""
-    return Tray(
-        taken=np.zeros(1, np.int64),
-        owners=np.zeros(places, np.int32),
-        states=np.zeros((places, state_size), state_dtype),
-        observations=np.zeros((places, observation), np.float32),
-        masks=np.zeros((places, actions), np.bool_),
-        logits=np.zeros((places, actions)),
-        values=np.zeros((places, players)),
+def make_eval_batch(
+    rows: int, state_size: int, state_dtype: str, observation: int, actions: int, players: int
+) -> EvalBatch:
+    """Return room for one batch of an evaluator."""
+    return EvalBatch(
+        used=np.zeros(1, np.int64),
+        owners=np.zeros(rows, np.int32),
+        states=np.zeros((rows, state_size), state_dtype),
+        observations=np.zeros((rows, observation), np.float32),
+        masks=np.zeros((rows, actions), np.bool_),
+        logits=np.zeros((rows, actions)),
+        values=np.zeros((rows, players)),
     )
 
 
-def make_roots(count: int, actions: int, players: int) -> Roots:
-    """Room for what so many trees find."""
-    return Roots(
+def make_root_results(count: int, actions: int, players: int) -> RootResults:
+    """Return room for the results of this many trees."""
+    return RootResults(
         counts=np.zeros(count, np.int64),
         actions=np.zeros((count, actions), np.int64),
         visits=np.zeros((count, actions), np.int64),
@@ -352,33 +354,36 @@ def make_roots(count: int, actions: int, players: int) -> Roots:
 
 
 def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int, players: int) -> Scratch:
-    """Room to work in."""
+    """Return working memory for one loop."""
     return Scratch(
         walk=np.zeros(state_size, state_dtype),
-        actions=np.zeros(actions + SLACK, np.int64),
+        actions=np.zeros(actions + LIST_SLACK, np.int64),
         slot_of=np.full(actions, NO_EDGE, np.int32),
-        ids=np.zeros(outcomes + SLACK, np.int64),
-        probabilities=np.zeros(outcomes + SLACK),
-        picks=np.zeros(outcomes + SLACK),
+        ids=np.zeros(outcomes + LIST_SLACK, np.int64),
+        probabilities=np.zeros(outcomes + LIST_SLACK),
+        picks=np.zeros(outcomes + LIST_SLACK),
         value=np.zeros(players),
         before=np.zeros(state_size, state_dtype),
     )
 
 
+# -- grow --------------------------------------------------------------------------------------------------------------
+
+
 def grow_nodes(trees: Tree, room: int) -> Tree:
-    """The same trees with room for more nodes."""
+    """Return the same trees with room for more nodes."""
     used = int(trees.counters[:, NODES].max())
     keeps_leaf_values = trees.leaf_values.shape[1] > 0
     return trees._replace(
         nodes=_longer(trees.nodes, room, used).view(np.recarray),
-        states=_longer(trees.states, room, max(1, used)),  # the state of a root stands there before its node
+        states=_longer(trees.states, room, max(1, used)),  # a root has a state before it has a node
         leaf_values=_longer(trees.leaf_values, room, used) if keeps_leaf_values else trees.leaf_values,
-        tables=_longer(trees.tables, PLACES_PER_NODE * room, int(trees.counters[:, TABLE_PLACES].max())),
+        tables=_longer(trees.tables, ENTRIES_PER_NODE * room, int(trees.counters[:, TABLE_ENTRIES].max())),
     )
 
 
 def grow_edges(trees: Tree, room: int) -> Tree:
-    """The same trees with room for more edges."""
+    """Return the same trees with room for more edges."""
     used = int(trees.counters[:, EDGES].max())
     keeps_transient = trees.transient_sums.shape[1] > 0
     return trees._replace(
@@ -394,24 +399,24 @@ def _longer(array: Any, length: int, used: int) -> Any:
 
 
 def _bytes(array: Any) -> Any:
-    """Records as bytes, (tree, record, byte), which numpy copies faster than field by field; others as they are."""
+    """Return records as bytes (tree, record, byte), which numpy copies faster than fields; other arrays as they are."""
     if array.dtype.names is None:
         return array
     return array.view(np.ndarray).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
 def tree_bytes(nodes: Any, states: Any, counters: Any) -> int:
-    """Bytes in use of one tree: nodes with their states and sums of values, edges, and tables of children."""
+    """Return the bytes in use of one tree: nodes with their states and value sums, edges, and tables of children."""
     per_node = nodes.dtype.itemsize + states.itemsize * states.shape[1]
-    per_place = np.dtype(np.int32).itemsize
-    return int(counters[NODES] * per_node + counters[EDGES] * EDGE.itemsize + counters[TABLE_PLACES] * per_place)
+    per_entry = np.dtype(np.int32).itemsize
+    return int(counters[NODES] * per_node + counters[EDGES] * EDGE.itemsize + counters[TABLE_ENTRIES] * per_entry)
 
 
-# -- the functions below run inside the compiled loop ----------------------------------------------------------
+# -- one tree of a group, inside compiled code -------------------------------------------------------------------------
 
 
 def tree_at(trees: Tree, b: Any) -> Tree:
-    """One tree of a group."""
+    """Return one tree of a group."""
     return Tree(
         trees.nodes[b],
         trees.edges[b],
@@ -421,54 +426,52 @@ def tree_at(trees: Tree, b: Any) -> Tree:
         trees.tables[b],
         trees.low[b],
         trees.high[b],
-        trees.luck[b],
+        trees.stream_keys[b],
         trees.counters[b],
     )
 
 
-def batch_at(batches: Batch, b: Any) -> Batch:
-    """What one tree of a group has in flight."""
-    return Batch(batches.visits[b], batches.paths[b], batches.rows[b], batches.states[b], batches.values[b])
+def flight_at(flights: InFlight, b: Any) -> InFlight:
+    """Return the visits in flight of one tree of a group."""
+    return InFlight(flights.visits[b], flights.paths[b], flights.leaves[b], flights.states[b], flights.values[b])
 
 
-class Sizes(NamedTuple):
-    """Lengths of rows that are part of a game's compiled loop."""
-
-    state: int
-    players: int
-    actions: int
-
-
-def size_tree(t: Tree, sizes: Sizes) -> Tree:
-    """One tree, with rows of known lengths."""
+def size_tree(tree: Tree, sizes: Sizes) -> Tree:
+    """Return the same tree with rows of constant length."""
     return Tree(
-        t.nodes,
-        t.edges,
-        sized(t.states, sizes.state),
-        sized(t.leaf_values, sizes.players),
-        sized(t.transient_sums, sizes.players),
-        t.tables,
-        sized(t.low, sizes.players),
-        sized(t.high, sizes.players),
-        t.luck,
-        t.counters,
+        tree.nodes,
+        tree.edges,
+        sized(tree.states, sizes.state),
+        sized(tree.leaf_values, sizes.players),
+        sized(tree.transient_sums, sizes.players),
+        tree.tables,
+        sized(tree.low, sizes.players),
+        sized(tree.high, sizes.players),
+        tree.stream_keys,
+        tree.counters,
     )
 
 
-def size_batch(b: Batch, sizes: Sizes) -> Batch:
-    """One tree's batch, with rows of known lengths."""
-    return Batch(b.visits, b.paths, b.rows, sized(b.states, sizes.state), sized(b.values, sizes.players))
+def size_flight(flight: InFlight, sizes: Sizes) -> InFlight:
+    """Return the same visits in flight with rows of constant length."""
+    return InFlight(
+        flight.visits,
+        flight.paths,
+        flight.leaves,
+        sized(flight.states, sizes.state),
+        sized(flight.values, sizes.players),
+    )
 
 
-def size_scratch(s: Scratch, sizes: Sizes) -> Scratch:
-    """The scratch arrays, those of a game's sizes with known lengths."""
+def size_scratch(scratch: Scratch, sizes: Sizes) -> Scratch:
+    """Return the same working memory with rows of constant length, if the game's sizes determine them."""
     return Scratch(
-        sized(s.walk, sizes.state),
-        sized(s.actions, sizes.actions + SLACK),
-        sized(s.slot_of, sizes.actions),
-        s.ids,
-        s.probabilities,
-        s.picks,
-        sized(s.value, sizes.players),
-        sized(s.before, sizes.state),
+        sized(scratch.walk, sizes.state),
+        sized(scratch.actions, sizes.actions + LIST_SLACK),
+        sized(scratch.slot_of, sizes.actions),
+        scratch.ids,
+        scratch.probabilities,
+        scratch.picks,
+        sized(scratch.value, sizes.players),
+        sized(scratch.before, sizes.state),
     )

@@ -1,7 +1,8 @@
-"""Backup: a visit's value goes up its recorded path, to every player's account; no signs are flipped.
+"""Back up: add the value of a visit to the nodes and edges of its recorded path.
 
-In ``sample`` mode every node takes the value as it came. In ``expectation`` mode every node of the path is valued
-anew, from the bottom up, from what lies below it.
+Values are vectors with one number per player, so no signs are flipped. If values are backed up as sampled, every node
+of the path gets the visit's value. If they are backed up as expectations, every node of the path is valued again from
+its children, from the leaf to the root.
 """
 
 from __future__ import annotations
@@ -10,13 +11,46 @@ from typing import Any
 
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.native.compile import not_inlined
-from aleazero.search.tree.arrays import NO_EDGE, NO_NODE, Batch, Settings, Tree
+from aleazero.search.tree.arrays import NO_EDGE, NO_NODE, InFlight, LoopSettings, Tree
 
 
-def count(tree: Tree, batch: Batch, v: Any, step: Any) -> Any:
-    """A step of a visit is no longer in flight: its node and edge are visited. The node."""
-    n = batch.paths[v, step, 0]
-    slot = batch.paths[v, step, 1]
+def backup_sample(tree: Tree, flight: InFlight, settings: LoopSettings, v: Any, value: Any) -> None:
+    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions.
+
+    If the range by which values are scaled is learned, it is widened to the means of these edges.
+    """
+    for step in range(flight.visits[v].length):
+        node = tree.nodes[count_step(tree, flight, v, step)]
+        for p in range(len(value)):
+            node.value_sums[p] += value[p]
+        if node.kind == DECISION:
+            mover = node.mover
+            edge = tree.edges[node.first_edge + flight.paths[v, step, 1]]
+            edge.total += value[mover]
+            if settings.learns_range:
+                mean = edge.total / edge.visits
+                tree.low[mover] = min(tree.low[mover], mean)
+                tree.high[mover] = max(tree.high[mover], mean)
+
+
+@not_inlined
+def backup_expectation(tree: Tree, flight: InFlight, v: Any, value: Any) -> None:
+    """Value the nodes of a path from their children, from the leaf to the root; ``value`` is working memory."""
+    for back in range(flight.visits[v].length):
+        n = count_step(tree, flight, v, flight.visits[v].length - 1 - back)
+        if tree.nodes[n].kind == CHANCE:
+            expected_value(tree, n, value)
+            # Means are read as sum / visits, so the sum is set to match.
+            for p in range(len(value)):
+                tree.nodes[n].value_sums[p] = value[p] * tree.nodes[n].visits
+        else:
+            sum_actions(tree, n)
+
+
+def count_step(tree: Tree, flight: InFlight, v: Any, step: Any) -> Any:
+    """Turn a step of a visit from in flight to visited, at its node and edge. Returns the node."""
+    n = flight.paths[v, step, 0]
+    slot = flight.paths[v, step, 1]
     node = tree.nodes[n]
     node.visits += 1
     node.in_flight -= 1
@@ -27,60 +61,28 @@ def count(tree: Tree, batch: Batch, v: Any, step: Any) -> Any:
     return n
 
 
-def backup_sample(tree: Tree, batch: Batch, settings: Settings, v: Any, value: Any) -> None:
-    """Add a value to the nodes of a path, and the mover's part of it to the edges of decisions.
-
-    If the range by which values are scaled is learned, it is widened to the means of these edges on the way.
-    """
-    for step in range(batch.visits[v].length):
-        node = tree.nodes[count(tree, batch, v, step)]
-        for p in range(len(value)):
-            node.value_sums[p] += value[p]
-        if node.kind == DECISION:
-            mover = node.mover
-            edge = tree.edges[node.first_edge + batch.paths[v, step, 1]]
-            edge.total += value[mover]
-            if settings.learns_range:
-                mean = edge.total / edge.visits
-                tree.low[mover] = min(tree.low[mover], mean)
-                tree.high[mover] = max(tree.high[mover], mean)
-
-
-@not_inlined
-def backup_expectation(tree: Tree, batch: Batch, v: Any, value: Any) -> None:
-    """Value the nodes of a path anew; ``value`` is room to work in."""
-    for back in range(batch.visits[v].length):
-        n = count(tree, batch, v, batch.visits[v].length - 1 - back)
-        if tree.nodes[n].kind == CHANCE:
-            expected_value(tree, n, value)
-            for p in range(len(value)):
-                tree.nodes[n].value_sums[p] = value[p] * tree.nodes[n].visits
-        else:
-            sum_actions(tree, n)
-
-
 def expected_value(tree: Tree, n: Any, value: Any) -> None:
-    """The mean of the outcomes evaluated so far, weighted by probability.
+    """Write the value of a chance node: the mean of its outcomes evaluated so far, weighted by probability.
 
-    An outcome that is not stored has the mean of its own transient evaluations, until it is stored and visited. The
-    others have the evaluator's estimate of the node, or without one the mean of those that were evaluated.
+    An outcome that is not stored has the mean of its transient evaluations, until it is stored and visited. The others
+    have the evaluator's value of the node, or the mean of those that were evaluated if there is none.
     """
     node = tree.nodes[n]
     mass = 0.0
     for p in range(len(value)):
         value[p] = 0.0
-    slot = node.first_listed
+    slot = node.first_in_list  # in the order of the list: rounding then does not depend on the order of visits
     while slot != NO_EDGE:
         edge = tree.edges[node.first_edge + slot]
         if edge.child != NO_NODE and tree.nodes[edge.child].visits > 0:
             for p in range(len(value)):
                 value[p] += edge.prior * (tree.nodes[edge.child].value_sums[p] / tree.nodes[edge.child].visits)
             mass += edge.prior
-        elif edge.visits > 0:  # every pick so far was transient
+        elif edge.visits > 0:  # every visit so far was transient
             for p in range(len(value)):
                 value[p] += edge.prior * (tree.transient_sums[node.first_edge + slot, p] / edge.visits)
             mass += edge.prior
-        slot = edge.next_listed
+        slot = edge.next_in_list
     for p in range(len(value)):
         if node.evaluated:
             value[p] += (1.0 - mass) * tree.leaf_values[n, p]
@@ -89,7 +91,7 @@ def expected_value(tree: Tree, n: Any, value: Any) -> None:
 
 
 def sum_actions(tree: Tree, n: Any) -> None:
-    """A decision's total: its own evaluation, and its actions' values as often as they were visited."""
+    """Set the value sums of a decision: its own evaluation, plus the mean of each action times its visits."""
     node = tree.nodes[n]
     players = len(tree.low)
     for p in range(players):
@@ -104,36 +106,36 @@ def sum_actions(tree: Tree, n: Any) -> None:
 
 
 @not_inlined
-def learn_range(tree: Tree, batch: Batch, v: Any) -> None:
+def learn_range(tree: Tree, flight: InFlight, v: Any) -> None:
     """Widen the range by which values are scaled to the means of the path's edges."""
-    for step in range(batch.visits[v].length):
-        node = tree.nodes[batch.paths[v, step, 0]]
+    for step in range(flight.visits[v].length):
+        node = tree.nodes[flight.paths[v, step, 0]]
         if node.kind == DECISION:
-            edge = tree.edges[node.first_edge + batch.paths[v, step, 1]]
+            edge = tree.edges[node.first_edge + flight.paths[v, step, 1]]
             mean = edge.total / edge.visits
             tree.low[node.mover] = min(tree.low[node.mover], mean)
             tree.high[node.mover] = max(tree.high[node.mover], mean)
 
 
 @not_inlined
-def release(tree: Tree, batch: Batch, v: Any) -> None:
-    """Take back the counts of a descent that came to nothing."""
-    visit = batch.visits[v]
+def release(tree: Tree, flight: InFlight, v: Any) -> None:
+    """Remove a visit that is not backed up from all counts in flight."""
+    visit = flight.visits[v]
     for step in range(visit.length):
-        node = tree.nodes[batch.paths[v, step, 0]]
+        node = tree.nodes[flight.paths[v, step, 0]]
         node.in_flight -= 1
-        slot = batch.paths[v, step, 1]
+        slot = flight.paths[v, step, 1]
         if slot != NO_EDGE:
             tree.edges[node.first_edge + slot].in_flight -= 1
-    for row in range(visit.first_row, visit.first_row + visit.num_rows):
-        count_pick(tree, batch, v, row, 0)
+    for i in range(visit.first_leaf, visit.first_leaf + visit.num_leaves):
+        count_outcome(tree, flight, v, i, 0)
 
 
-def count_pick(tree: Tree, batch: Batch, v: Any, row: Any, visits: Any) -> None:
-    """An outcome that was picked beside the path is no longer in flight."""
-    slot = batch.rows[row].pick
+def count_outcome(tree: Tree, flight: InFlight, v: Any, i: Any, visits: Any) -> None:
+    """Turn the outcome of a leaf from in flight to visited (1) or released (0), if the path does not contain it."""
+    slot = flight.leaves[i].outcome_slot
     if slot != NO_EDGE:
-        above = tree.nodes[batch.paths[v, batch.visits[v].length - 1, 0]]
+        above = tree.nodes[flight.paths[v, flight.visits[v].length - 1, 0]]
         edge = tree.edges[above.first_edge + slot]
         edge.in_flight -= 1
         edge.visits += visits

@@ -1,4 +1,4 @@
-"""The compiled search: trees in arrays, grown by a game's compiled loop."""
+"""A group of compiled trees: its arrays, and the calls from Python to the compiled loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, ContractError, PositionError
 from aleazero.games.base import DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates
@@ -20,109 +19,99 @@ from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_
 from aleazero.search.evaluator import (
     Rollout,
     Uniform,
-    asked_at_chance,
-    asked_at_decisions,
+    copy_answer,
     is_answer,
-    take_in,
+    trust_at_chance,
+    trust_at_decisions,
     values_ends,
 )
-from aleazero.search.group import Leaves
-from aleazero.search.root import disturb_roots
+from aleazero.search.group import LeafBatch
+from aleazero.search.root import mix_root_noise
 from aleazero.search.status import (
     ANSWERED,
-    ASK_EXACT,
-    BAD_PROBABILITIES,
-    BROKEN_RULES,
-    ENDLESS_CHANCE,
     EXTERNAL,
     FAILED,
-    GAME_OVER,
+    GROW_NODES,
     IDLE,
-    MAX_CHANCE_RUN,
-    PLANTED,
+    TO_START,
+    TRUST_EXACT,
     UNIFORM,
-    UNLISTED_OUTCOMES,
     WAITING,
+    error_for,
 )
 from aleazero.search.status import ROLLOUT as ROLLOUT_INSIDE
 from aleazero.search.tree.arrays import (
-    ASKED,
     COLLIDED,
+    COUNTER,
     EDGES,
-    IN_BATCH,
+    IN_FLIGHT,
+    LEAVES,
     NO_NODE,
     NODES,
-    ROWS,
+    REQUESTED,
     SEED,
     SIMULATIONS,
     STARTED,
-    TALLY,
-    Settings,
+    LoopSettings,
     Sizes,
     Tree,
-    batch_at,
+    flight_at,
     grow_edges,
     grow_nodes,
-    make_batch,
-    make_roots,
+    make_eval_batch,
+    make_in_flight,
+    make_root_results,
     make_scratch,
-    make_tray,
     make_trees,
     tree_at,
 )
 from aleazero.search.tree.backup import release
-from aleazero.search.tree.loop import GROW_MORE_EDGES, GROW_MORE_NODES, make_loop
-from aleazero.search.tree.view import CompiledView, Read, running_sum
+from aleazero.search.tree.loop import make_loop
+from aleazero.search.tree.view import CompiledView, ReadArrays, running_sum
 
 FIRST_NODES = 1 << 20
-"""Nodes that a tree first has room for, at most."""
-
-
 FIRST_EDGES = 1 << 22
-"""Edges that a tree first has room for, at most."""
-
-
+"""Nodes and edges that a group first has room for, at most."""
 SMALL_ROOM = 4096
-"""Nodes and edges that every tree of a large group may have room for at first; the group as a whole has no more than
-FIRST_NODES and FIRST_EDGES otherwise."""
+"""Nodes that each tree of a large group first has room for, and half of its edges, even if the group then has more."""
 
 
 class CompiledGroup:
-    """Trees of arrays, side by side."""
+    """A group of compiled trees that share batches of ``places`` rows; implements ``search.group.Group``."""
 
     def __init__(self, game: KernelGame, evaluator: Any, config: SearchConfig, count: int, places: int) -> None:
         self.game, self.config = game, config
         self.chance = chance_of(config, game, evaluator)
         self.closed = self.chance.loop == "closed"
         self._advance = loop_of(game, "", lambda kernels: make_loop(kernels, sizes_of(game)))
-        self._settings = _settings(game, evaluator, config, self.chance)
+        self._settings = loop_settings(game, evaluator, config, self.chance)
         info = game.info
         dtype = kernel_dtype(info.state_dtype)
         external = self._settings.evaluator == EXTERNAL
-        rows = config.in_flight * self._settings.largest_visit
+        leaves = config.in_flight * self._settings.largest_visit
         keeps_transient = self.chance.widening is not None and self.chance.backup == "expectation"
-        # Room for the whole search at once: room that is not used costs nothing, room that must grow is copied. A
-        # simulation adds two nodes at most where no chance events follow each other, and expands one.
+        # Room for the whole search at once: unused room costs nothing, and growing copies. A simulation adds at most
+        # two nodes, unless chance events follow each other, and expands one.
         nodes = min(config.max_nodes, 2 * config.num_simulations + 64)
         nodes = min(nodes, FIRST_NODES, max(SMALL_ROOM, FIRST_NODES // count))
-        expanded = (config.num_simulations + 2 * rows + 1) * info.num_actions
+        expanded = (config.num_simulations + 2 * leaves + 1) * info.num_actions
         edges = min(FIRST_EDGES, expanded, max(2 * SMALL_ROOM, FIRST_EDGES // count))
         keeps_leaf_values = (
             self._settings.expectation
             or self._settings.values_ends
-            or ASK_EXACT in (self._settings.at_chance, self._settings.at_decisions)
+            or TRUST_EXACT in (self._settings.at_chance, self._settings.at_decisions)
         )
         state = (info.state_size, dtype)
         self._use(make_trees(count, nodes, edges, *state, info.num_players, keeps_transient, keeps_leaf_values))
-        self._batches = make_batch(count, config.in_flight, rows, config.max_depth, *state, info.num_players)
-        self._tray = make_tray(
+        self._flights = make_in_flight(count, config.in_flight, leaves, config.max_depth, *state, info.num_players)
+        self._batch = make_eval_batch(
             places if external else 0,
             *state,
             game.observation_size if external else 0,
             info.num_actions if external else 0,
             info.num_players,
         )
-        self.roots = make_roots(count, info.num_actions, info.num_players)
+        self.results = make_root_results(count, info.num_actions, info.num_players)
         self._scratch = make_scratch(*state, info.num_actions, info.max_outcomes, info.num_players)
         self._views: list[Callable[[], CompiledView | None]] = [_no_view] * count
         self._errors: dict[int, Exception] = {}
@@ -132,48 +121,48 @@ class CompiledGroup:
         self.pauses = np.zeros(count, np.int64)
         self.limits = np.zeros(count, np.int64)
         self.trees = [CompiledTree(self, place) for place in range(count)]
-        self.advance()  # an empty step: what must be compiled is compiled now, not in a timed search
+        self.advance()  # no tree continues: the loop is compiled now, not in a search with a time limit
 
     def _use(self, arrays: Tree) -> None:
-        """Stand on these arrays; those that are read from Python are kept by name, without numpy's slow records."""
+        """Use these arrays. Those that Python reads are kept as plain arrays, because numpy's records are slow."""
         self._arrays = arrays
         self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
         self.counters = arrays.counters
-        self.read = Read(self.nodes, self.edges, arrays.states, arrays.tables, self.counters)
+        self.read = ReadArrays(self.nodes, self.edges, arrays.states, arrays.tables, self.counters)
 
     @property
     def arrays(self) -> Tree:
-        """The arrays of all trees, as they are now; room for more may replace them."""
+        """The arrays of all trees. Growing replaces them."""
         return self._arrays
 
     def tree_at(self, place: int) -> Tree:
-        """The arrays of one tree."""
+        """Return the arrays of one tree."""
         return tree_at(self._arrays._replace(nodes=self.nodes, edges=self.edges), place)
 
     def remember(self, place: int, view: CompiledView) -> None:
-        """A view reads the tree at a place until the next is planted there."""
+        """Keep a view, which copies the tree at a place when the next one starts there."""
         self._views[place] = weakref.ref(view)
 
-    def plant(self, place: int, state: State, seed: int) -> None:
-        """Forget the tree at a place and begin one at a state, with the luck of a seed."""
+    def start_tree(self, place: int, state: State, seed: int) -> None:
+        """Replace the tree at a place by one that starts at a state, with the random streams of a seed."""
         assert isinstance(state, KernelState)
         view = self._views[place]()
         if view is not None:
             view.detach()
             self._views[place] = _no_view
         self._arrays.states[place, 0] = state.vector
-        self._arrays.luck[place, SEED] = seed
-        self.statuses[place] = PLANTED
+        self._arrays.stream_keys[place, SEED] = seed
+        self.statuses[place] = TO_START
 
     def advance(self) -> None:
-        """Let each tree that may go on do so, until its leaves wait, or it ends, pauses or fails."""
+        """Let each tree that may continue do so, until its leaves wait, or it ends, pauses or fails."""
         while True:
             with np.errstate(over="ignore"):
                 found = self._advance(
                     self._arrays,
-                    self._batches,
-                    self._tray,
-                    self.roots,
+                    self._flights,
+                    self._batch,
+                    self.results,
                     self._scratch,
                     self._settings,
                     self.pauses,
@@ -181,106 +170,83 @@ class CompiledGroup:
                     self.statuses,
                     self._first,
                 )
-            self.seen = found & (GROW_MORE_NODES - 1)
-            if self.seen == found:
+            if found >= 0:
                 break
             self._grow(found)
-        if self.seen >= 1 << BAD_PROBABILITIES:
-            for place in np.flatnonzero(self.statuses >= BAD_PROBABILITIES):
-                self.fail(int(place), self._explain(int(self.statuses[place])))
+        self.seen = found
+        if self.seen & 1 << FAILED:
+            for place in np.flatnonzero(self.statuses < 0):
+                self.fail(int(place), error_for(int(self.statuses[place]), self.game.name))
 
-    def _grow(self, found: int) -> None:
-        if found & GROW_MORE_NODES:
+    def _grow(self, status: int) -> None:
+        if status == GROW_NODES:
             room = min(self.config.max_nodes, 2 * self.nodes.shape[1])
             self._use(grow_nodes(self._arrays, room))
-        if found & GROW_MORE_EDGES:
-            leaves = self._batches.rows.shape[1] + self._settings.largest_visit
+        else:
+            leaves = self._flights.leaves.shape[1] + self._settings.largest_visit
             room = leaves * self.game.num_actions + self.game.info.max_outcomes
             self._use(grow_edges(self._arrays, 2 * self.edges.shape[1] + 4 * room))
 
-    def _explain(self, status: int) -> Exception:
-        """What went wrong in the loop, in words."""
-        name = self.game.name
-        if status == BAD_PROBABILITIES:
-            return ContractError(
-                f"{name}: the outcomes of a chance event cannot be drawn, expected ids below 2^31 and "
-                f"probabilities that sum to 1 (or a sample function where they are too many to list)"
-            )
-        if status == BROKEN_RULES:
-            return ContractError(
-                f"{name}: the rules gave an impossible kind, player, action or return on the way, "
-                f"expected what check_game demands: it tells where"
-            )
-        if status == UNLISTED_OUTCOMES:
-            return ConfigError(
-                f"{name}: outcomes here are too many to list, expected chance settings without "
-                f"pick=stratified, exact_up_to and backup=expectation (a game says so by lists_outcomes=False)"
-            )
-        if status == ENDLESS_CHANCE:
-            return ContractError(f"{name}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision")
-        assert status == GAME_OVER, status
-        return PositionError(f"{name}: the game is over in this position, expected one with a move left")
-
-    def waiting(self, with_states: bool) -> tuple[Leaves, NDArray[np.int32]]:
-        """What the evaluator is to be asked, and which tree asks, by row; rows behind those fill the batch."""
-        count = int(self._tray.taken[0])
-        states = KernelStates(self.game, self._tray.states[:count].astype(np.int64)) if with_states else None
-        return Leaves(self._tray.observations, self._tray.masks, states), self._tray.owners[:count]
+    def waiting(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int32]]:
+        """Return the leaves to evaluate, and the tree of each row. Rows after those fill the batch."""
+        count = int(self._batch.used[0])
+        states = KernelStates(self.game, self._batch.states[:count].astype(np.int64)) if with_states else None
+        return LeafBatch(self._batch.observations, self._batch.masks, states), self._batch.owners[:count]
 
     def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Answer the leaves of the trees that still wait, row by row."""
-        count = int(self._tray.taken[0])
-        self._tray.logits[:count] = logits[:count]
-        self._tray.values[:count] = values[:count]
+        """Give the evaluations, by row, to the trees that still wait."""
+        count = int(self._batch.used[0])
+        self._batch.logits[:count] = logits[:count]
+        self._batch.values[:count] = values[:count]
         self._answered()
 
-    def take_in(self, answer: Any, rows: int) -> bool:
-        """Absorb an answer of so many rows at once, if it has the right form and can be used; whether that is so."""
-        tray = self._tray
-        if not is_answer(answer, (rows, tray.logits.shape[1]), (rows, tray.values.shape[1])):
+    def try_absorb(self, answer: Any, rows: int) -> bool:
+        """Check and absorb an evaluator's answer in one step; False, with nothing absorbed, if it is not valid."""
+        batch = self._batch
+        if not is_answer(answer, (rows, batch.logits.shape[1]), (rows, batch.values.shape[1])):
             return False
-        if not take_in(*answer, tray.masks, int(tray.taken[0]), tray.logits, tray.values):
+        if not copy_answer(*answer, batch.masks, int(batch.used[0]), batch.logits, batch.values):
             return False
         self._answered()
         return True
 
     def _answered(self) -> None:
-        self._tray.taken[0] = 0
+        self._batch.used[0] = 0
         self.statuses[self.statuses == WAITING] = ANSWERED
         self._first = (self._first + 1) % len(self.statuses)
 
     def renew_observations(self) -> None:
-        """Write further observations into another array."""
-        self._tray = self._tray._replace(observations=np.zeros_like(self._tray.observations))
+        """Write the next observations into a new array, because the evaluator kept the present one."""
+        self._batch = self._batch._replace(observations=np.zeros_like(self._batch.observations))
 
     def mix_noise(self, places: list[int], keys: list[int]) -> None:
-        """Blend noise into the priors at these roots, drawn by a key each."""
+        """Mix noise into the priors at these roots, each drawn from the stream with its key."""
         config = self.config
-        disturb_roots(self.nodes, self.edges, places, keys, config.noise_alpha, config.noise_fraction, self.closed)
+        mix_root_noise(self.nodes, self.edges, places, keys, config.noise_alpha, config.noise_fraction, self.closed)
 
     def fail(self, place: int, error: Exception) -> None:
-        """End a tree with an error; its waiting leaves are let go of, as if their descents had not been."""
-        tree, batch = tree_at(self._arrays, place), batch_at(self._batches, place)
-        for v in range(int(tree.counters[IN_BATCH])):
-            visit = batch.visits[v]
-            rows = batch.rows[visit.first_row : visit.first_row + visit.num_rows]
-            tree.nodes.pending[rows.node[rows.node != NO_NODE]] = 0
-            if visit.bars != NO_NODE:
-                tree.nodes[visit.bars].pending = 0
-            release(tree, batch, v)
+        """End a tree with an error. Its waiting visits are removed, as if they had not started."""
+        tree, flight = tree_at(self._arrays, place), flight_at(self._flights, place)
+        for v in range(int(tree.counters[IN_FLIGHT])):
+            visit = flight.visits[v]
+            leaves = flight.leaves[visit.first_leaf : visit.first_leaf + visit.num_leaves]
+            tree.nodes.pending[leaves.node[leaves.node != NO_NODE]] = 0
+            if visit.expanding != NO_NODE:
+                tree.nodes[visit.expanding].pending = 0
+            release(tree, flight, v)
             tree.counters[STARTED] -= visit.simulation != ROOT_EVALUATION
-        tree.counters[IN_BATCH] = tree.counters[ROWS] = tree.counters[ASKED] = tree.counters[COLLIDED] = 0
+        tree.counters[[IN_FLIGHT, LEAVES, REQUESTED, COLLIDED]] = 0
         self.statuses[place] = FAILED
         self.seen |= 1 << FAILED
         self._errors[place] = error
 
     def clear(self) -> None:
-        """Forget every tree, and what was asked."""
+        """Remove all trees and all requests to the evaluator."""
         self.statuses[:] = IDLE
-        self._tray.taken[0] = 0
+        self._batch.used[0] = 0
 
     def error(self, place: int) -> Exception:
-        """Why a tree failed."""
+        """Return the error with which a tree ended."""
         return self._errors[place]
 
 
@@ -288,20 +254,21 @@ def _no_view() -> None:
     return None
 
 
-def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> Settings:
+def loop_settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> LoopSettings:
+    """Return the numbers of config and evaluator that the loop reads."""
     rollout = isinstance(evaluator, Rollout)
     widening = chance.widening or Widening()
     low, high = game.info.utility or (math.inf, -math.inf)
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
-    return Settings(
+    return LoopSettings(
         c=float(config.c),
         first_play=0.0 if config.first_play == "parent" else float(config.first_play),
         first_play_parent=config.first_play == "parent",
         uct=config.selection == "uct",
         virtual_loss=config.in_flight_mode == "virtual_loss",
         open_loop=chance.loop == "open",
-        at_chance=int(asked_at_chance(evaluator)),
-        at_decisions=int(asked_at_decisions(evaluator)),
+        at_chance=int(trust_at_chance(evaluator)),
+        at_decisions=int(trust_at_decisions(evaluator)),
         values_ends=values_ends(evaluator),
         max_depth=config.max_depth,
         in_flight=config.in_flight,
@@ -328,34 +295,34 @@ def _settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: Ch
 
 
 def sizes_of(game: KernelGame) -> Sizes:
-    """The lengths of rows of a game's arrays."""
+    """Return the lengths of rows that are constants of a game's compiled loop."""
     return Sizes(game.info.state_size, game.info.num_players, game.info.num_actions)
 
 
 class CompiledTree:
-    """A tree at a place of a group."""
+    """One tree of a compiled group; implements ``search.group.TreeHandle``."""
 
     def __init__(self, group: Any, place: int) -> None:
-        # A circle of references would keep the memory of searches that nobody holds.
+        # A reference cycle would keep the memory of searches that are no longer used.
         self._group, self._place = weakref.proxy(group), place
 
     @property
     def arrays(self) -> Tree:
-        """The tree's arrays, as they are now; room for more may replace them."""
+        """The tree's arrays. Growing replaces them."""
         tree: Tree = self._group.tree_at(self._place)
         return tree
 
     @property
     def simulations(self) -> int:
-        """Simulations that are done."""
+        """Number of simulations that are backed up."""
         return int(self._group.counters[self._place, SIMULATIONS])
 
     def kind(self) -> int:
-        """The root's kind."""
+        """Return the root's kind."""
         return int(self._group.nodes["kind"][self._place, 0])
 
     def restrict(self, actions: list[int]) -> None:
-        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        """Remove the root's other actions. The priors of those left are scaled to sum to 1."""
         edges = self._root_slots()
         kept = edges[np.isin(edges["action"], actions)].copy()
         weight = running_sum(kept["prior"])
@@ -371,33 +338,34 @@ class CompiledTree:
         return read.edges[place, first : first + (max(0, count) if self.kind() == DECISION else 0)]
 
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
-        """Actions, visits, q and priors at the root, by action, when the tree last stopped."""
-        roots, place = self._group.roots, self._place
-        here = place, slice(roots.counts[place])
-        return roots.actions[here].copy(), roots.visits[here].copy(), roots.q[here].copy(), roots.priors[here].copy()
+        """Return actions, visits, q and priors at the root when the tree last stopped."""
+        results, here = self._group.results, (self._place, slice(self._group.results.counts[self._place]))
+        columns = results.actions, results.visits, results.q, results.priors
+        actions, visits, q, priors = (column[here].copy() for column in columns)
+        return actions, visits, q, priors
 
     def root_outcomes(self) -> dict[int, tuple[int, NDArray[np.float64]]]:
-        """Visits and total by outcome of a chance root."""
+        """Return visits and value sums by outcome of a chance root."""
         tree = self.arrays
         return {
             int(tree.nodes[n]["label"]): (int(tree.nodes[n]["visits"]), tree.nodes["value_sums"][n].copy())
             for n in self._make_view().children(0)
-            if (tree.nodes[n]["kind"] == TALLY) != self._group.closed
+            if (tree.nodes[n]["kind"] == COUNTER) != self._group.closed
         }
 
     def root_value(self) -> NDArray[np.float64]:
-        """The root's mean by player, when the tree last stopped."""
-        value: NDArray[np.float64] = self._group.roots.values[self._place].copy()
+        """Return the root's mean by player when the tree last stopped."""
+        value: NDArray[np.float64] = self._group.results.values[self._place].copy()
         return value
 
     def in_flight(self) -> int:
-        """Visits still counted as in flight in the whole tree: 0 between batches."""
+        """Return the visits still counted as in flight in the whole tree: 0 between batches."""
         tree = self.arrays
         nodes = tree.nodes["in_flight"][: tree.counters[NODES]].sum()
         return int(nodes + tree.edges["in_flight"][: tree.counters[EDGES]].sum())
 
     def view(self) -> CompiledView:
-        """The tree as it is now; it stays so while somebody holds the view."""
+        """Return a view of the tree as it is now. It stays valid when the tree is replaced."""
         view = self._make_view()
         self._group.remember(self._place, view)
         return view

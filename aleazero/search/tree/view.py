@@ -1,4 +1,4 @@
-"""A tree of arrays, as people read it."""
+"""A readable view of a compiled tree: statistics, values after actions, and the exported tree."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from aleazero.search.result import ANY_OUTCOME, SearchStats, TreeNode
 from aleazero.search.tree.arrays import (
     BLOCKED,
     COLLISIONS,
+    COUNTER,
     DEPTH,
     EDGES,
     EVALUATIONS,
-    EXACT_EXPANSIONS,
     EXPANSIONS,
+    FULL_EXPANSIONS,
     NO_NODE,
     NODES,
+    OUTCOME_COUNTERS,
     SIMULATIONS,
-    TABLE_PLACES,
-    TALLIES,
-    TALLY,
+    TABLE_ENTRIES,
     TRANSIENT,
     UNEXPANDED,
     tree_bytes,
 )
 
 
-class Read(NamedTuple):
-    """What a view reads of a tree's arrays; of a whole group's, as long as the tree stands there."""
+class ReadArrays(NamedTuple):
+    """The arrays that a view reads: those of its group, until the tree is replaced, then a copy."""
 
     nodes: Any
     edges: Any
@@ -42,45 +42,45 @@ class Read(NamedTuple):
 
 
 class CompiledView:
-    """A tree of arrays, to be read by people."""
+    """A view of one tree of a compiled group."""
 
-    def __init__(self, game: KernelGame, group: Read, place: int, closed: bool) -> None:
+    def __init__(self, game: KernelGame, group: ReadArrays, place: int, closed: bool) -> None:
         self.game, self.closed = game, closed
         self._group, self._place = group, place
 
     def detach(self) -> None:
-        """Keep a copy of the tree: its arrays are about to be used anew."""
+        """Copy the tree, because its arrays are about to be used for another one."""
         group, place = self._group, self._place
         counters = group.counters[place].copy()
         nodes, edges = int(counters[NODES]), int(counters[EDGES])
         self._place = 0
-        self._group = Read(
+        self._group = ReadArrays(
             _copy_records(group.nodes[place, :nodes])[None],
             _copy_records(group.edges[place, :edges])[None],
             group.states[place, :nodes].copy()[None],
-            group.tables[place, : int(counters[TABLE_PLACES])].copy()[None],
+            group.tables[place, : int(counters[TABLE_ENTRIES])].copy()[None],
             counters[None],
         )
 
     @property
-    def _tree(self) -> Read:
-        return Read(*(array[self._place] for array in self._group))
+    def _tree(self) -> ReadArrays:
+        return ReadArrays(*(array[self._place] for array in self._group))
 
     def stats(self) -> SearchStats:
-        """What the search cost, and how its tree looks."""
+        """Return counts of the search and of its tree."""
         tree = self._tree
         counters = tree.counters
         nodes = tree.nodes[: counters[NODES]]
         chance = nodes[nodes["kind"] == CHANCE]
         children = chance["num_children"].astype(np.int64)
-        if counters[TALLIES]:
-            children[0] -= counters[TALLIES]
+        if counters[OUTCOME_COUNTERS]:
+            children[0] -= counters[OUTCOME_COUNTERS]
         found, times = np.unique(children, return_counts=True)
         return SearchStats(
             simulations=int(counters[SIMULATIONS]),
             evaluations=int(counters[EVALUATIONS]),
             expansions=int(counters[EXPANSIONS]),
-            nodes=int(counters[NODES] - counters[TALLIES]),
+            nodes=int(counters[NODES] - counters[OUTCOME_COUNTERS]),
             depth=int(counters[DEPTH]),
             chance_nodes=len(chance),
             chance_visits=int(chance["visits"].sum(dtype=np.int64)),
@@ -89,16 +89,16 @@ class CompiledView:
             collisions=int(counters[COLLISIONS]),
             transient=int(counters[TRANSIENT]),
             blocked=int(counters[BLOCKED]),
-            exact_expansions=int(counters[EXACT_EXPANSIONS]),
+            exact_expansions=int(counters[FULL_EXPANSIONS]),
             tree_bytes=tree_bytes(tree.nodes, tree.states, counters),
         )
 
     def evaluations(self) -> int:
-        """Leaves that the evaluator was asked about."""
+        """Return the number of leaves that were evaluated."""
         return int(self._group.counters[self._place, EVALUATIONS])
 
-    def behind(self, action: int) -> NDArray[np.float64] | None:
-        """Mean by player behind an action of the root; None where it was not tried, and in open loop."""
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
         nodes, place = self._group.nodes, self._place  # field by field: whole records are slow to read
         if not self.closed or nodes["kind"][place, 0] != DECISION:
             return None
@@ -113,7 +113,7 @@ class CompiledView:
         return mean
 
     def children(self, n: int) -> list[int]:
-        """The children of a chance node, and in open loop of any node, in order of appearance."""
+        """Return the children of a chance node, and in open loop of any node, in order of appearance."""
         tree = self._tree
         node = tree.nodes[n]
         if not node["num_children"]:
@@ -121,11 +121,11 @@ class CompiledView:
         if self.closed and node["num_edges"] != UNEXPANDED:  # a chance node with a list
             found = tree.edges["child"][node["first_edge"] : node["first_edge"] + node["num_edges"]]
         else:
-            found = tree.tables[node["first_place"] : node["first_place"] + node["table_size"]]
+            found = tree.tables[node["first_entry"] : node["first_entry"] + node["table_size"]]
         return sorted(found[found != NO_NODE].tolist())  # nodes are numbered in order of appearance
 
     def root(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
+        """Return the root as a node of the exported tree."""
         return self._export(0, "", None, None)
 
     def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
@@ -139,7 +139,7 @@ class CompiledView:
     def _export_outcomes(self, n: int) -> list[TreeNode]:
         nodes = self._tree.nodes
         if not self.closed:
-            shared = [child for child in self.children(n) if nodes[child]["kind"] != TALLY]
+            shared = [child for child in self.children(n) if nodes[child]["kind"] != COUNTER]
             return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
         state = KernelState(self.game, self._tree.states[n].astype(np.int64))
         chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
@@ -153,11 +153,11 @@ class CompiledView:
         edges = self._tree.edges[node["first_edge"] : node["first_edge"] + max(0, node["num_edges"])]
         state = KernelState(self.game, self._tree.states[n].astype(np.int64))
         weight = 1.0 if self.closed else running_sum(edges["prior"]) or 1.0
-        behind = self.children(n)
+        children = self.children(n)
         found = []
         for edge in edges:
             action = int(edge["action"])
-            ends = [int(edge["child"])] if self.closed else [c for c in behind if self._label(c) == action]
+            ends = [int(edge["child"])] if self.closed else [c for c in children if self._label(c) == action]
             name, prior = state.action_to_string(action), float(edge["prior"] / weight)
             found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
         return found
@@ -167,12 +167,12 @@ class CompiledView:
 
 
 def _copy_records(records: Any) -> Any:
-    """A copy made byte for byte; numpy's own goes field by field."""
+    """Return a copy made byte by byte. numpy copies records field by field, which is slow."""
     return records.view(np.uint8).copy().view(records.dtype)
 
 
 def running_sum(values: Any) -> float:
-    """A plain running sum, as in the loop (numpy's is pairwise)."""
+    """Return a running sum, as in the loop; numpy's own sum is pairwise and rounds differently."""
     total = 0.0
     for value in values:
         total += float(value)

@@ -12,7 +12,7 @@ from aleazero.search.tree.arrays import (
     EMPTY,
     NO_NODE,
     NODES,
-    TABLE_PLACES,
+    TABLE_ENTRIES,
     grow_edges,
     grow_nodes,
     make_trees,
@@ -20,7 +20,7 @@ from aleazero.search.tree.arrays import (
     tree_at,
     tree_bytes,
 )
-from aleazero.search.tree.nodes import add_child, find, new_node
+from aleazero.search.tree.nodes import add_child, find_child, new_node
 
 KEYS = st.integers(-(2**31), 2**31 - 1)
 
@@ -38,12 +38,12 @@ def test_what_was_stored_is_found_and_nothing_else(keys: set[int], others: set[i
             add_child(tree, 0, key, stored[key])
         for group in (trees, grow_nodes(trees, 65), grow_nodes(trees, 1000)):
             grown = tree_at(group, 1)
-            assert {key: int(find(grown, 0, key)) for key in keys} == stored
-            assert all(find(grown, 0, key) == NO_NODE for key in others - keys)
+            assert {key: int(find_child(grown, 0, key)) for key in keys} == stored
+            assert all(find_child(grown, 0, key) == NO_NODE for key in others - keys)
             root = grown.nodes[0]
-            table = grown.tables[root.first_place : root.first_place + root.table_size]
+            table = grown.tables[root.first_entry : root.first_entry + root.table_size]
             assert sorted(table[table != EMPTY]) == sorted(stored.values())
-            assert find(grown, 1, next(iter(keys))) == NO_NODE  # its own table is empty
+            assert find_child(grown, 1, next(iter(keys))) == NO_NODE  # its own table is empty
         assert tree.nodes[0].num_children == len(keys)
 
 
@@ -58,9 +58,9 @@ def test_tables_of_all_nodes_fit(children: list[int]) -> None:
         for parent, count in enumerate(children):
             for key in range(count):
                 add_child(tree, parent, key, int(new_node(tree, 0, num_nodes)))
-        assert tree.counters[TABLE_PLACES] <= 16 / 3 * sum(children) <= len(tree.tables)
+        assert tree.counters[TABLE_ENTRIES] <= 16 / 3 * sum(children) <= len(tree.tables)
         for parent, count in enumerate(children):
-            assert len({int(find(tree, parent, key)) for key in range(count)} - {NO_NODE}) == count
+            assert len({int(find_child(tree, parent, key)) for key in range(count)} - {NO_NODE}) == count
 
 
 def test_room_is_checked() -> None:
@@ -91,7 +91,7 @@ def test_growing_keeps_everything() -> None:
 def test_bytes_in_use_are_counted() -> None:
     tree = tree_at(make_trees(1, 100, 100, 5, "int16", 2), 0)
     tree.counters[NODES], tree.counters[EDGES] = 10, 20
-    tree.counters[TABLE_PLACES] = 12
+    tree.counters[TABLE_ENTRIES] = 12
     assert tree_bytes(tree.nodes, tree.states, tree.counters) == 10 * (64 + 5 * 2) + 20 * 32 + 12 * 4
     assert (node_dtype(2).itemsize, node_dtype(1).itemsize, EDGE.itemsize) == (64, 56, 32)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from test_bias import lottery
-from test_twin import GAMES, POSITIONS, both, evaluator_named
+from test_plain_search import GAMES, POSITIONS, both, evaluator_named
 from tree_game import decision, start, tree_game
 
 import aleazero

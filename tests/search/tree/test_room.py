@@ -175,4 +175,4 @@ def test_what_was_in_new_memory_does_not_matter(setting: str, monkeypatch: pytes
                 found = search.run(state, seed=seed)
                 same_actions(found, result)
                 assert found.tree(depth=4).root == result.tree(depth=4).root
-                assert search._lockstep.group.trees[0].in_flight() == 0  # type: ignore[attr-defined]
+                assert search._driver.group.trees[0].in_flight() == 0  # type: ignore[attr-defined]

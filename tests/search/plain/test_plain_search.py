@@ -73,7 +73,7 @@ def both(game, evaluator, position, actions=None, **settings):
     searches = [aleazero.Search(game, evaluator, config, backend=backend) for backend in ("compiled", "plain")]
     results = [search.run(state, actions) for search in searches]
     same(*results)
-    assert [search._lockstep.group.trees[0].in_flight() for search in searches] == [0, 0]
+    assert [search._driver.group.trees[0].in_flight() for search in searches] == [0, 0]
     return results[0]
 
 
@@ -142,9 +142,9 @@ def test_growth_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> N
             with monkeypatch.context() as patch:
                 patch.setattr("aleazero.search.tree.group.FIRST_NODES", 8)
                 tight = aleazero.Search(game, "uniform", config)
-            assert len(tight._lockstep.group.trees[0].arrays.nodes) == 8
+            assert len(tight._driver.group.trees[0].arrays.nodes) == 8
             same(tight.run(state), roomy.run(state))
-            assert len(tight._lockstep.group.trees[0].arrays.nodes) > 1000
+            assert len(tight._driver.group.trees[0].arrays.nodes) > 1000
 
 
 def test_where_the_loop_pauses_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

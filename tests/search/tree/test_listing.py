@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aleazero.search.tree.arrays import EDGES, NO_EDGE, make_scratch, make_trees, tree_at
-from aleazero.search.tree.chance import FEW, MADE, NO_EDGES_LEFT, edge_of, make_listing
+from aleazero.search.status import DONE, GROW_EDGES
+from aleazero.search.tree.arrays import EDGES, FIRST_OUTCOMES, NO_EDGE, make_scratch, make_trees, tree_at
+from aleazero.search.tree.chance import edge_of, make_listing
 from aleazero.search.tree.nodes import new_node
 
 SHARES = np.array([0.1, 0.3, 0.05, 0.2, 0.15, 0.2])
@@ -32,21 +33,21 @@ def planted(edges: int = 64, exact_up_to: int = 0) -> tuple[Any, Any, Any, Any]:
 def in_order(tree: Any) -> list[int]:
     """The outcomes that have edges, as they are linked."""
     node, found = tree.nodes[0], []
-    slot = node.first_listed
+    slot = node.first_in_list
     while slot != NO_EDGE:
         found.append(int(tree.edges[node.first_edge + slot].action))
-        slot = tree.edges[node.first_edge + slot].next_listed
+        slot = tree.edges[node.first_edge + slot].next_in_list
     return found
 
 
 def test_what_was_picked_has_an_edge_and_nothing_else() -> None:
     tree, scratch, settings, listing = planted()
-    assert listing.make_list(tree, scratch, settings, 0, 0) == MADE
+    assert listing.make_list(tree, scratch, settings, 0, 0) == DONE
     assert tree.counters[EDGES] == 0
     met = []
     with np.errstate(over="ignore"):
         for _ in range(20):
-            slot = listing.pick(tree, scratch, settings, 0, 0.5, 0)
+            slot = listing.pick_outcome(tree, scratch, settings, 0, 0.5, 0)
             edge = tree.edges[tree.nodes[0].first_edge + slot]
             edge.visits += 1
             met.append(int(edge.action))
@@ -64,28 +65,29 @@ def test_edges_move_to_where_there_is_room_and_keep_their_counts() -> None:
         slot = edge_of(tree, scratch, 0, place, 0)
         tree.edges[tree.nodes[0].first_edge + slot].in_flight = place + 1
     before = int(tree.nodes[0].first_edge)
-    assert edge_of(tree, scratch, 0, 2, 0) == FEW
+    assert edge_of(tree, scratch, 0, 2, 0) == FIRST_OUTCOMES
     node = tree.nodes[0]
     assert node.first_edge != before
-    assert tree.edges.in_flight[before : before + FEW].sum() == 0
+    assert tree.edges.in_flight[before : before + FIRST_OUTCOMES].sum() == 0
     assert tree.edges.in_flight[node.first_edge : node.first_edge + 5].tolist() == [5, 2, 6, 1, 0]
     assert in_order(tree) == [7, 3, 11, 40, 5]
     assert [edge_of(tree, scratch, 0, place, 0) for place in (4, 1, 5, 0, 2)] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
-    ("edges", "reserve", "made"), [(FEW, 0, 0), (FEW, 1, NO_EDGES_LEFT), (FEW - 1, 0, NO_EDGES_LEFT)]
+    ("edges", "reserve", "made"),
+    [(FIRST_OUTCOMES, 0, 0), (FIRST_OUTCOMES, 1, GROW_EDGES), (FIRST_OUTCOMES - 1, 0, GROW_EDGES)],
 )
 def test_room_is_asked_for_before_anything_is_touched(edges: int, reserve: int, made: int) -> None:
     tree, scratch, settings, listing = planted(edges)
-    assert listing.make_list(tree, scratch, settings, 0, reserve) == MADE
+    assert listing.make_list(tree, scratch, settings, 0, reserve) == DONE
     assert edge_of(tree, scratch, 0, 3, reserve) == made
     assert in_order(tree) == ([2] if made == 0 else [])
 
 
 def test_an_exact_node_has_all_its_edges_at_once() -> None:
     tree, scratch, settings, listing = planted(exact_up_to=len(IDS))
-    assert listing.make_list(tree, scratch, settings, 0, 64) == NO_EDGES_LEFT
-    assert listing.make_list(tree, scratch, settings, 0, 0) == MADE
+    assert listing.make_list(tree, scratch, settings, 0, 64) == GROW_EDGES
+    assert listing.make_list(tree, scratch, settings, 0, 0) == DONE
     assert in_order(tree) == IDS.tolist()
-    assert tree.nodes[0].exact == 1
+    assert tree.nodes[0].expand_all == 1
