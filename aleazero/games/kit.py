@@ -59,8 +59,9 @@ class GameKit:
     measure: Callable[[Any, int, int, int], Mapping[str, Any]] | None = None
     """Measures a value network in a moment: ``measure(values, games, seed, threads)`` with the values between turns.
 
-    It returns numbers for JSON by name: ``score`` and ``regret`` (per game), and if there is a ``reference`` also
-    ``won``, the share of games won against it, with its ``pair_table``.
+    It returns JSON data by name: means with intervals of the ``score`` and the ``regret`` per game. If there is a
+    ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
+    and ``oracle_score``, the score of the reference.
     """
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
