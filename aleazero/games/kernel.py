@@ -39,13 +39,15 @@ rejected before they write outside of an array."""
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
 OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "features",
-            "phase")  # fmt: skip
+            "phase", "played_outcome_bits")  # fmt: skip
 """``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
 read at decisions and chance nodes. Without it, a turn lasts until another player decides.
 ``playout(state, actions, count, u) -> action``, one of the first ``count`` actions, which are the legal ones, for a
 number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike.
 ``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says.
-``phase(state) -> int`` tells which of ``GameInfo.phases`` a state is in; it is read at decisions and chance nodes."""
+``phase(state) -> int`` tells which of ``GameInfo.phases`` a state is in; it is read at decisions and chance nodes.
+``played_outcome_bits(state, seed, count) -> outcome`` returns the same as ``played_outcome`` for a seed of type uint64.
+Self-play compiles it; without it, ``played_outcome`` is called from Python."""
 TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 """``check(state)`` raises a PositionError for a vector that no play reaches. It is called in plain Python for every
 position that enters: ``state_from_vector``, ``state_from_text`` and ``deserialize``.
@@ -86,6 +88,7 @@ class Kernels:
         self.features: Kernel = self.observe if info.features is None else namespace["features"]
         self.reads_points = info.features is not None and info.features.lead is not None
         """Whether training reads ``points`` too, compiled."""
+        self.played_outcome_bits: Kernel | None = namespace.get("played_outcome_bits")
         self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
         self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
         """A game's own turns of many games at once (``training/turns.py``); not a kernel."""

@@ -11,8 +11,10 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import numba
+from llvmlite import ir
 from numba import _dynfunc, njit
 from numba import types as numba_types
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -199,7 +201,31 @@ def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
     return array(array, size), codegen
 
 
-_SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled}
+def prefetch(array: Any, i: int, j: int) -> None:
+    """Begin to load the memory of ``array[i, j]`` into the processor's cache; without compilation do nothing."""
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch_compiled(typing_context: Any, array: Any, i: Any, j: Any) -> Any:
+    """Emit LLVM's prefetch, for a read and all levels of the cache. The array has two axes or more."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        steps = cgutils.unpack_tuple(builder, view.strides)
+        address = builder.ptrtoint(view.data, steps[0].type)
+        for place in (0, 1):
+            index = context.cast(builder, arguments[1 + place], signature.args[1 + place], numba_types.intp)
+            address = builder.add(address, builder.mul(index, steps[place]))
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [builder.inttoptr(address, pointer), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return numba_types.none(array, i, j), codegen
+
+
+_SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled, prefetch: _prefetch_compiled}
 
 
 def _specialise(

@@ -198,12 +198,18 @@ def copy_answer(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any
             value = np.float64(values[row, p])
             values_out[row, p] = value
             usable = usable and np.isfinite(value)
-        decides = False
-        some_finite = False
+        all_finite = True
         for action in range(logits.shape[1]):
             logit = np.float64(logits[row, action])
             logits_out[row, action] = logit
+            all_finite = all_finite & (logit - logit == 0.0)
+        if all_finite:
+            continue
+        decides = False
+        some_finite = False
+        for action in range(logits.shape[1]):
             if masks[row, action]:
+                logit = logits_out[row, action]
                 decides = True
                 some_finite = some_finite or np.isfinite(logit)
                 usable = usable and not np.isnan(logit) and logit != np.inf

@@ -38,7 +38,7 @@ from aleazero.selfplay.running_games import Setting
 EMPTY: Final = 0  # nothing: there is no game
 MOVING: Final = 1  # move on from its state
 SEARCHING: Final = 2  # wait for its search, then play the result
-AT_CHANCE: Final = 3  # wait for an outcome: the game's own dice are drawn in Python
+AT_CHANCE: Final = 3  # wait for an outcome: the game's own dice are drawn in Python, unless they compile
 DRAWN: Final = 4  # apply that outcome
 OVER: Final = 5
 TOO_LONG: Final = 6  # more than max_plies decisions
@@ -183,6 +183,11 @@ def note_result(games: Games, searches: Searches, row: Any) -> None:
     games.totals[EVALUATIONS] += evaluations_of(searches, row)
 
 
+def _no_event(state: Any, seed: Any, count: Any) -> Any:
+    """Stand in for the compiled dice of a game that has none; never called."""
+    return np.int64(-1)
+
+
 def make_proceed(kernels: Kernels) -> Callable[..., int]:
     """The moves of one game's rows: ``proceed(games, searches, scratch, settings, simulations, temperatures)``."""
     kind_of, to_play, legal = kernels.kind, kernels.to_play, kernels.legal
@@ -191,6 +196,8 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
     )  # fmt: skip
     draw_event = make_draw_event(kernels)
     own_dice = "played_outcome" in kernels.words
+    compiled_dice = own_dice and kernels.played_outcome_bits is not None
+    own_event = kernels.played_outcome_bits or _no_event
 
     def add_step(games: Games, row: Any, player: Any, action: Any) -> None:
         step = games.counts[row, STEPS]
@@ -231,9 +238,12 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
         count = games.events[row, viewer]
         games.events[row, viewer] = count + 1
         games.counts[row, EVENT] = count
-        if own_dice:
+        if compiled_dice:
+            outcome = np.int64(own_event(state, games.keys[row, DICE_KEY], count))
+        elif own_dice:
             return AT_CHANCE
-        outcome = draw_event(state, games.keys[row, DICE_KEY], viewer, count, scratch)
+        else:
+            outcome = draw_event(state, games.keys[row, DICE_KEY], viewer, count, scratch)
         if outcome < 0:
             return BAD_CHANCE
         add_step(games, row, -1, outcome)

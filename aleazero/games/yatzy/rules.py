@@ -64,7 +64,7 @@ from aleazero.games.yatzy.text import outcome_text as outcome_text
 from aleazero.games.yatzy.text import parse as parse_line
 from aleazero.games.yatzy.text import render as render
 from aleazero.games.yatzy.text import text as text
-from aleazero.native.random import GOLDEN, MASK, mix
+from aleazero.native.random import GOLDEN, GOLDEN_BITS, MASK, mix, mix_bits
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -78,11 +78,34 @@ MOST_REROLLS = 2
 
 SEAT_SIZE = 2 * NUM_CATEGORIES + 8
 """Numbers of an observation that tell of one player; those of the dice follow behind all players."""
+SCORE_UNIT = 50.0
+LOWER_CATEGORIES = NUM_CATEGORIES - UPPER_CATEGORIES
 DICE_SIZE = FACES + 1 + MOST_REROLLS + 1 + 1
 UPPER_STEP = 3
 CARD_SIZE = NUM_CATEGORIES + 1 + BONUS_FROM // UPPER_STEP
 """Features that tell of one player's card; the leads over the others follow behind all players."""
 LEAD_SIZE, LEAD_UNIT = 4, 100.0
+
+ROLL_NUMBERS = np.zeros((DICE + 1, FIRST[DICE + 1] - FIRST[DICE]), np.int64)
+"""(6, 252) the rolls of 0, 1, … 5 dice."""
+ROLL_CHANCES = np.zeros(ROLL_NUMBERS.shape)
+"""(6, 252) their probabilities."""
+for _dice in range(DICE + 1):
+    _rolls = slice(FIRST[_dice], FIRST[_dice + 1])
+    ROLL_NUMBERS[_dice, : _rolls.stop - _rolls.start] = NUMBERS[_rolls]
+    ROLL_CHANCES[_dice, : _rolls.stop - _rolls.start] = CHANCES[_rolls]
+
+# Numbers of an observation that would take a division each.
+SHOWN_SCORES = (SCORES / SCORE_UNIT).astype(np.float32)
+"""(252, 15) by hand and category."""
+SHOWN_WITH_BONUS = ((SCORES + float(BONUS)) / SCORE_UNIT).astype(np.float32)
+"""(252, 15) with the bonus."""
+SHOWN_FACES = (HISTOGRAMS / DICE).astype(np.float32)
+"""(462, 6) by multiset and face."""
+NUM_OPEN = np.array([mask.bit_count() for mask in range(1 << LOWER_CATEGORIES)], np.int64)
+"""(512,) categories that a part of an availability mask has open."""
+OPEN_FACES = np.array([sum(6 - bit for bit in range(6) if mask >> bit & 1) for mask in range(64)], np.int64)
+"""(64,) sum of the faces whose upper categories are open, by the first six bits of an availability mask."""
 
 
 def describe(players: int = 2) -> GameInfo:
@@ -214,8 +237,10 @@ def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> 
     missing = DICE - SIZES[state[IN_HAND]]
     first = FIRST[missing]
     count = FIRST[missing + 1] - first
-    ids[:count] = NUMBERS[first : first + count]
-    probabilities[:count] = CHANCES[first : first + count]
+    numbers, chances = ROLL_NUMBERS[missing], ROLL_CHANCES[missing]
+    for i in range(count):  # compiled, this copies several numbers at a time, unlike a slice
+        ids[i] = numbers[i]
+        probabilities[i] = chances[i]
     return count
 
 
@@ -280,19 +305,20 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
         who = (player + seat) % PLAYERS
         board = BOARDS + BOARD * who
         avail, upper, total = state[board + AVAIL], state[board + UPPER], state[board + TOTAL]
-        open_count = 0
-        open_faces = 0
+        upper_open, lower_open = avail >> LOWER_CATEGORIES, avail & ((1 << LOWER_CATEGORIES) - 1)
+        open_count = NUM_OPEN[upper_open] + NUM_OPEN[lower_open]
+        open_faces = OPEN_FACES[upper_open]
         for category in range(NUM_CATEGORIES):
-            free = is_open(avail, category)
-            out[at + category] = 1.0 if free else 0.0
+            out[at + category] = (avail >> (NUM_CATEGORIES - 1 - category)) & 1
             out[at + NUM_CATEGORIES + category] = 0.0
-            if free:
-                open_count += 1
-                if category < UPPER_CATEGORIES:
-                    open_faces += category + 1
-                if in_hand >= HANDS:
-                    score = SCORES[in_hand - HANDS, category]
-                    out[at + NUM_CATEGORIES + category] = gain(category, score, upper) / 50.0
+        if in_hand >= HANDS:
+            hand = in_hand - HANDS
+            for category in range(NUM_CATEGORIES):
+                out[at + NUM_CATEGORIES + category] = SHOWN_SCORES[hand, category] * out[at + category]
+            if upper < BONUS_FROM and upper + DICE * FACES >= BONUS_FROM:
+                for category in range(UPPER_CATEGORIES):
+                    if is_open(avail, category) and upper + SCORES[hand, category] >= BONUS_FROM:
+                        out[at + NUM_CATEGORIES + category] = SHOWN_WITH_BONUS[hand, category]
         at += 2 * NUM_CATEGORIES
         out[at] = upper / BONUS_FROM
         out[at + 1] = (BONUS_FROM - upper) / BONUS_FROM
@@ -304,7 +330,7 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
         out[at + 7] = 1.0 if who == state[PLAYER] else 0.0
         at += 8
     for face in range(FACES):
-        out[at + face] = HISTOGRAMS[in_hand, face] / DICE
+        out[at + face] = SHOWN_FACES[in_hand, face]
     out[at + FACES] = (DICE - SIZES[in_hand]) / DICE
     for rerolls in range(MOST_REROLLS + 1):
         out[at + FACES + 1 + rerolls] = 1.0 if state[REROLLS] == rerolls else 0.0
@@ -333,13 +359,17 @@ def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
             out[at + 3] = math.tanh(lead / 80.0)
 
 
+PLAYER_KEY, FILLED_KEY, ROLL_KEY = 0xD6E8FEB86659FD93, 0xA5A35625E4F7C1AD, 0x9E3779B97F4A7C15
+PLAYER_BITS, FILLED_BITS, ROLL_BITS = np.uint64(PLAYER_KEY), np.uint64(FILLED_KEY), np.uint64(ROLL_KEY)
+
+
 def event_dice(seed: int, player: int, filled: int, roll: int, dice: int = DICE) -> list[int]:
     """The first of the five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
 
     A key of the event is mixed once into the start of a SplitMix64 stream, whose first draws modulo 6 are the dice.
     Rerolling k dice takes the first k, so that neither which of two equal dice is rolled nor what was played matters.
     """
-    key = (seed ^ player * 0xD6E8FEB86659FD93 ^ filled * 0xA5A35625E4F7C1AD ^ roll * 0x9E3779B97F4A7C15) & MASK
+    key = (seed ^ player * PLAYER_KEY ^ filled * FILLED_KEY ^ roll * ROLL_KEY) & MASK
     start = mix((key + GOLDEN) & MASK)
     return [mix((start + draw * GOLDEN) & MASK) % FACES + 1 for draw in range(1, dice + 1)]
 
@@ -357,6 +387,20 @@ def played_outcome(state: Vector, seed: int, count: int) -> int:
 
 
 _SIZES, _ADD = SIZES.tolist(), ADD.tolist()
+
+
+def played_outcome_bits(state: Vector, seed: Any, count: int) -> int:
+    """``played_outcome`` for a seed of 64 bits, to be compiled."""
+    player = np.uint64(state[PLAYER])
+    avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
+    open_count = NUM_OPEN[avail >> LOWER_CATEGORIES] + NUM_OPEN[avail & ((1 << LOWER_CATEGORIES) - 1)]
+    filled, roll = np.uint64(NUM_CATEGORIES - open_count), np.uint64(MOST_REROLLS - state[REROLLS])
+    key = seed ^ player * PLAYER_BITS ^ filled * FILLED_BITS ^ roll * ROLL_BITS
+    start = mix_bits(key + GOLDEN_BITS)
+    rolled = 0
+    for draw in range(1, DICE - SIZES[state[IN_HAND]] + 1):
+        rolled = ADD[rolled, mix_bits(start + np.uint64(draw) * GOLDEN_BITS) % np.uint64(FACES)]
+    return rolled
 
 
 def parse(line: str) -> Vector:

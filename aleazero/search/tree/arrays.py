@@ -271,6 +271,11 @@ class Sizes(NamedTuple):
 
 CACHE_LINE: Final = 64
 """Bytes that a processor loads at once."""
+HUGE_PAGE: Final = 1 << 21
+LARGE: Final = HUGE_PAGE // 4
+"""Bytes of an array of many trees from which on it begins at a huge page."""
+ADVISED: Final = 2 * HUGE_PAGE
+"""Bytes of an allocation from which on numpy asks the system for huge pages."""
 
 
 def make_trees(
@@ -303,11 +308,14 @@ def make_trees(
 def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return an array that begins at a cache line, so that a node of 64 bytes is loaded at once.
 
-    Its contents are not set. Memory that is never used then costs nothing.
+    Its contents are not set. Memory that is never used then costs nothing. Large arrays of many trees use huge pages,
+    so that a processor knows the addresses of all their pages: the descents of the trees read far apart.
     """
     size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + CACHE_LINE, np.uint8)
-    first = -memory.ctypes.data % CACHE_LINE
+    huge = shape[0] > 1 and size >= LARGE
+    start = HUGE_PAGE if huge else CACHE_LINE
+    memory = np.empty(max(size + start, ADVISED if huge else 0), np.uint8)
+    first = -memory.ctypes.data % start
     return memory[first : first + size].view(dtype).reshape(shape)
 
 

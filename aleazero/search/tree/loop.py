@@ -102,6 +102,7 @@ from aleazero.search.tree.nodes import (
     stops_at,
     take_edges,
 )
+from aleazero.search.tree.prefetch import prefetch_next
 from aleazero.search.tree.select import find_slots, forget_slots, select, select_open
 
 
@@ -123,6 +124,7 @@ def make_loop(kernels: Kernels, sizes: Sizes) -> Callable[..., int]:
         trees, flights, batch = borrow(trees_), borrow(flights_), borrow(batch_)
         results, scratch = borrow(results_), size_scratch(borrow(scratch_), sizes)
         for turn in range(len(statuses)):
+            prefetch_next(trees, flights, statuses, first, turn)
             b = (first + turn) % len(statuses)
             status = statuses[b]
             if status != TO_START and status != READY and status != ANSWERED:

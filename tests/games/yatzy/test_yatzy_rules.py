@@ -393,3 +393,19 @@ def test_between_turns_the_marker_looks_and_the_next_seat_is_on_roll():
     assert (seen[37], seen[75]) == (0.0, 1.0)
     np.testing.assert_array_equal(seen, state.observation_tensor(0))
     assert load_game("yatzy").new_initial_state().viewer() == 0
+
+
+@pytest.mark.parametrize("players", [1, 2, 3])
+def test_compiled_game_dice_are_those_of_python(players: int) -> None:
+    game = load_game("yatzy", players=players)
+    rng = np.random.default_rng(players)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            for seed in (0, (1 << 64) - 1, int(rng.integers(1 << 63))):
+                with np.errstate(over="ignore"):
+                    found = int(game.kernels.played_outcome_bits(state.vector, np.uint64(seed), 0))
+                assert found == played_outcome(state, seed, 0)
+            state.apply_action(found)
+        else:
+            state.apply_action(int(rng.choice(state.legal_actions())))
