@@ -33,7 +33,7 @@ class TreeHandle(Protocol):
         """Return the root's kind."""
 
     def restrict(self, actions: list[int]) -> None:
-        """Drop the root's other actions; the priors of those left are scaled to sum to 1."""
+        """Drop the root's other actions; the priors of those left are scaled to sum to 1 (open loop: mean 1)."""
 
     def root_actions(self) -> tuple[Any, Any, Any, Any]:
         """Return actions (ascending), visits, q (NaN for actions without visits) and priors at the root."""

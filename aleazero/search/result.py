@@ -1,4 +1,4 @@
-"""The searched tree, as JSON and as a DOT drawing, with its chance nodes."""
+"""The result of a search: actions, values, statistics, and the searched tree as JSON and as a DOT drawing."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class OutcomeStats:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the principal variation: an action at a decision, the likeliest outcome seen at a chance node."""
+    """A step of the principal variation: an action at a decision, the most visited outcome at a chance node."""
 
     kind: int
     player: int
@@ -168,7 +168,7 @@ class TreeView(Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Values are in units of return. ``q`` is the mover's view, NaN where an action was not tried."""
+    """Result of a search or plan. Values are in units of return; ``q`` is the mover's view, NaN if not visited."""
 
     actions: NDArray[np.int64]
     visits: NDArray[np.int64]

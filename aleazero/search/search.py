@@ -76,7 +76,7 @@ class Search:
     def _grow(self, interrupted: threading.Event) -> str | None:
         """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
         started = time.monotonic()
-        self._driver.round()  # the root's own evaluation
+        self._driver.round()  # the root's evaluation, and a first chunk of simulations if the evaluator is built in
         while not self._driver.ended():
             self._driver.round()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds

@@ -25,7 +25,7 @@ BROKEN: Final = -1
 """The rules list impossible actions or outcomes, or a game has no decision."""
 
 BLOCK: Final = 32
-"""TupleLanes whose afterstates are valued together."""
+"""Lanes whose afterstates are valued together."""
 
 
 class TupleLanes(NamedTuple):
@@ -63,7 +63,7 @@ class Room(NamedTuple):
 
 
 def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> TupleLanes:
-    """TupleLanes without games: at the first move every one begins its first."""
+    """Make lanes without games: at the first move every one begins its first."""
     features, ring = len(shape.tuples) * len(shape.symmetries), horizon + moves
     return TupleLanes(
         states=np.zeros((lanes, game.info.state_size), np.int64),

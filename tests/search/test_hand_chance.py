@@ -823,6 +823,17 @@ def test_chains_below_an_exact_expansion(search_tree: Any, seed: int, value: flo
     check_stats(result, evaluations=1 + len(asks), nodes=4, chance_nodes=3, exact_expansions=1)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_chance_is_drawn_on_below_a_single_expanded_outcome(search_tree: Any, seed: int) -> None:
+    # C1 has one outcome, so all of its outcomes are expanded and make one leaf. It leads to C2, which is drawn on.
+    second = chance([(0, 1, line("D", -0.5)), (1, 1, line("E", 0.5))], "C2")
+    root = after(chance([(0, 1, second)], "C1"))
+    asked = Scripted(script(D=0.1, E=0.4))
+    result = search_tree(root, asked, chance={"exact_up_to": 1}, num_simulations=1, seed=seed, **HALF)
+    assert asked.asked in ([["r"], ["D"]], [["r"], ["E"]])
+    assert result.q[0] == pytest.approx({"D": 0.1, "E": 0.4}[asked.asked[1][0]])
+
+
 def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any) -> None:
     # C1 (alike; estimate .5): 0 → D .1, 1 → C2 (alike; estimate .2): ends .8, −.2. Seed 0.
     # 1: stops at C1.  2: D and C2 are asked: .15.  3: a tie, node 1 prefers 1: C2 was evaluated, and is expanded: .3.

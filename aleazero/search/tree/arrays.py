@@ -18,8 +18,9 @@ are appended as outcomes are drawn, and linked in the order of the game's list, 
                     list_index    3     0     1
                     next_in_list NO_EDGE 2    0                      first_in_list = 1:  1 → 2 → 0
 
-A chance node without a list, and every node in open loop, has a hash table of children instead: a part of ``tables``
-that holds node numbers, found by ``key``.
+If all outcomes are expanded at once (``expand_all``), all have edges from the start. A chance node without a list has a
+hash table of children instead: a part of ``tables`` that holds node numbers, found by ``key``. In open loop every node
+has one, decision nodes in addition to their edges.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from aleazero.search.status import MAX_CHANCE_RUN
 NO_NODE: Final = -1
 NO_EDGE: Final = -1
 UNEXPANDED: Final = -1
-"""``num_edges`` of a node that has no edges yet."""
+"""``num_edges`` of a node that is not expanded or listed yet."""
 EMPTY: Final = -1
 """An unused entry of a table of children."""
 COUNTER: Final = 3
@@ -163,7 +164,7 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     DEPTH,  # deepest leaf
     IN_FLIGHT,  # visits that wait
     LEAVES,  # leaves of these visits
-    REQUESTED,  # those of them that are evaluated
+    REQUESTED,  # those of them that wait for an evaluation
     IS_FULL,  # 1 if there is no room for a node, and max_nodes is reached
     OUT_OF_BUDGET,  # 1 if a visit needed more evaluations than are left
     COLLIDED,  # 1 if no further visit joins those that wait

@@ -2,7 +2,7 @@
 
 Without a list of outcomes, ``outcomes.make_draw`` draws one. With a list, an outcome is picked by the stream of the
 descent or by the largest deficit, and its edge counts the picks. Only outcomes that were picked have edges, because
-some games list thousands.
+some games list thousands, unless all outcomes of the node are expanded at once.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ class CompiledGroup:
         external = self._settings.evaluator == EXTERNAL
         leaves = config.in_flight * self._settings.largest_visit
         keeps_transient = self.chance.widening is not None and self.chance.backup == "expectation"
-        # Room for the whole search at once: unused room costs nothing, and growing copies. A simulation adds at most
-        # two nodes, unless chance events follow each other, and expands one.
+        # Room for the whole search at once: unused room costs nothing, and growing copies. A simulation adds two nodes
+        # and expands one in most games. Chance events in a row, lists of outcomes and exact_up_to may need more.
         nodes = min(config.max_nodes, 2 * config.num_simulations + 64)
         nodes = min(nodes, FIRST_NODES, max(SMALL_ROOM, FIRST_NODES // count))
         expanded = (config.num_simulations + 2 * leaves + 1) * info.num_actions
@@ -290,7 +290,11 @@ def loop_settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance
         samples_per_visit=chance.samples_per_visit,
         expectation=chance.backup == "expectation",
         largest_visit=largest_visit(chance, game),
-        one_stored_leaf=chance.loop == "closed" and chance.widening is None and largest_visit(chance, game) == 1,
+        # Below a chance node whose outcomes are all expanded, chance events may follow that are drawn and not stored.
+        one_stored_leaf=chance.loop == "closed"
+        and chance.widening is None
+        and chance.exact_up_to == 0
+        and largest_visit(chance, game) == 1,
     )
 
 
@@ -322,7 +326,7 @@ class CompiledTree:
         return int(self._group.nodes["kind"][self._place, 0])
 
     def restrict(self, actions: list[int]) -> None:
-        """Remove the root's other actions. The priors of those left are scaled to sum to 1."""
+        """Remove the root's other actions. The priors of those left are scaled to sum to 1 (open loop: mean 1)."""
         edges = self._root_slots()
         kept = edges[np.isin(edges["action"], actions)].copy()
         weight = running_sum(kept["prior"])
