@@ -79,15 +79,15 @@ SOME = """
 import numpy as np
 from aleazero.games.yatzy import turn as yatzy_turn
 from aleazero.nets import inference
-from aleazero.search import intake, noise
+from aleazero.search import evaluator, root
 from aleazero.training import targets
 
 one, yes = np.ones((1, 1)), np.ones((1, 1), np.bool_)
 assert yatzy_turn.solve_rerolls(np.ones((1, 120)), 1)[2, 0, 0] == 1.0
-assert abs(noise.dirichlet_noise(1, 0.3, 4).sum() - 1.0) < 1e-12
+assert abs(root.dirichlet_noise(1, 0.3, 4).sum() - 1.0) < 1e-12
 
 taken = np.zeros((2, 1, 1))
-assert intake.take_in(3 * one, 4 * one, yes, 1, taken[0], taken[1])
+assert evaluator.copy_answer(3 * one, 4 * one, yes, 1, taken[0], taken[1])
 assert taken.ravel().tolist() == [3.0, 4.0]
 
 out = np.zeros((1, 1), np.float32)

@@ -59,13 +59,13 @@ def test_comments_and_places_do_not_count() -> None:
 
 
 def test_marks_count() -> None:
-    """A mark says how a function is compiled, as ``seldom`` does: the machine code differs."""
+    """A mark says how a function is compiled, as ``not_inlined`` does: the machine code differs."""
 
     def marked() -> int:
         return 1
 
     before = fingerprint(marked)
-    marked.seldom = True  # type: ignore[attr-defined]
+    marked.not_inlined = True  # type: ignore[attr-defined]
     assert fingerprint(marked) != before
 
 

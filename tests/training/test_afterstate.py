@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
     run_rounds(other, 4)
-    for part in ("theta", "mean", "targets", "features", "shard_0.states"):
+    for part in ("theta", "mean", "targets", "features", "lane_group_0.states"):
         assert bits(other)[part] != found[0][0][part]
 
 
