@@ -160,7 +160,7 @@ class GateReport:
         return (json.dumps(self.data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     def write(self, path: Path) -> None:
-        """Write ``gate_report.json``; it is there whole or not at all."""
+        """Write the report to a file, atomically."""
         write_whole(path, [self.to_bytes()])
 
 

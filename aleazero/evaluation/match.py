@@ -28,7 +28,7 @@ MOST_DECISIONS: Final = 100_000
 MOST_WITHOUT_CHANCE: Final = 5_000
 """A game with more decisions in a row is taken not to end: players choose the same action if a position returns."""
 Progress = Callable[[int, int], None]
-"""Called with the number of games done so far, and of all."""
+"""Called with the number of games (or pairs, if pairs are played) done so far, and of all."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What is measured of a run's networks: fixed opponents, the oracle, regret, score, and ratings over all of them."""
+"""Evaluate the networks of a run: fixed opponents, the oracle, regret, score, calibration, and ratings of all."""
 
 from __future__ import annotations
 

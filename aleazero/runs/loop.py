@@ -1,4 +1,6 @@
-"""The run: in each iteration a network, a gate and an evaluation; then files that are no longer needed are removed.
+"""The run: in each iteration a network, a gate and an evaluation; then unneeded files are removed.
+
+After the last iteration the champion may be evaluated once more, on other dice.
 
 A phase does its work and writes its files; then an event is added; then the manifest marks the phase as done. If the
 run is killed in between, the phase is done again and ends with the same files.

@@ -5,7 +5,7 @@
     logits, values = evaluator(observations, legal_masks)
 
 with observations (B, size), legal_masks (B, actions), logits (B, actions) and values (B, players), in seats
-relative to the viewer: seat 0 is the viewer, seat j the player j places behind. Only logits of legal actions
+relative to the viewer: seat 0 is the viewer, seat j is player (viewer + j) mod players. Only logits of legal actions
 count. Attributes may say more:
 
 - ``afterstates``: NONE (default; never asked at chance nodes), ESTIMATE (a new chance node is a leaf; later

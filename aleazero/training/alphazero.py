@@ -1,6 +1,6 @@
-"""The recipe ``alphazero``: self-play with the newest network, samples of it, a fit, and again.
+"""The recipe ``alphazero``: self-play into shards of samples, and the fit of a network to the newest samples.
 
-The steps meet in files alone: shards of samples in a folder, checkpoints by number beside it.
+The two steps share only files: shards in a folder, and numbered checkpoints next to it. ``runs`` repeats them.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def measure(values: NetValues, games: int, seed: int, threads: int) -> dict[str,
 
 @dataclass(frozen=True)
 class SolitaireTurns:
-    """Games alone: regret and score of each."""
+    """Means over one-player games: regret and score per game."""
 
     regret: Mean
     score: Mean

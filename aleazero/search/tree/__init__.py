@@ -1,1 +1,1 @@
-"""The compiled tree search: loop.py holds the main flow, the other files one step each."""
+"""The compiled tree search: loop.py is the main flow, arrays.py the data, group.py and view.py the Python side."""

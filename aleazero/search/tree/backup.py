@@ -2,7 +2,7 @@
 
 Values are vectors with one number per player, so no signs are flipped. If values are backed up as sampled, every node
 of the path gets the visit's value. If they are backed up as expectations, every node of the path is valued again from
-its children, from the leaf to the root.
+its children, from the leaf to the root. A leaf is not on the path: ``finish_visit`` in ``loop.py`` adds its value.
 """
 
 from __future__ import annotations
