@@ -6,8 +6,10 @@ A loop is one compiled function per game. ``compile_loop`` compiles it together 
 
 from __future__ import annotations
 
+import gc
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
@@ -78,7 +80,8 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         if entry is not None:  # without the dispatcher, which takes longer to compare types than a small loop runs
             return entry(*arguments)
         try:
-            found = int(dispatcher(*arguments))
+            with paused_collector():
+                found = int(dispatcher(*arguments))
         except NumbaError as error:
             raise GameError(f"{game}: the rules do not compile: {gist(error)}") from error
         (only,) = dispatcher.overloads.values()
@@ -86,6 +89,18 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         return found
 
     return call
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Pause Python's garbage collector: numba makes so many objects that it would take a quarter of a compilation."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]], *key: Hashable) -> Callable[..., int]:
