@@ -68,7 +68,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         stamp = fingerprint(plain, *versions(), repr(OPTIONS), repr(_INNER), repr(OURS))
         if numba.config.DISABLE_JIT:
             return function
-        dispatcher = njit(**OPTIONS)(_specialise(plain, stamp, {}, ()))
+        dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialise(plain, stamp, {}, ()))
     except GameError as error:
         raise type(error)(f"{game}: {error}") from error
     dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=True)

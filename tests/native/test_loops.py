@@ -46,7 +46,8 @@ def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
     """Every loop that the library compiles for a game."""
     kernels = game.kernels
     found = {
-        "search": make_loop(kernels, sizes_of(game)),
+        "search": make_loop(kernels, sizes_of(game), open_loop=False),
+        "open-loop search": make_loop(kernels, sizes_of(game), open_loop=True),
         "plan": make_plan_loop(kernels),
         "lanes": make_lane_loop(kernels),
         "selfplay": make_proceed(kernels),

@@ -219,11 +219,11 @@ class PlainTree:
             visit.leaves.append(leaf)
         visit.expanding = True
 
-    def _transient(self, state: State, outcome: int, key: int, place: int) -> Leaf:
+    def _transient(self, state: State, outcome: int, key: int, depth: int) -> Leaf:
         """Return a leaf below an outcome that is evaluated but not stored."""
         after = state.clone()
         after._apply(outcome)
-        return Leaf(None, self._draw_until_decision(after, key, place + 1), (place & 0xFFFFFFFF) + 1)
+        return Leaf(None, self._draw_until_decision(after, key, depth + 1), depth + 1)
 
     def _draw_until_decision(self, state: State, key: int, place: int) -> State:
         """Draw the chance events that follow, if the evaluator does not value chance nodes."""

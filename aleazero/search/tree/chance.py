@@ -38,7 +38,7 @@ from aleazero.search.tree.arrays import (
     Scratch,
     Tree,
 )
-from aleazero.search.tree.nodes import Children, add_leaf, new_edge, step_on, stops_at, take_edges
+from aleazero.search.tree.nodes import add_leaf, new_edge, step_on, stops_at, take_edges
 
 BESIDE: Final = 1 << 32
 """Draws in addition to those of the path are read from the same stream, this far after the place of the first one."""
@@ -211,29 +211,56 @@ def may_store(tree: Tree, settings: LoopSettings, n: Any) -> Any:
 # -- leaves below outcomes ---------------------------------------------------------------------------------------------
 
 
-class OutcomeLeaves(NamedTuple):
-    """Functions of one game that add leaves below the outcomes of a chance node."""
-
-    add_transient: Callable[..., Any]
-    sample_more_outcomes: Callable[..., Any]
-    expand_all_outcomes: Callable[..., Any]
-
-
-def make_outcome_leaves(kernels: Kernels, children: Children) -> OutcomeLeaves:
-    """Make the functions of one game."""
-    kind_of = kernels.kind
+def make_outcome_leaves(kernels: Kernels, listed_child: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """Make ``add_transient`` and ``expand_all_outcomes`` of one game."""
     apply_outcome = kernels.apply_outcome
-    draw = make_draw(kernels)
-    listed_child = children.after_listed
-    stored_child = children.find_stored
+    draw_until_decision = make_draw_until_decision(kernels)
 
     @not_inlined
     def add_transient(flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, state: Any, outcome: Any,
                       key: Any, place: Any) -> int:  # fmt: skip
         """Add a leaf below an outcome that is evaluated but not stored."""
-        i = add_leaf(flight, settings, v, np.int64(NO_NODE), (place & (BESIDE - 1)) + 1, state)
+        i = add_leaf(flight, settings, v, np.int64(NO_NODE), place + 1, state)
         apply_outcome(flight.states[i], outcome)
         return draw_until_decision(flight.states[i], key, place + 1, scratch, settings)
+
+    @not_inlined
+    def expand_all_outcomes(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, n: Any,
+                            key: Any, depth: Any) -> int:  # fmt: skip
+        """Add a leaf for every outcome of a chance node, weighted by its probability."""
+        step_on(tree, flight, v, n, NO_EDGE)
+        first = np.int64(tree.nodes[n].first_edge)
+        for slot in range(tree.nodes[n].num_edges):
+            edge = tree.edges[first + slot]
+            child = listed_child(tree, n, first + slot, settings)
+            if child == NO_NODE:
+                return NO_ROOM
+            i = add_leaf(flight, settings, v, child, depth + 1, tree.states[child])
+            flight.leaves[i].weight = edge.prior
+            flight.leaves[i].outcome_slot = slot
+            edge.in_flight += 1
+            if tree.nodes[child].kind == CHANCE and settings.at_chance == TRUST_NONE:
+                # The child is valued by a state drawn below it.
+                flight.leaves[i].is_node_state = 0
+                place = depth + 1 + (slot + 1) * np.int64(BESIDE)
+                status = draw_until_decision(flight.states[i], key, place, scratch, settings)
+                if status != AT_LEAF:
+                    return status
+        flight.visits[v].expanding = n
+        return AT_LEAF
+
+    return add_transient, expand_all_outcomes
+
+
+def make_sample_more(kernels: Kernels, stored_child: Callable[..., Any]) -> Callable[..., Any]:
+    """Make ``sample_more_outcomes`` of one game.
+
+    ``stored_child(tree, n, outcome, after)`` returns the child after an outcome, whose state is ``after``, or NO_NODE.
+    """
+    kind_of = kernels.kind
+    apply_outcome = kernels.apply_outcome
+    draw = make_draw(kernels)
+    draw_until_decision = make_draw_until_decision(kernels)
 
     @not_inlined
     def sample_more_outcomes(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, n: Any,
@@ -263,35 +290,19 @@ def make_outcome_leaves(kernels: Kernels, children: Children) -> OutcomeLeaves:
 
     def ends_below(tree: Tree, settings: LoopSettings, n: Any, outcome: Any, after: Any, depth: Any, room: Any) -> Any:
         """Return whether a visit that draws this outcome ends right below it, at the state ``after``."""
-        child = stored_child(tree, n, outcome, after, settings)
+        child = stored_child(tree, n, outcome, after)
         if child != NO_NODE:
             return tree.nodes[child].pending == 0 and stops_at(tree, settings, child, depth)
         return not room or settings.at_chance != TRUST_NONE or kind_of(after) != CHANCE
 
-    @not_inlined
-    def expand_all_outcomes(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, n: Any,
-                            key: Any, depth: Any) -> int:  # fmt: skip
-        """Add a leaf for every outcome of a chance node, weighted by its probability."""
-        step_on(tree, flight, v, n, NO_EDGE)
-        first = np.int64(tree.nodes[n].first_edge)
-        for slot in range(tree.nodes[n].num_edges):
-            edge = tree.edges[first + slot]
-            child = listed_child(tree, n, first + slot, settings)
-            if child == NO_NODE:
-                return NO_ROOM
-            i = add_leaf(flight, settings, v, child, depth + 1, tree.states[child])
-            flight.leaves[i].weight = edge.prior
-            flight.leaves[i].outcome_slot = slot
-            edge.in_flight += 1
-            if tree.nodes[child].kind == CHANCE and settings.at_chance == TRUST_NONE:
-                # The child is valued by a state drawn below it.
-                flight.leaves[i].is_node_state = 0
-                place = depth + 1 + (slot + 1) * np.int64(BESIDE)
-                status = draw_until_decision(flight.states[i], key, place, scratch, settings)
-                if status != AT_LEAF:
-                    return status
-        flight.visits[v].expanding = n
-        return AT_LEAF
+    return sample_more_outcomes
+
+
+def make_draw_until_decision(kernels: Kernels) -> Callable[..., Any]:
+    """Make ``draw_until_decision`` of one game."""
+    kind_of = kernels.kind
+    apply_outcome = kernels.apply_outcome
+    draw = make_draw(kernels)
 
     @not_inlined
     def draw_until_decision(state: Any, key: Any, place: Any, scratch: Scratch, settings: LoopSettings) -> int:
@@ -308,4 +319,4 @@ def make_outcome_leaves(kernels: Kernels, children: Children) -> OutcomeLeaves:
             place += 1
         return AT_LEAF
 
-    return OutcomeLeaves(add_transient, sample_more_outcomes, expand_all_outcomes)
+    return draw_until_decision

@@ -83,7 +83,9 @@ class CompiledGroup:
         self.game, self.config = game, config
         self.chance = chance_of(config, game, evaluator)
         self.closed = self.chance.loop == "closed"
-        self._advance = loop_of(game, "", lambda kernels: make_loop(kernels, sizes_of(game)))
+        open_loop = not self.closed
+        name = "open_loop" if open_loop else ""
+        self._advance = loop_of(game, name, lambda kernels: make_loop(kernels, sizes_of(game), open_loop))
         self._settings = loop_settings(game, evaluator, config, self.chance)
         info = game.info
         dtype = kernel_dtype(info.state_dtype)

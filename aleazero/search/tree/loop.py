@@ -3,6 +3,7 @@
 1. ``advance`` handles each tree of a group that may continue: ``start_tree`` at first, then ``grow_tree``.
 2. ``grow_tree`` checks why the tree must stop. If it need not, it starts visits until no more may wait.
 3. ``descend`` goes from the root to a leaf: ``select`` at decisions, ``pick_outcome`` or ``draw`` at chance nodes.
+   In open loop it is that of ``open_loop.py``.
 4. ``start_visit`` fills in known values, requests evaluations of the other leaves, and lets the visit wait.
 5. ``evaluate_inside`` values waiting leaves, or the caller of ``advance`` does so between two calls.
 6. ``absorb`` ends the waiting visits in order: ``store_evaluation``, ``expand`` and ``finish_visit``, which backs up.
@@ -89,26 +90,30 @@ from aleazero.search.tree.arrays import (
     tree_at,
 )
 from aleazero.search.tree.backup import backup_expectation, backup_sample, count_outcome, learn_range, release
-from aleazero.search.tree.chance import make_listing, make_outcome_leaves, may_store
+from aleazero.search.tree.chance import make_listing, make_outcome_leaves, make_sample_more, may_store
 from aleazero.search.tree.nodes import (
     add_leaf,
     are_actions_valid,
+    edge_reserve,
+    find_child,
     is_stored,
     make_children,
     new_edge,
     new_node,
-    root_outcome_counter,
+    samples_more,
+    start_path,
     step_on,
     stops_at,
     take_edges,
 )
+from aleazero.search.tree.open_loop import make_open_descend
 from aleazero.search.tree.prefetch import prefetch_next
-from aleazero.search.tree.select import find_slots, forget_slots, select, select_open
+from aleazero.search.tree.select import select
 
 
-def make_loop(kernels: Kernels, sizes: Sizes) -> Callable[..., int]:
+def make_loop(kernels: Kernels, sizes: Sizes, open_loop: bool) -> Callable[..., int]:
     """Make the loop of one game, ``advance``."""
-    descend = make_descend(kernels)
+    descend = make_open_descend(kernels) if open_loop else make_descend(kernels)
     start_tree, start_visit = make_start(kernels)
     evaluate_inside = make_evaluate_inside(kernels)
     absorb = make_absorb(kernels)
@@ -229,54 +234,29 @@ def is_budget_spent(tree: Tree, settings: LoopSettings) -> Any:
     return spent or tree.counters[OUT_OF_BUDGET] == 1
 
 
-def edge_reserve(tree: Tree, scratch: Scratch, settings: LoopSettings) -> Any:
-    """Return the edges that must stay free, so that every leaf in flight and of one more visit can be expanded."""
-    return (tree.counters[LEAVES] + settings.largest_visit) * len(scratch.slot_of)
-
-
 # -- descend -----------------------------------------------------------------------------------------------------------
 
 
 def make_descend(kernels: Kernels) -> Callable[..., int]:
-    """Make ``descend(tree, flight, scratch, settings, v) -> status`` of one game."""
-    legal = kernels.legal
-    apply = kernels.apply
-    apply_outcome = kernels.apply_outcome
+    """Make ``descend(tree, flight, scratch, settings, v) -> status`` of one game. ``open_loop.py`` has another one."""
     draw = make_draw(kernels)
     make_list, pick_outcome = make_listing(kernels)
-    children = make_children(kernels)
-    action_child, listed_child, outcome_child, open_child, _ = children
-    add_transient, sample_more_outcomes, expand_all_outcomes = make_outcome_leaves(kernels, children)
+    action_child, listed_child, outcome_child = make_children(kernels)
+    add_transient, expand_all_outcomes = make_outcome_leaves(kernels, listed_child)
 
     def descend(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any) -> Any:
         """Go from the root to a leaf, or to several below one chance node. Path and leaves are those of visit v.
 
         Returns AT_LEAF, COLLISION, NO_ROOM, GROW_EDGES or an error. The caller releases a visit that did not end well.
         """
-        key = extend_key_bits(tree.stream_keys[DESCENT_KEY], np.uint64(tree.counters[STARTED]))
-        visit = flight.visits[v]
-        visit.simulation = np.uint64(tree.counters[STARTED])
-        visit.length = 0
-        visit.first_leaf = tree.counters[LEAVES]
-        visit.num_leaves = 0
-        visit.divisor = 1.0
-        visit.expanding = NO_NODE
-        visit.blocked = 0
-        walk = scratch.walk  # (s,) open loop: the state of this descent, which nodes do not determine
-        if settings.open_loop:
-            for i in range(len(walk)):
-                walk[i] = tree.states[0, i]
+        key = start_path(tree, flight, v)
         reserve = edge_reserve(tree, scratch, settings)
+        more = samples_more(tree, settings)
         n = np.int64(0)
         depth = np.int64(0)
         chance_run = 0
-        # A descent that collided is repeated with the same draws. Because these led to a leaf in flight, outcomes
-        # drawn in addition would have another distribution.
-        samples_more = settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
         above = np.int64(NO_NODE)  # the chance node just passed
         room = True  # whether it could store another outcome then
-        label = np.int64(-1)  # open loop: the action or outcome taken
-        child = np.int64(NO_NODE)
         while True:
             node = tree.nodes[n]
             if node.pending:
@@ -286,18 +266,9 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
             if node.kind == DECISION:
                 chance_run = 0
                 above = np.int64(NO_NODE)
-                if settings.open_loop:
-                    slot = np.int64(select_legal(tree, scratch, settings, n, reserve))
-                    if slot < 0:
-                        return slot
-                else:
-                    slot = np.int64(select(tree, settings, n))
+                slot = np.int64(select(tree, settings, n))
                 step_on(tree, flight, v, n, slot)
-                if settings.open_loop:
-                    label = np.int64(tree.edges[node.first_edge + slot].action)
-                    apply(walk, label)
-                else:
-                    child = action_child(tree, n, node.first_edge + slot, settings)
+                child = action_child(tree, n, node.first_edge + slot, settings)
             else:
                 chance_run += 1
                 if chance_run > MAX_CHANCE_RUN:
@@ -310,10 +281,6 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                     first = tree.edges[node.first_edge]
                     if first.visits + first.in_flight == 0:  # all outcomes get their first visit together
                         return expand_all_outcomes(tree, flight, scratch, settings, v, n, key, depth)
-                state = walk if settings.open_loop else tree.states[n]
-                if settings.open_loop and settings.samples_per_visit > 1:
-                    for i in range(len(walk)):
-                        scratch.before[i] = walk[i]
                 u = unit_at(key, depth)
                 slot = np.int64(NO_EDGE)
                 if settings.lists_outcomes:
@@ -322,65 +289,41 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
                         return slot
                     outcome = np.int64(tree.edges[node.first_edge + slot].action)
                 else:
-                    outcome = np.int64(draw(state, u, scratch))
+                    outcome = np.int64(draw(tree.states[n], u, scratch))
                     if outcome < 0:
                         return outcome
                 step_on(tree, flight, v, n, slot)
-                room = samples_more and may_store(tree, settings, n)
-                if settings.open_loop:
-                    if n == 0:
-                        counter = root_outcome_counter(tree, outcome, settings)
-                        if counter == NO_NODE:
-                            return NO_ROOM
-                        step_on(tree, flight, v, counter, np.int64(NO_EDGE))
-                    apply_outcome(walk, outcome)
-                    label = outcome
-                else:
-                    if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
-                        visit.blocked = 1
-                        status = add_transient(flight, scratch, settings, v, state, outcome, key, depth)
-                        if status == AT_LEAF and samples_more:
-                            status = sample_more_outcomes(
-                                tree, flight, scratch, settings, v, n, state, key, depth, False
-                            )
+                room = more and may_store(tree, settings, n)
+                if settings.widening and not is_stored(tree, n, slot, outcome) and not may_store(tree, settings, n):
+                    flight.visits[v].blocked = 1
+                    status = add_transient(flight, scratch, settings, v, tree.states[n], outcome, key, depth)
+                    if status != AT_LEAF:
                         return status
-                    if settings.lists_outcomes:
-                        child = listed_child(tree, n, node.first_edge + slot, settings)
-                    else:
-                        child = outcome_child(tree, n, outcome, settings)
+                    above, room, n = n, False, np.int64(NO_NODE)
+                    depth += 1
+                    break
+                if settings.lists_outcomes:
+                    child = listed_child(tree, n, node.first_edge + slot, settings)
+                else:
+                    child = outcome_child(tree, n, outcome, settings)
                 above = n
-            if settings.open_loop:
-                child = open_child(tree, n, slot, label, walk, settings)
             if child == NO_NODE:
                 return NO_ROOM
             n = child
             depth += 1
-        add_leaf(flight, settings, v, n, depth, walk if settings.open_loop else tree.states[n])
-        if above != NO_NODE and samples_more:
-            start = scratch.before if settings.open_loop else tree.states[above]
-            return sample_more_outcomes(tree, flight, scratch, settings, v, above, start, key, depth - 1, room)
+        if n != NO_NODE:
+            add_leaf(flight, settings, v, n, depth, tree.states[n])
+        if above != NO_NODE and more:
+            state = tree.states[above]
+            return sample_more_outcomes(tree, flight, scratch, settings, v, above, state, key, depth - 1, room)
         return AT_LEAF
 
-    def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, reserve: Any) -> Any:
-        """Open loop: select among the actions that are legal in the state of this descent; a slot or a status."""
-        num_legal = root_actions(tree, scratch) if n == 0 else legal(scratch.walk, scratch.actions)
-        if not are_actions_valid(scratch, num_legal):
-            return np.int64(BROKEN_RULES)
-        if not find_slots(tree, scratch, n, num_legal, reserve):
-            return np.int64(GROW_EDGES)
-        slot = np.int64(select_open(tree, scratch, settings, n, num_legal))
-        forget_slots(tree, scratch, n)
-        return slot
+    def stored_child(tree: Tree, n: Any, outcome: Any, after: Any) -> Any:
+        """Return the child after an outcome of a chance node, or NO_NODE."""
+        return find_child(tree, n, outcome)
 
+    sample_more_outcomes = make_sample_more(kernels, stored_child)
     return descend
-
-
-def root_actions(tree: Tree, scratch: Scratch) -> Any:
-    """Write the root's actions from its edges: its state is always the same, and actions may be excluded there."""
-    root = tree.nodes[0]
-    for slot in range(root.num_edges):
-        scratch.actions[slot] = tree.edges[root.first_edge + slot].action
-    return np.int64(root.num_edges)
 
 
 # -- start a tree, start a visit ---------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """Nodes of a tree: new nodes and edges, the child of an action or an outcome, and the trace that a descent leaves.
 
 In closed loop a node is one state, and its child is found by the edge, or by the outcome if the node has no list of
-outcomes. In open loop a node is all states with the same history of actions, kind and player to move: a child is found
-by the action (or by chance), kind and mover of the state that the descent has reached.
+outcomes. ``open_loop.py`` has the children of open loop.
 """
 
 from __future__ import annotations
@@ -15,17 +14,20 @@ import numpy as np
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.games.kernel import Kernels
 from aleazero.native.compile import not_inlined
+from aleazero.native.random import extend_key_bits
 from aleazero.search.status import TRUST_EXACT, TRUST_NONE
 from aleazero.search.tree.arrays import (
     BROKEN,
-    COUNTER,
+    DESCENT_KEY,
     EDGES,
     EMPTY,
     FIRST_TABLE,
+    LEAVES,
     NO_EDGE,
     NO_NODE,
     NODES,
-    OUTCOME_COUNTERS,
+    RETRIED,
+    STARTED,
     TABLE_ENTRIES,
     UNEXPANDED,
     InFlight,
@@ -35,6 +37,28 @@ from aleazero.search.tree.arrays import (
 )
 
 # -- a descent at a node -----------------------------------------------------------------------------------------------
+
+
+def start_path(tree: Tree, flight: InFlight, v: Any) -> Any:
+    """Start the path of visit v at the root, without leaves; return the key of its random stream."""
+    visit = flight.visits[v]
+    visit.simulation = np.uint64(tree.counters[STARTED])
+    visit.length = 0
+    visit.first_leaf = tree.counters[LEAVES]
+    visit.num_leaves = 0
+    visit.divisor = 1.0
+    visit.expanding = NO_NODE
+    visit.blocked = 0
+    return extend_key_bits(tree.stream_keys[DESCENT_KEY], visit.simulation)
+
+
+def samples_more(tree: Tree, settings: LoopSettings) -> Any:
+    """Return whether a visit draws further outcomes at the last chance node above its leaf.
+
+    A descent that collided is repeated with the same draws. Because these led to a leaf in flight, outcomes drawn in
+    addition would have another distribution.
+    """
+    return settings.samples_per_visit > 1 and tree.counters[RETRIED] != tree.counters[STARTED] + 1
 
 
 def stops_at(tree: Tree, settings: LoopSettings, n: Any, depth: Any) -> Any:
@@ -131,6 +155,11 @@ def new_edge(tree: Tree, e: Any, action: Any, prior: Any) -> None:
     edge.in_flight = 0
 
 
+def edge_reserve(tree: Tree, scratch: Scratch, settings: LoopSettings) -> Any:
+    """Return the edges that must stay free, so that every leaf in flight and of one more visit can be expanded."""
+    return (tree.counters[LEAVES] + settings.largest_visit) * len(scratch.slot_of)
+
+
 def are_actions_valid(scratch: Scratch, count: Any) -> bool:
     """Return whether the rules listed at least one legal action, not too many, and only actions that exist."""
     if count < 1 or count > len(scratch.slot_of):
@@ -145,24 +174,20 @@ def are_actions_valid(scratch: Scratch, count: Any) -> bool:
 
 
 class Children(NamedTuple):
-    """Functions of one game that find a child or make it. Those that make it return NO_NODE if there is no room."""
+    """Functions of one game that find a child or make it (closed loop). They return NO_NODE if there is no room."""
 
-    after_action: Callable[..., Any]
-    after_listed: Callable[..., Any]
-    after_outcome: Callable[..., Any]
-    in_open_loop: Callable[..., Any]
-    find_stored: Callable[..., Any]
+    action_child: Callable[..., Any]
+    listed_child: Callable[..., Any]
+    outcome_child: Callable[..., Any]
 
 
 def make_children(kernels: Kernels) -> Children:
     """Make the functions of one game."""
-    kind_of = kernels.kind
-    to_play = kernels.to_play
     child_by_action = make_closed_child(kernels, kernels.apply)
     child_by_outcome = make_closed_child(kernels, kernels.apply_outcome)
 
     def action_child(tree: Tree, n: Any, e: Any, settings: LoopSettings) -> Any:
-        """Closed loop: return the child after an edge of a decision."""
+        """Return the child after an edge of a decision."""
         edge = tree.edges[e]
         child = np.int64(edge.child)
         if child == NO_NODE:
@@ -172,7 +197,7 @@ def make_children(kernels: Kernels) -> Children:
         return child
 
     def listed_child(tree: Tree, n: Any, e: Any, settings: LoopSettings) -> Any:
-        """Closed loop: return the child after an edge of a chance node with a list of outcomes."""
+        """Return the child after an edge of a chance node with a list of outcomes."""
         edge = tree.edges[e]
         child = np.int64(edge.child)
         if child == NO_NODE:
@@ -183,7 +208,7 @@ def make_children(kernels: Kernels) -> Children:
         return child
 
     def outcome_child(tree: Tree, n: Any, outcome: Any, settings: LoopSettings) -> Any:
-        """Closed loop: return the child after an outcome of a chance node without a list."""
+        """Return the child after an outcome of a chance node without a list."""
         child = find_child(tree, n, outcome)
         if child == NO_NODE:
             child = child_by_outcome(tree, n, outcome, settings)
@@ -191,43 +216,7 @@ def make_children(kernels: Kernels) -> Children:
                 add_child(tree, n, outcome, child)
         return child
 
-    def open_key(code: Any, state: Any) -> Any:
-        """Return the key that all states of this kind and mover share after an action (or after chance)."""
-        kind = kind_of(state)
-        return code * 64 + (2 + np.int64(to_play(state)) if kind == DECISION else (0 if kind == CHANCE else 1))
-
-    def open_child(tree: Tree, n: Any, slot: Any, label: Any, state: Any, settings: LoopSettings) -> Any:
-        """Open loop: return the child that all states like ``state`` share after an action, or after chance (NO_EDGE).
-
-        The child of the last visit is tried before the table, because it is the right one most of the time.
-        """
-        node = tree.nodes[n]
-        after_chance = slot == NO_EDGE
-        key = open_key(np.int64(0) if after_chance else 1 + label, state)
-        last = np.int64(node.last_child if after_chance else tree.edges[node.first_edge + slot].child)
-        if last != NO_NODE and tree.nodes[last].key == key:
-            return last
-        child = find_child(tree, n, key)
-        if child == NO_NODE:
-            child = new_node(tree, label, settings.max_nodes)
-            if child == NO_NODE:
-                return child
-            for i in range(tree.states.shape[1]):
-                tree.states[child, i] = state[i]
-            kind = kind_of(state)
-            set_kind(tree, child, kind, np.int64(to_play(state)) if kind == DECISION else np.int64(-1))
-            add_child(tree, n, key, child)
-        if after_chance:
-            node.last_child = child
-        else:
-            tree.edges[node.first_edge + slot].child = child
-        return child
-
-    def stored_child(tree: Tree, n: Any, outcome: Any, after: Any, settings: LoopSettings) -> Any:
-        """Return the child after an outcome of a chance node without a list, whose state is ``after``, or NO_NODE."""
-        return find_child(tree, n, open_key(np.int64(0), after) if settings.open_loop else outcome)
-
-    return Children(action_child, listed_child, outcome_child, open_child, stored_child)
+    return Children(action_child, listed_child, outcome_child)
 
 
 def make_closed_child(kernels: Kernels, apply: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,26 +249,8 @@ def set_kind(tree: Tree, n: Any, kind: Any, mover: Any) -> None:
     node.mover = mover
 
 
-@not_inlined
-def root_outcome_counter(tree: Tree, outcome: Any, settings: LoopSettings) -> Any:
-    """Open loop: return the node that counts an outcome of a chance root, or NO_NODE if there is no room.
-
-    Outcomes share their statistics in open loop. At the root they are counted one by one, for the result.
-    """
-    key = -1 - outcome  # all other keys are at least 0
-    n = find_child(tree, np.int64(0), key)
-    if n == NO_NODE:
-        n = new_node(tree, outcome, settings.max_nodes)
-        if n != NO_NODE:
-            tree.nodes[n].kind = COUNTER
-            tree.nodes[n].mover = -1
-            add_child(tree, np.int64(0), key, n)
-            tree.counters[OUTCOME_COUNTERS] += 1
-    return n
-
-
 def is_stored(tree: Tree, n: Any, slot: Any, outcome: Any) -> Any:
-    """Closed loop: return whether an outcome of a chance node has a child."""
+    """Return whether an outcome of a chance node has a child."""
     if slot != NO_EDGE:
         return tree.edges[tree.nodes[n].first_edge + slot].child != NO_NODE
     return find_child(tree, n, outcome) != NO_NODE

@@ -1,0 +1,269 @@
+"""Open loop: the descent of a search whose nodes are histories of actions, not states.
+
+A node stands for all states with the same history of actions, kind and player to move. A descent therefore carries a
+state of its own, in which legal actions are listed at every decision. A child is found by the action (or by chance),
+kind and mover of the state that the descent has reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aleazero.games.base import CHANCE, DECISION
+from aleazero.games.kernel import Kernels
+from aleazero.native.compile import not_inlined
+from aleazero.native.random import unit_at
+from aleazero.search.outcomes import make_draw
+from aleazero.search.status import AT_LEAF, BROKEN_RULES, COLLISION, ENDLESS_CHANCE, GROW_EDGES, MAX_CHANCE_RUN, NO_ROOM
+from aleazero.search.tree.arrays import (
+    COUNTER,
+    NO_EDGE,
+    NO_NODE,
+    OUTCOME_COUNTERS,
+    InFlight,
+    LoopSettings,
+    Scratch,
+    Tree,
+)
+from aleazero.search.tree.chance import make_sample_more
+from aleazero.search.tree.nodes import (
+    add_child,
+    add_leaf,
+    are_actions_valid,
+    edge_reserve,
+    find_child,
+    new_edge,
+    new_node,
+    samples_more,
+    set_kind,
+    start_path,
+    step_on,
+    stops_at,
+    take_edges,
+)
+from aleazero.search.tree.select import first_play_value, score
+
+
+def make_open_descend(kernels: Kernels) -> Callable[..., int]:
+    """Make ``descend(tree, flight, scratch, settings, v) -> status`` of one game, for open loop."""
+    kind_of = kernels.kind
+    to_play = kernels.to_play
+    legal = kernels.legal
+    apply = kernels.apply
+    apply_outcome = kernels.apply_outcome
+    draw = make_draw(kernels)
+
+    def descend(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any) -> Any:
+        """Go from the root to a leaf, or to several below one chance node. Path and leaves are those of visit v.
+
+        Returns AT_LEAF, COLLISION, NO_ROOM, GROW_EDGES or an error. The caller releases a visit that did not end well.
+        """
+        key = start_path(tree, flight, v)
+        state = scratch.walk  # (s,) the state of this descent
+        for i in range(len(state)):
+            state[i] = tree.states[0, i]
+        reserve = edge_reserve(tree, scratch, settings)
+        n = np.int64(0)
+        depth = np.int64(0)
+        chance_run = 0
+        above = np.int64(NO_NODE)  # the chance node just passed
+        while True:
+            node = tree.nodes[n]
+            if node.pending:
+                return COLLISION
+            if stops_at(tree, settings, n, depth):
+                break
+            slot = np.int64(NO_EDGE)
+            if node.kind == DECISION:
+                chance_run = 0
+                above = np.int64(NO_NODE)
+                num_legal = root_actions(tree, scratch) if n == 0 else legal(state, scratch.actions)
+                if not are_actions_valid(scratch, num_legal):
+                    return np.int64(BROKEN_RULES)
+                slot = np.int64(select_legal(tree, scratch, settings, n, num_legal, reserve))
+                if slot < 0:
+                    return slot
+                step_on(tree, flight, v, n, slot)
+                label = np.int64(tree.edges[node.first_edge + slot].action)
+                apply(state, label)
+            else:
+                chance_run += 1
+                if chance_run > MAX_CHANCE_RUN:
+                    return ENDLESS_CHANCE
+                if settings.samples_per_visit > 1:
+                    for i in range(len(state)):
+                        scratch.before[i] = state[i]
+                label = np.int64(draw(state, unit_at(key, depth), scratch))
+                if label < 0:
+                    return label
+                step_on(tree, flight, v, n, slot)
+                if n == 0:
+                    counter = root_outcome_counter(tree, label, settings)
+                    if counter == NO_NODE:
+                        return NO_ROOM
+                    step_on(tree, flight, v, counter, slot)
+                apply_outcome(state, label)
+                above = n
+            n = child_of(tree, n, slot, label, state, settings)
+            if n == NO_NODE:
+                return NO_ROOM
+            depth += 1
+        add_leaf(flight, settings, v, n, depth, state)
+        if above != NO_NODE and samples_more(tree, settings):
+            return sample_more_outcomes(tree, flight, scratch, settings, v, above, scratch.before, key, depth - 1, True)
+        return AT_LEAF
+
+    def child_of(tree: Tree, n: Any, slot: Any, label: Any, state: Any, settings: LoopSettings) -> Any:
+        """Return the child that all states like ``state`` share after an action, or after chance (NO_EDGE).
+
+        The child of the last visit is tried before the table, because it is the right one most of the time.
+        """
+        node = tree.nodes[n]
+        after_chance = slot == NO_EDGE
+        kind = kind_of(state)
+        mover = np.int64(to_play(state)) if kind == DECISION else np.int64(-1)
+        key = child_key(np.int64(0) if after_chance else 1 + label, kind, mover)
+        last = np.int64(node.last_child if after_chance else tree.edges[node.first_edge + slot].child)
+        if last != NO_NODE and tree.nodes[last].key == key:
+            return last
+        child = find_child(tree, n, key)
+        if child == NO_NODE:
+            child = new_node(tree, label, settings.max_nodes)
+            if child == NO_NODE:
+                return child
+            for i in range(len(state)):
+                tree.states[child, i] = state[i]
+            set_kind(tree, child, kind, mover)
+            add_child(tree, n, key, child)
+        if after_chance:
+            node.last_child = child
+        else:
+            tree.edges[node.first_edge + slot].child = child
+        return child
+
+    def stored_child(tree: Tree, n: Any, outcome: Any, after: Any) -> Any:
+        """Return the child of a chance node whose state is ``after``, or NO_NODE."""
+        kind = kind_of(after)
+        mover = np.int64(to_play(after)) if kind == DECISION else np.int64(-1)
+        return find_child(tree, n, child_key(np.int64(0), kind, mover))
+
+    sample_more_outcomes = make_sample_more(kernels, stored_child)
+    return descend
+
+
+def child_key(code: Any, kind: Any, mover: Any) -> Any:
+    """Return the key that all states of this kind and mover share after an action (or after chance)."""
+    return code * 64 + (2 + mover if kind == DECISION else (0 if kind == CHANCE else 1))
+
+
+def root_actions(tree: Tree, scratch: Scratch) -> Any:
+    """Write the root's actions from its edges: its state is always the same, and actions may be excluded there."""
+    root = tree.nodes[0]
+    for slot in range(root.num_edges):
+        scratch.actions[slot] = tree.edges[root.first_edge + slot].action
+    return np.int64(root.num_edges)
+
+
+@not_inlined
+def root_outcome_counter(tree: Tree, outcome: Any, settings: LoopSettings) -> Any:
+    """Return the node that counts an outcome of a chance root, or NO_NODE if there is no room.
+
+    Outcomes share their statistics in open loop. At the root they are counted one by one, for the result.
+    """
+    key = -1 - outcome  # all other keys are at least 0
+    n = find_child(tree, np.int64(0), key)
+    if n == NO_NODE:
+        n = new_node(tree, outcome, settings.max_nodes)
+        if n != NO_NODE:
+            tree.nodes[n].kind = COUNTER
+            tree.nodes[n].mover = -1
+            add_child(tree, np.int64(0), key, n)
+            tree.counters[OUTCOME_COUNTERS] += 1
+    return n
+
+
+# -- select among the actions that are legal now -----------------------------------------------------------------------
+
+
+def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, num_legal: Any, reserve: Any) -> Any:
+    """Return the slot of the best legal action, or GROW_EDGES."""
+    node = tree.nodes[n]
+    in_order = num_legal <= node.num_edges  # whether the first edges are the legal actions: no search for slots then
+    for i in range(num_legal):
+        if not in_order:
+            break
+        in_order = tree.edges[node.first_edge + i].action == scratch.actions[i]
+    if not in_order and not find_slots(tree, scratch, n, num_legal, reserve):
+        return np.int64(GROW_EDGES)
+    tried = 1
+    weight = 0.0
+    untried = False
+    for i in range(num_legal):
+        slot = i if in_order else np.int64(scratch.slot_of[scratch.actions[i]])
+        edge = tree.edges[node.first_edge + slot]
+        tried += edge.visits + edge.in_flight
+        weight += edge.prior
+        untried |= edge.visits == 0
+    first_play = first_play_value(tree, settings, n) if untried else 0.0
+    explore = settings.c * math.sqrt(tried)
+    log_tried = math.log(tried) if settings.uct else 0.0
+    best = np.int64(0) if in_order else np.int64(scratch.slot_of[scratch.actions[0]])
+    best_score = -math.inf
+    for i in range(num_legal):
+        slot = i if in_order else np.int64(scratch.slot_of[scratch.actions[i]])
+        edge = tree.edges[node.first_edge + slot]
+        # Priors are weights here: those of the actions that are legal now are scaled to sum to 1.
+        share = edge.prior / weight if weight > 0.0 else 1.0 / num_legal
+        s = score(tree, settings, edge, node.mover, share, first_play, explore, log_tried)
+        if s > best_score:
+            best_score = s
+            best = slot
+    if not in_order:
+        forget_slots(tree, scratch, n)
+    return best
+
+
+def find_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
+    """Write the slot of every legal action into ``slot_of``, and add edges for new actions.
+
+    Returns False, with nothing changed, if there are no edges left.
+    """
+    node = tree.nodes[n]
+    for slot in range(node.num_edges):
+        scratch.slot_of[tree.edges[node.first_edge + slot].action] = slot
+    missing = 0
+    for i in range(num_legal):
+        if scratch.slot_of[scratch.actions[i]] == NO_EDGE:
+            missing += 1
+    if node.num_edges + missing > node.edge_room:
+        # Edges of a node lie side by side, so all move. Twice the room bounds the copies per edge.
+        room = min(len(scratch.slot_of), 2 * (node.num_edges + missing))
+        moved = take_edges(tree, room, reserve)
+        if moved == NO_EDGE:
+            forget_slots(tree, scratch, n)
+            return False
+        for slot in range(node.num_edges):
+            tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
+            tree.edges[node.first_edge + slot].in_flight = 0
+        for slot in range(max(0, node.num_edges), room):  # sums over all edges in flight include unused ones
+            tree.edges[moved + slot].in_flight = 0
+        node.first_edge = moved
+        node.edge_room = room
+    for i in range(num_legal):
+        action = scratch.actions[i]
+        if scratch.slot_of[action] == NO_EDGE:
+            scratch.slot_of[action] = node.num_edges
+            new_edge(tree, node.first_edge + node.num_edges, action, 1.0)
+            node.num_edges += 1
+    return True
+
+
+def forget_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
+    """Reset ``slot_of`` to NO_EDGE."""
+    node = tree.nodes[n]
+    for slot in range(node.num_edges):
+        scratch.slot_of[tree.edges[node.first_edge + slot].action] = NO_EDGE
