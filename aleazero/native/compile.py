@@ -216,28 +216,33 @@ def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
     return array(array, size), codegen
 
 
-def prefetch(array: Any, i: int, j: int) -> None:
-    """Begin to load the memory of ``array[i, j]`` into the processor's cache; without compilation do nothing."""
+def prefetch(array: Any, index: Any) -> None:
+    """Begin to load the memory of ``array[index]`` into the processor's cache; without compilation do nothing."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _prefetch_compiled(typing_context: Any, array: Any, i: Any, j: Any) -> Any:
-    """Emit LLVM's prefetch, for a read and all levels of the cache. The array has two axes or more."""
+def _prefetch_compiled(typing_context: Any, array: Any, index: Any) -> Any:
+    """Emit LLVM's prefetch, for a read and all levels of the cache. The index is an integer or a tuple of them."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         steps = cgutils.unpack_tuple(builder, view.strides)
         address = builder.ptrtoint(view.data, steps[0].type)
-        for place in (0, 1):
-            index = context.cast(builder, arguments[1 + place], signature.args[1 + place], numba_types.intp)
-            address = builder.add(address, builder.mul(index, steps[place]))
+        kind = signature.args[1]
+        if isinstance(kind, numba_types.BaseTuple):
+            places = list(zip(cgutils.unpack_tuple(builder, arguments[1]), kind, strict=True))
+        else:
+            places = [(arguments[1], kind)]
+        for step, (place, place_kind) in zip(steps, places, strict=False):
+            number = context.cast(builder, place, place_kind, numba_types.intp)
+            address = builder.add(address, builder.mul(number, step))
         pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        function_kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, function_kind, "llvm.prefetch.p0i8")
         builder.call(function, [builder.inttoptr(address, pointer), number(0), number(3), number(1)])
         return context.get_dummy_value()
 
-    return numba_types.none(array, i, j), codegen
+    return numba_types.none(array, index), codegen
 
 
 _SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled, prefetch: _prefetch_compiled}

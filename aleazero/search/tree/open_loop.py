@@ -15,7 +15,7 @@ import numpy as np
 
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.games.kernel import Kernels
-from aleazero.native.compile import not_inlined
+from aleazero.native.compile import not_inlined, prefetch
 from aleazero.native.random import unit_at
 from aleazero.search.outcomes import make_draw
 from aleazero.search.status import AT_LEAF, BROKEN_RULES, COLLISION, ENDLESS_CHANCE, GROW_EDGES, MAX_CHANCE_RUN, NO_ROOM
@@ -208,6 +208,7 @@ def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, n
         tried += edge.visits + edge.in_flight
         weight += edge.prior
         untried |= edge.visits == 0
+        prefetch(tree.nodes, edge.child)
     first_play = first_play_value(tree, settings, n) if untried else 0.0
     explore = settings.c * math.sqrt(tried)
     log_tried = math.log(tried) if settings.uct else 0.0

@@ -33,11 +33,11 @@ def prefetch_next(trees: Tree, flights: InFlight, statuses: Any, first: Any, tur
 def prefetch_visits(counters: Any, flights: InFlight, b: Any) -> None:
     """Prefetch the counters of a tree, and its visits with the beginnings of their paths."""
     for i in range(0, NUM_COUNTERS, _COUNTERS_PER_LINE):
-        prefetch(counters, b, i)
+        prefetch(counters, (b, i))
     for v in range(flights.visits.shape[1]):
-        prefetch(flights.visits, b, v)
-        prefetch(flights.leaves, b, v)
-        prefetch(flights.paths, b, v)
+        prefetch(flights.visits, (b, v))
+        prefetch(flights.leaves, (b, v))
+        prefetch(flights.paths, (b, v))
 
 
 @not_inlined
@@ -48,15 +48,15 @@ def prefetch_nodes(trees: Tree, flights: InFlight, b: Any) -> None:
         visit = flights.visits[b, v]
         for step in range(visit.length):
             n = flights.paths[b, v, step, 0]
-            prefetch(trees.nodes, b, n)
-            prefetch(trees.states, b, n)
+            prefetch(trees.nodes, (b, n))
+            prefetch(trees.states, (b, n))
             if keeps_leaf_values:
-                prefetch(trees.leaf_values, b, n)
+                prefetch(trees.leaf_values, (b, n))
         for leaf in range(visit.first_leaf, visit.first_leaf + visit.num_leaves):
             n = flights.leaves[b, leaf].node
             if n != NO_NODE:
-                prefetch(trees.nodes, b, n)
-                prefetch(trees.states, b, n)
+                prefetch(trees.nodes, (b, n))
+                prefetch(trees.states, (b, n))
 
 
 @not_inlined
@@ -68,7 +68,7 @@ def prefetch_edges(trees: Tree, flights: InFlight, b: Any) -> None:
             if n != 0 or v == 0:
                 node = trees.nodes[b, n]
                 for e in range(node.first_edge, node.first_edge + node.num_edges, _EDGES_PER_LINE):
-                    prefetch(trees.edges, b, e)
+                    prefetch(trees.edges, (b, e))
 
 
 @not_inlined
@@ -81,4 +81,4 @@ def prefetch_children(trees: Tree, flights: InFlight, b: Any) -> None:
                 node = trees.nodes[b, n]
                 for e in range(node.first_edge, node.first_edge + node.num_edges):
                     if trees.edges[b, e].visits > 0 and trees.edges[b, e].child != NO_NODE:
-                        prefetch(trees.nodes, b, trees.edges[b, e].child)
+                        prefetch(trees.nodes, (b, trees.edges[b, e].child))

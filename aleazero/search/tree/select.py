@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from aleazero.native.compile import prefetch
 from aleazero.search.tree.arrays import LoopSettings, Tree
 
 
@@ -21,6 +22,7 @@ def select(tree: Tree, settings: LoopSettings, n: Any) -> Any:
     for e in range(node.first_edge, node.first_edge + node.num_edges):
         tried += tree.edges[e].visits + tree.edges[e].in_flight
         untried |= tree.edges[e].visits == 0
+        prefetch(tree.nodes, tree.edges[e].child)  # one of them is next; an address outside of the array does no harm
     # Computed once per node, and only if an edge needs it.
     first_play = first_play_value(tree, settings, n) if untried else 0.0
     explore = settings.c * math.sqrt(tried)
