@@ -178,8 +178,11 @@ def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:
     if config.chance is not None:
         return config.chance
     if isinstance(evaluator, Uniform | Rollout):
-        return ChanceConfig()
-    return ChanceConfig.preset("stratified" if game.info.lists_outcomes else "progressive")
+        return _DEFAULTS["sampling"]
+    return _DEFAULTS["stratified" if game.info.lists_outcomes else "progressive"]
+
+
+_DEFAULTS = {name: ChanceConfig.preset(name) for name in ("sampling", "stratified", "progressive")}
 
 
 def largest_visit(chance: ChanceConfig, game: Game) -> int:

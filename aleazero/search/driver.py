@@ -34,6 +34,10 @@ CHUNK_SECONDS = 0.05
 """Compiled code runs for about this long at a time, because it notices neither Ctrl-C nor time limits."""
 
 
+FIRST_CHUNK, FIRST_CHUNK_ALONE = 64, 1024
+"""Simulations of the first chunk, for many trees and for one compiled tree without a time limit."""
+
+
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
 """Reasons for which a search ends, by status."""
 
@@ -70,7 +74,8 @@ class GroupDriver:
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
         """Keys of the noise at the roots that get some."""
-        self.chunk = 64
+        alone = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
+        self.chunk = FIRST_CHUNK_ALONE if alone else FIRST_CHUNK
         """Simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:

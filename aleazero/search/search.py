@@ -56,9 +56,9 @@ class Search:
             The result. Ctrl-C ends the search early, with the result so far; a second one raises at once.
         """
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
-        with self._alone(), _interrupts() as interrupted:
+        with self._alone(), Interrupts() as interrupts:
             self._driver.begin(0, request)
-            stopped = self._grow(interrupted)
+            stopped = self._grow(interrupts)
             return self._driver.read(0, stopped)
 
     @contextmanager
@@ -73,37 +73,38 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(self, interrupted: threading.Event) -> str | None:
+    def _grow(self, interrupts: Interrupts) -> str | None:
         """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
         started = time.monotonic()
         self._driver.round()  # the root's evaluation, and a first chunk of simulations if the evaluator is built in
         while not self._driver.ended():
             self._driver.round()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
-            if (late or interrupted.is_set()) and not self._driver.ended():
+            if (late or interrupts.seen) and not self._driver.ended():
                 self._driver.finish_pending()
-                return "interrupted" if interrupted.is_set() else "seconds"
+                return "interrupted" if interrupts.seen else "seconds"
         return None
 
 
-@contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """Turn a first Ctrl-C into a flag that is read between rounds; a second one raises as usual."""
-    flag = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield flag
-        return
+class Interrupts:
+    """Turns a first Ctrl-C into a flag that is read between rounds. A second one raises KeyboardInterrupt."""
 
-    def handler(number: int, frame: Any) -> None:
-        if flag.is_set():
+    def __init__(self) -> None:
+        self.seen = False
+
+    def __enter__(self) -> Interrupts:
+        self._in_main_thread = threading.current_thread() is threading.main_thread()
+        if self._in_main_thread:
+            self._previous = signal.signal(signal.SIGINT, self._handle)
+            if self._previous is signal.SIG_IGN:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._in_main_thread:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _handle(self, number: int, frame: Any) -> None:
+        if self.seen:
             raise KeyboardInterrupt
-        flag.set()
-
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield flag
-        return
-    previous = signal.signal(signal.SIGINT, handler)
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, previous)
+        self.seen = True

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aleazero.games.base import DECISION, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates
-from aleazero.native.compile import kernel_dtype, loop_of
+from aleazero.native.compile import kernel_dtype, loop_of, made_once
 from aleazero.native.random import ROOT_EVALUATION
 from aleazero.search.config import ChanceConfig, SearchConfig, Widening, chance_of, largest_visit
 from aleazero.search.evaluator import (
@@ -123,7 +123,8 @@ class CompiledGroup:
         self.pauses = np.zeros(count, np.int64)
         self.limits = np.zeros(count, np.int64)
         self.trees = [CompiledTree(self, place) for place in range(count)]
-        self.advance()  # no tree continues: the loop is compiled now, not in a search with a time limit
+        # No tree continues yet: the loop is compiled now, not in a search with a time limit.
+        made_once(game, ("compiled", name), self.advance)
 
     def _use(self, arrays: Tree) -> None:
         """Use these arrays. Those that Python reads are kept as plain arrays, because numpy's records are slow."""
