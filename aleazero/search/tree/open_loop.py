@@ -91,6 +91,7 @@ def make_open_descend(kernels: Kernels) -> Callable[..., int]:
                 label = np.int64(tree.edges[node.first_edge + slot].action)
                 apply(state, label)
             else:
+                prefetch(tree.nodes, node.last_child)
                 chance_run += 1
                 if chance_run > MAX_CHANCE_RUN:
                     return ENDLESS_CHANCE
@@ -193,10 +194,8 @@ def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, n
     """Return the slot of the best legal action, or GROW_EDGES."""
     node = tree.nodes[n]
     in_order = num_legal <= node.num_edges  # whether the first edges are the legal actions: no search for slots then
-    for i in range(num_legal):
-        if not in_order:
-            break
-        in_order = tree.edges[node.first_edge + i].action == scratch.actions[i]
+    for i in range(num_legal if in_order else 0):
+        in_order &= tree.edges[node.first_edge + i].action == scratch.actions[i]
     if not in_order and not find_slots(tree, scratch, n, num_legal, reserve):
         return np.int64(GROW_EDGES)
     tried = 1
