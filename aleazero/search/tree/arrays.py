@@ -217,7 +217,7 @@ class Scratch(NamedTuple):
 
     walk: Any  # (s,) state of an open-loop descent or a playout
     actions: Any  # (a + LIST_SLACK,) int64, legal actions
-    slot_of: Any  # (a,) int32, slot of each action; NO_EDGE between uses
+    slots: Any  # (a,) int32, open loop: slot of each legal action
     ids: Any  # (outcomes + LIST_SLACK,) int64, list of outcomes
     probabilities: Any  # (outcomes + LIST_SLACK,) float64
     picks: Any  # (outcomes + LIST_SLACK,) float64, visits by outcome; 0 between uses
@@ -367,7 +367,7 @@ def make_scratch(state_size: int, state_dtype: str, actions: int, outcomes: int,
     return Scratch(
         walk=np.zeros(state_size, state_dtype),
         actions=np.zeros(actions + LIST_SLACK, np.int64),
-        slot_of=np.full(actions, NO_EDGE, np.int32),
+        slots=np.zeros(actions, np.int32),
         ids=np.zeros(outcomes + LIST_SLACK, np.int64),
         probabilities=np.zeros(outcomes + LIST_SLACK),
         picks=np.zeros(outcomes + LIST_SLACK),
@@ -477,7 +477,7 @@ def size_scratch(scratch: Scratch, sizes: Sizes) -> Scratch:
     return Scratch(
         sized(scratch.walk, sizes.state),
         sized(scratch.actions, sizes.actions + LIST_SLACK),
-        sized(scratch.slot_of, sizes.actions),
+        sized(scratch.slots, sizes.actions),
         scratch.ids,
         scratch.probabilities,
         scratch.picks,

@@ -138,7 +138,7 @@ def make_loop(kernels: Kernels, sizes: Sizes, open_loop: bool) -> Callable[..., 
             if status == TO_START:
                 if settings.evaluator == EXTERNAL and batch.used[0] >= len(batch.owners):
                     continue
-                if len(scratch.slot_of) > len(tree.edges):  # the root's evaluation may need an edge for every action
+                if len(scratch.slots) > len(tree.edges):  # the root's evaluation may need an edge for every action
                     return GROW_EDGES
                 start_tree(tree, flight, batch, scratch, settings)
                 if tree.nodes[0].kind == TERMINAL:

@@ -157,15 +157,15 @@ def new_edge(tree: Tree, e: Any, action: Any, prior: Any) -> None:
 
 def edge_reserve(tree: Tree, scratch: Scratch, settings: LoopSettings) -> Any:
     """Return the edges that must stay free, so that every leaf in flight and of one more visit can be expanded."""
-    return (tree.counters[LEAVES] + settings.largest_visit) * len(scratch.slot_of)
+    return (tree.counters[LEAVES] + settings.largest_visit) * len(scratch.slots)
 
 
 def are_actions_valid(scratch: Scratch, count: Any) -> bool:
     """Return whether the rules listed at least one legal action, not too many, and only actions that exist."""
-    if count < 1 or count > len(scratch.slot_of):
+    if count < 1 or count > len(scratch.slots):
         return False
     for i in range(count):  # noqa: SIM110 -- numba compiles no generators
-        if scratch.actions[i] < 0 or scratch.actions[i] >= len(scratch.slot_of):
+        if scratch.actions[i] < 0 or scratch.actions[i] >= len(scratch.slots):
             return False
     return True
 

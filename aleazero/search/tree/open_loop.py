@@ -193,17 +193,13 @@ def root_outcome_counter(tree: Tree, outcome: Any, settings: LoopSettings) -> An
 def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, num_legal: Any, reserve: Any) -> Any:
     """Return the slot of the best legal action, or GROW_EDGES."""
     node = tree.nodes[n]
-    in_order = num_legal <= node.num_edges  # whether the first edges are the legal actions: no search for slots then
-    for i in range(num_legal if in_order else 0):
-        in_order &= tree.edges[node.first_edge + i].action == scratch.actions[i]
-    if not in_order and not find_slots(tree, scratch, n, num_legal, reserve):
+    if not find_slots(tree, scratch, n, num_legal) and not add_actions(tree, scratch, n, num_legal, reserve):
         return np.int64(GROW_EDGES)
     tried = 1
     weight = 0.0
     untried = False
     for i in range(num_legal):
-        slot = i if in_order else np.int64(scratch.slot_of[scratch.actions[i]])
-        edge = tree.edges[node.first_edge + slot]
+        edge = tree.edges[node.first_edge + scratch.slots[i]]
         tried += edge.visits + edge.in_flight
         weight += edge.prior
         untried |= edge.visits == 0
@@ -211,40 +207,51 @@ def select_legal(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, n
     first_play = first_play_value(tree, settings, n) if untried else 0.0
     explore = settings.c * math.sqrt(tried)
     log_tried = math.log(tried) if settings.uct else 0.0
-    best = np.int64(0) if in_order else np.int64(scratch.slot_of[scratch.actions[0]])
+    best = np.int64(scratch.slots[0])
     best_score = -math.inf
     for i in range(num_legal):
-        slot = i if in_order else np.int64(scratch.slot_of[scratch.actions[i]])
-        edge = tree.edges[node.first_edge + slot]
+        edge = tree.edges[node.first_edge + scratch.slots[i]]
         # Priors are weights here: those of the actions that are legal now are scaled to sum to 1.
         share = edge.prior / weight if weight > 0.0 else 1.0 / num_legal
         s = score(tree, settings, edge, node.mover, share, first_play, explore, log_tried)
         if s > best_score:
             best_score = s
-            best = slot
-    if not in_order:
-        forget_slots(tree, scratch, n)
+            best = np.int64(scratch.slots[i])
     return best
 
 
-def find_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
-    """Write the slot of every legal action into ``slot_of``, and add edges for new actions.
+def find_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any) -> Any:
+    """Write the slot of every legal action into ``slots``, NO_EDGE for new actions; return whether there are none."""
+    node = tree.nodes[n]
+    found = True
+    slot = 0  # most edges have the order of the legal actions, so the search for each goes on where the last one ended
+    for i in range(num_legal):
+        action = scratch.actions[i]
+        scratch.slots[i] = NO_EDGE
+        for _ in range(node.num_edges):
+            slot = slot if slot < node.num_edges else 0
+            slot += 1
+            if tree.edges[node.first_edge + slot - 1].action == action:
+                scratch.slots[i] = slot - 1
+                break
+        found &= scratch.slots[i] != NO_EDGE
+    return found
+
+
+def add_actions(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: Any) -> bool:
+    """Add edges for the legal actions that have none, and write their slots.
 
     Returns False, with nothing changed, if there are no edges left.
     """
     node = tree.nodes[n]
-    for slot in range(node.num_edges):
-        scratch.slot_of[tree.edges[node.first_edge + slot].action] = slot
     missing = 0
     for i in range(num_legal):
-        if scratch.slot_of[scratch.actions[i]] == NO_EDGE:
-            missing += 1
+        missing += scratch.slots[i] == NO_EDGE
     if node.num_edges + missing > node.edge_room:
         # Edges of a node lie side by side, so all move. Twice the room bounds the copies per edge.
-        room = min(len(scratch.slot_of), 2 * (node.num_edges + missing))
+        room = max(node.num_edges + missing, min(len(scratch.slots), 2 * (node.num_edges + missing)))
         moved = take_edges(tree, room, reserve)
         if moved == NO_EDGE:
-            forget_slots(tree, scratch, n)
             return False
         for slot in range(node.num_edges):
             tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
@@ -254,16 +261,8 @@ def find_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any, reserve: An
         node.first_edge = moved
         node.edge_room = room
     for i in range(num_legal):
-        action = scratch.actions[i]
-        if scratch.slot_of[action] == NO_EDGE:
-            scratch.slot_of[action] = node.num_edges
-            new_edge(tree, node.first_edge + node.num_edges, action, 1.0)
+        if scratch.slots[i] == NO_EDGE:
+            scratch.slots[i] = node.num_edges
+            new_edge(tree, node.first_edge + node.num_edges, scratch.actions[i], 1.0)
             node.num_edges += 1
     return True
-
-
-def forget_slots(tree: Tree, scratch: Scratch, n: Any) -> None:
-    """Reset ``slot_of`` to NO_EDGE."""
-    node = tree.nodes[n]
-    for slot in range(node.num_edges):
-        scratch.slot_of[tree.edges[node.first_edge + slot].action] = NO_EDGE
