@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -113,8 +113,10 @@ from aleazero.search.tree.select import select
 
 def make_loop(kernels: Kernels, sizes: Sizes, open_loop: bool) -> Callable[..., int]:
     """Make the loop of one game, ``advance``."""
+    request_evaluation = make_request_evaluation(kernels)
+    start_tree = make_start_tree(kernels, request_evaluation)
     descend = make_open_descend(kernels) if open_loop else make_descend(kernels)
-    start_tree, start_visit = make_start(kernels)
+    start_visit = make_start_visit(kernels, request_evaluation)
     evaluate_inside = make_evaluate_inside(kernels)
     absorb = make_absorb(kernels)
 
@@ -234,6 +236,57 @@ def is_budget_spent(tree: Tree, settings: LoopSettings) -> Any:
     return spent or tree.counters[OUT_OF_BUDGET] == 1
 
 
+# -- start a tree ------------------------------------------------------------------------------------------------------
+
+_ROOT = np.uint64(ROOT_EVALUATION)
+_ZERO, _DESCENT, _ROLLOUT, _TIES = (np.uint64(number) for number in (0, DESCENT, ROLLOUT, TIES))
+
+
+def make_start_tree(kernels: Kernels, request_evaluation: Callable[..., None]) -> Callable[..., None]:
+    """Make ``start_tree(tree, flight, batch, scratch, settings)`` of one game."""
+    kind_of = kernels.kind
+    to_play = kernels.to_play
+
+    @not_inlined
+    def start_tree(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings) -> None:
+        """Start a tree at the state that its first row of ``states`` holds. The root's own evaluation waits first."""
+        place = tree.counters[PLACE]
+        for i in range(len(tree.counters)):
+            tree.counters[i] = 0
+        tree.counters[PLACE] = place
+        seed = tree.stream_keys[SEED]
+        tree.stream_keys[DESCENT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _DESCENT), seed)
+        tree.stream_keys[ROLLOUT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _ROLLOUT), seed)
+        tree.stream_keys[TIES_KEY] = extend_key_bits(extend_key_bits(_ZERO, _TIES), seed)
+        for p in range(len(tree.low)):
+            tree.low[p] = settings.low
+            tree.high[p] = settings.high
+        new_node(tree, np.int64(-1), 1)
+        root = tree.nodes[0]
+        root.kind = kind_of(tree.states[0])
+        root.mover = to_play(tree.states[0]) if root.kind == DECISION else -1
+        if root.kind == TERMINAL or (root.kind == CHANCE and settings.at_chance == TRUST_NONE):
+            return
+        root.pending = 1
+        visit = flight.visits[0]
+        visit.simulation = _ROOT
+        visit.divisor = 1.0
+        visit.length = 0
+        visit.first_leaf = 0
+        visit.num_leaves = 0
+        visit.expanding = NO_NODE
+        visit.blocked = 0
+        i = add_leaf(flight, settings, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
+        if settings.evaluator == EXTERNAL:
+            request_evaluation(tree, flight, batch, scratch, settings, i)
+        tree.counters[IN_FLIGHT] = 1
+        tree.counters[LEAVES] = 1
+        tree.counters[REQUESTED] = 1
+        tree.counters[COLLIDED] = 1  # no visit joins the root's own evaluation
+
+    return start_tree
+
+
 # -- descend -----------------------------------------------------------------------------------------------------------
 
 
@@ -326,62 +379,13 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
     return descend
 
 
-# -- start a tree, start a visit ---------------------------------------------------------------------------------------
-
-_ROOT = np.uint64(ROOT_EVALUATION)
-_ZERO, _DESCENT, _ROLLOUT, _TIES = (np.uint64(number) for number in (0, DESCENT, ROLLOUT, TIES))
+# -- start a visit -----------------------------------------------------------------------------------------------------
 
 
-class Start(NamedTuple):
-    """Functions of one game that start trees and visits."""
-
-    start_tree: Callable[..., None]
-    start_visit: Callable[..., bool]
-
-
-def make_start(kernels: Kernels) -> Start:
-    """Make the functions of one game."""
+def make_start_visit(kernels: Kernels, request_evaluation: Callable[..., None]) -> Callable[..., bool]:
+    """Make ``start_visit(tree, flight, batch, scratch, settings, v) -> whether all values are known`` of one game."""
     kind_of = kernels.kind
-    to_play = kernels.to_play
     returns = kernels.returns
-    write_request = make_write_request(kernels)
-
-    @not_inlined
-    def start_tree(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings) -> None:
-        """Start a tree at the state that its first row of ``states`` holds. The root's own evaluation waits first."""
-        place = tree.counters[PLACE]
-        for i in range(len(tree.counters)):
-            tree.counters[i] = 0
-        tree.counters[PLACE] = place
-        seed = tree.stream_keys[SEED]
-        tree.stream_keys[DESCENT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _DESCENT), seed)
-        tree.stream_keys[ROLLOUT_KEY] = extend_key_bits(extend_key_bits(_ZERO, _ROLLOUT), seed)
-        tree.stream_keys[TIES_KEY] = extend_key_bits(extend_key_bits(_ZERO, _TIES), seed)
-        for p in range(len(tree.low)):
-            tree.low[p] = settings.low
-            tree.high[p] = settings.high
-        new_node(tree, np.int64(-1), 1)
-        root = tree.nodes[0]
-        root.kind = kind_of(tree.states[0])
-        root.mover = to_play(tree.states[0]) if root.kind == DECISION else -1
-        if root.kind == TERMINAL or (root.kind == CHANCE and settings.at_chance == TRUST_NONE):
-            return
-        root.pending = 1
-        visit = flight.visits[0]
-        visit.simulation = _ROOT
-        visit.divisor = 1.0
-        visit.length = 0
-        visit.first_leaf = 0
-        visit.num_leaves = 0
-        visit.expanding = NO_NODE
-        visit.blocked = 0
-        i = add_leaf(flight, settings, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
-        if settings.evaluator == EXTERNAL:
-            request_evaluation(tree, flight, batch, scratch, settings, i)
-        tree.counters[IN_FLIGHT] = 1
-        tree.counters[LEAVES] = 1
-        tree.counters[REQUESTED] = 1
-        tree.counters[COLLIDED] = 1  # no visit joins the root's own evaluation
 
     def start_visit(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings,
                     v: Any) -> bool:  # fmt: skip
@@ -432,19 +436,7 @@ def make_start(kernels: Kernels) -> Start:
                 leaf.known = 1
         return leaf.known == 1
 
-    def request_evaluation(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings,
-                           i: Any) -> None:  # fmt: skip
-        """Add a leaf to the evaluator's batch."""
-        row = batch.used[0]
-        batch.used[0] += 1
-        batch.owners[row] = tree.counters[PLACE]
-        leaf = flight.leaves[i]
-        leaf.row = row
-        state = tree.states[leaf.node] if settings.one_stored_leaf else flight.states[i]
-        if not write_request(state, row, batch, scratch.actions):
-            tree.counters[BROKEN] = 1
-
-    return Start(start_tree, start_visit)
+    return start_visit
 
 
 def set_pending(tree: Tree, flight: InFlight, v: Any, pending: Any) -> None:
@@ -457,12 +449,24 @@ def set_pending(tree: Tree, flight: InFlight, v: Any, pending: Any) -> None:
             tree.nodes[flight.leaves[i].node].pending = pending
 
 
-def make_write_request(kernels: Kernels) -> Callable[..., bool]:
-    """Make ``write_request(state, row, batch, actions) -> whether the rules are valid`` of one game."""
+def make_request_evaluation(kernels: Kernels) -> Callable[..., None]:
+    """Make ``request_evaluation(tree, flight, batch, scratch, settings, i)`` of one game."""
     kind_of = kernels.kind
     legal = kernels.legal
     viewer_of = kernels.viewer
     observe = kernels.observe
+
+    def request_evaluation(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings,
+                           i: Any) -> None:  # fmt: skip
+        """Add a leaf to the evaluator's batch."""
+        row = batch.used[0]
+        batch.used[0] += 1
+        batch.owners[row] = tree.counters[PLACE]
+        leaf = flight.leaves[i]
+        leaf.row = row
+        state = tree.states[leaf.node] if settings.one_stored_leaf else flight.states[i]
+        if not write_request(state, row, batch, scratch.actions):
+            tree.counters[BROKEN] = 1
 
     @not_inlined
     def write_request(state: Any, row: Any, batch: EvalBatch, actions: Any) -> bool:
@@ -486,7 +490,7 @@ def make_write_request(kernels: Kernels) -> Callable[..., bool]:
             batch.masks[row, actions[i]] = True
         return True
 
-    return write_request
+    return request_evaluation
 
 
 # -- evaluate ----------------------------------------------------------------------------------------------------------
