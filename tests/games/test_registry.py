@@ -1,4 +1,4 @@
-"""Finding games: by name, module, class, file, and what is said when there is none."""
+"""Loading games by name, module, class, file and text with parameters; and errors."""
 
 import sys
 
@@ -52,18 +52,18 @@ def clean_registry(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
 
 
-def test_what_ships():
+def test_bundled_games():
     assert game_names() == ["2048", "dice_game", "pig", "tic_tac_toe", "yatzy"]
     for name in game_names():
         assert load_game(name).name == name
 
 
-def test_the_package_exports_the_facade():
+def test_the_package_exports_load_game():
     assert aleazero.load_game("pig", target=30).params == {"target": 30}
     assert aleazero.game_names() == game_names()
 
 
-def test_by_module_and_by_class(clean_registry, folder):
+def test_load_by_module_and_by_class(clean_registry, folder):
     assert repr(load_game(pig, target=10)) == "pig(target=10)"
     found = load_game(str(folder / "once.py"))
     register_game("mine", type(found.new_initial_state().wrapped))
@@ -73,15 +73,15 @@ def test_by_module_and_by_class(clean_registry, folder):
     assert load_game("hog").name == "pig"
 
 
-def test_shipped_names_are_taken_and_non_games_refused(clean_registry):
-    with pytest.raises(GameError, match="belongs to a game that ships"):
+def test_names_of_bundled_games_and_invalid_sources_are_rejected(clean_registry):
+    with pytest.raises(GameError, match="belongs to a bundled game"):
         register_game("pig", pig)
     for source in (sys, int, 3):
         with pytest.raises(ContractError, match="expected a module with describe"):
             register_game("odd", source)
 
 
-def test_by_file(folder):
+def test_load_by_file(folder):
     assert load_game(str(folder / "stop.py")).name == "stop"
     game = load_game(str(folder / "stop.py:stop"), faces=8)
     state = game.new_initial_state()
@@ -92,14 +92,14 @@ def test_by_file(folder):
     assert load_game(str(folder / "both.py:stop")).name == "stop"
 
 
-def test_a_file_leaves_nothing_behind(folder):
+def test_loading_a_file_does_not_change_the_import_system(folder):
     path, modules = list(sys.path), set(sys.modules)
     load_game(str(folder / "stop.py"))
     assert sys.path == path
     assert set(sys.modules) - modules <= {"neighbour"}
 
 
-def test_an_edit_counts_at_once(folder):
+def test_an_edited_file_is_read_again(folder):
     file = folder / "stop.py"
     load_game(str(file))
     file.write_text(KERNEL_FILE.replace('"stop"', '"halt"'))
@@ -116,7 +116,7 @@ def test_an_edit_counts_at_once(folder):
         ("no/such/file.py:X", "no file"),
     ],
 )
-def test_unknown_names_are_answered_with_the_nearest(name, message):
+def test_unknown_names_suggest_the_nearest(name, message):
     with pytest.raises(UnknownGameError, match=message):
         load_game(name)
 
@@ -126,18 +126,18 @@ def test_unknown_names_are_answered_with_the_nearest(name, message):
     [
         ("once.py:Onec", "did you mean Once"),
         ("both.py", "known: Once, stop"),
-        ("nothing.py", "holds no game"),
+        ("nothing.py", "has no game"),
         ("broken.py", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("syntax.py", "SyntaxError"),
     ],
 )
-def test_bad_files_say_what_is_wrong(folder, file, message):
+def test_invalid_files_raise_one_line(folder, file, message):
     with pytest.raises(GameError, match=message) as error:
         load_game(str(folder / file))
     assert "\n" not in str(error.value)
 
 
-def test_unknown_parameters_are_answered_with_the_nearest():
+def test_unknown_parameters_suggest_the_nearest():
     with pytest.raises(GameError, match="no parameter 'tagret', did you mean target"):
         load_game("pig", tagret=20)
 

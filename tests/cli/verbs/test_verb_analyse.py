@@ -220,7 +220,7 @@ def test_a_users_broken_game_is_one_line(run, refused, coin_file, tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("def describe(:\n", encoding="utf-8")
     assert "SyntaxError" in refused("analyse", str(broken))
-    assert "holds no game" in refused("analyse", str(_empty(tmp_path)))
+    assert "has no game" in refused("analyse", str(_empty(tmp_path)))
 
 
 def _empty(folder):
