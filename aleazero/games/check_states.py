@@ -307,7 +307,7 @@ def _clones(checker: Checker, state: State) -> None:
                 require_fit(clone)
         # Their legal actions are not compared here; they are checked when the states are visited.
         if (one.key(), one.kind(), one.returns()) != (other.key(), other.kind(), other.returns()):
-            broken("determinism", state, f"two states after action {action}", "one, because all chance is explicit")
+            broken("determinism", state, f"two states after action {action}", "one: all chance is explicit")
         if state.key() != before[0]:
             broken("clones", state, f"a change after action {action} on its clone", "an unchanged original")
         if bystander.key() != before[0]:

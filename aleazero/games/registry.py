@@ -112,50 +112,48 @@ def parse_game_text(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         GameError: the parameters cannot be read.
     """
-    found = _GAME_TEXT.fullmatch(text)
-    if found is None:
-        raise _unreadable(text)
-    name, arguments = found.groups()
+    name, arguments = _split_arguments(text)
+    keywords = None if name is None else _parse_keywords(arguments)
+    if name is None or keywords is None:
+        raise GameError(f"cannot read the game {text!r}, expected NAME or NAME(KEY=VALUE, ...), e.g. pig(target=50)")
     params: dict[str, Any] = {}
-    for keyword in _parse_keywords(text, arguments) if arguments else ():
-        if keyword.arg is None:
-            raise _unreadable(text)
-        if keyword.arg in params:
-            raise GameError(f"game {text!r}: {keyword.arg} is given twice, expected it only once")
-        params[keyword.arg] = _parse_value(text, keyword)
+    for key, value in keywords:
+        if key in params:
+            raise GameError(f"game {text!r}: {key} is given twice, expected it only once")
+        try:
+            is_word = isinstance(value, ast.Name)
+            params[key] = _BARE_WORDS.get(value.id, value.id) if is_word else ast.literal_eval(value)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            raise GameError(
+                f"game {text!r}: cannot read the value of {key}, expected a number, True, False or a quoted text"
+            ) from None
     return name, params
 
 
-_GAME_TEXT = re.compile(r"(.*?\.py(?::[^()]*)?|[^()]*)(\(.*\))?", re.DOTALL)
+_GAME_TEXT = re.compile(r"(.*?\.py(?::[^():]*)?|[^()]*)(\(.*\))?", re.DOTALL)
 """A file or a name, and the parameters in parentheses. The path of a file may contain parentheses."""
+_LONGEST_TEXT = 10_000
 _BARE_WORDS = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
 
 
-def _parse_keywords(text: str, arguments: str) -> list[ast.keyword]:
+def _split_arguments(text: str) -> tuple[str | None, str]:
+    """Split ``pig(target=50)`` into ``pig`` and ``(target=50)``; the name is None if the text cannot be read."""
+    found = _GAME_TEXT.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
+    return (None, "") if found is None else (found[1], found[2] or "")
+
+
+def _parse_keywords(arguments: str) -> list[tuple[str, Any]] | None:
+    """Return the names and the expressions of ``(target=50)``; None if it is not a list of keyword arguments."""
     try:
         with warnings.catch_warnings():  # Python warns about texts such as '\d' and 1or
             warnings.simplefilter("ignore")
-            call = ast.parse(f"game{arguments}", mode="eval").body
+            call = ast.parse(f"game{arguments or '()'}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _unreadable(text) from None
+        return None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise _unreadable(text)
-    return call.keywords
-
-
-def _parse_value(text: str, keyword: ast.keyword) -> Any:
-    if isinstance(keyword.value, ast.Name):
-        return _BARE_WORDS.get(keyword.value.id, keyword.value.id)
-    try:
-        return ast.literal_eval(keyword.value)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        raise GameError(
-            f"game {text!r}: cannot read the value of {keyword.arg}, expected a number, True, False or a quoted text"
-        ) from None
-
-
-def _unreadable(text: str) -> GameError:
-    return GameError(f"cannot read the game {text!r}, expected NAME or NAME(KEY=VALUE, ...), e.g. pig(target=50)")
+        return None
+    keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+    return keywords if len(keywords) == len(call.keywords) else None
 
 
 def _split_file(name: str) -> tuple[Path | None, str]:
@@ -185,10 +183,9 @@ def load_game_once(name: str, params: Mapping[str, Any]) -> Game:
 
 def title_of(text: str) -> str:
     """Return the text of a game without the path of a file: ``race`` for ``games/race.py``."""
-    found = _GAME_TEXT.fullmatch(text)
-    if found is None:
+    name, arguments = _split_arguments(text)
+    if name is None:
         return text
-    name, arguments = found[1], found[2] or ""
     file, wanted = _split_file(name)
     return (name if file is None else wanted or file.stem) + arguments
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -12,14 +10,12 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import EXACT, Game, State
-from aleazero.games.kit import kit_of
+from aleazero.games.kit import GameKit, kit_of
 from aleazero.oracles.solve import TIE as TIE
 from aleazero.oracles.solve import Solution, evaluate_exactly, solve
 
 MAX_STATES: Final = 1_000_000
 """Maximum number of states of a game that is solved for its oracle."""
-KEPT: Final = 4
-"""Number of games whose oracles are kept in memory."""
 
 
 class Oracle(Protocol):
@@ -83,7 +79,7 @@ def oracle_of(game: Game, *, max_states: int = MAX_STATES) -> Oracle | None:
     """Return the oracle of a game.
 
     The oracle comes from the game's kit. A game without one is solved, if its outcomes are listed, its returns are
-    bounded and its kit has no reference player. Oracles of the last few games are kept in memory.
+    bounded and its kit has no reference player. The oracle is stored with the game object.
 
     Args:
         game: any game.
@@ -108,41 +104,27 @@ def require_oracle(game: Game, *, max_states: int = MAX_STATES) -> Oracle:
     return found
 
 
-@dataclass
-class _Kept:
-    """The oracle of a game, or the reason why it has none with at most ``max_states`` states."""
-
-    oracle: Oracle | None
-    reason: str
-    max_states: int
-
-
-_kept: OrderedDict[Game, _Kept] = OrderedDict()
-
-
 def _find(game: Game, max_states: int) -> Oracle | str:
-    """Return the oracle of a game, or the reason why it has none. Results are kept by game object."""
-    known = _kept.get(game)
-    if known is None or (known.oracle is None and known.max_states < max_states):
-        known = _kept[game] = _find_oracle(game, max_states)
-    _kept.move_to_end(game)
-    while len(_kept) > KEPT:
-        _kept.popitem(last=False)
-    if isinstance(known.oracle, SolvedOracle) and known.oracle.evaluator.num_states > max_states:
-        return f"{game.name}: more than {max_states} states, expected a smaller game or a higher max_states"
-    return known.reason if known.oracle is None else known.oracle
-
-
-def _find_oracle(game: Game, max_states: int) -> _Kept:
+    """Return the oracle of a game, or the reason why it has none. Results are stored with the game object."""
     kit = kit_of(game)
+    found: dict[int | None, Oracle | str] = vars(game).setdefault("_oracles", {})
+    key = max_states if kit.oracle is None else None
+    if key not in found:
+        solved = (known for known in found.values() if isinstance(known, SolvedOracle))
+        fitting = next((known for known in solved if known.evaluator.num_states <= max_states), None)
+        found[key] = fitting or _find_oracle(game, kit, max_states)
+    return found[key]
+
+
+def _find_oracle(game: Game, kit: GameKit, max_states: int) -> Oracle | str:
     if kit.oracle is not None:
-        return _Kept(kit.oracle(), "", max_states)
+        oracle: Oracle = kit.oracle()
+        return oracle
     if kit.reference is not None:
-        reason = f"its exact values are not known; the player {kit.reference!r} is its reference"
-        return _Kept(None, reason, 2**63)
+        return f"its exact values are not known; the player {kit.reference!r} is its reference"
     if not game.info.lists_outcomes or game.info.utility is None:
-        return _Kept(None, "only games with listed outcomes and bounded returns are solved", 2**63)
+        return "only games with listed outcomes and bounded returns are solved"
     try:
-        return _Kept(SolvedOracle(solve(game, max_states=max_states)), "", max_states)
+        return SolvedOracle(solve(game, max_states=max_states))
     except GameError as error:
-        return _Kept(None, str(error), max_states)
+        return str(error)

@@ -95,7 +95,7 @@ def test_agents_of_aleazero_play_in_the_environment():
 
 
 def test_invalid_input_raises_one_line():
-    with pytest.raises(aleazero.ConfigError, match=r"has 2 players, expected 1: PettingZooEnv takes several"):
+    with pytest.raises(aleazero.ConfigError, match=r"has 2 players, expected 1; use PettingZooEnv for several"):
         GymnasiumEnv(aleazero.load_game("pig"))
     with pytest.raises(aleazero.ConfigError, match="game is 'pig', expected a Game"):
         GymnasiumEnv("pig")

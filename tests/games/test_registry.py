@@ -178,7 +178,9 @@ def test_values_in_a_game_text(arguments, params):
 @pytest.mark.parametrize(
     "text",
     ["pig(target=)", "pig(target=50", "pig(50)", "pig(target=50)x", "pig(=50)", "pig(target 50)", "pig)", "pig(**{})",
-     "pig(a=1)(b=2)", "pig(a=1), (b=2)", "pig(a=\0)", f"pig(a={'-' * 100_000}1)", "pig(a=1\nb=2)"],
+     "pig(a=1)(b=2)", "pig(a=1), (b=2)", "pig(a=\0)", f"pig(a={'-' * 9000}1)", "pig(a=1\nb=2)",
+     f"pig(a={'.py(' * 20_000}", f"pig(a={'.py:' * 2000})"],
+    ids=lambda text: text[:16],
 )  # fmt: skip
 def test_a_game_text_that_cannot_be_read_is_one_clear_error(text):
     with pytest.raises(

@@ -223,5 +223,5 @@ def test_a_start_limits_the_solved_states(pig20):
     assert late.num_states < solve(dice).num_states
     with pytest.raises(PositionError, match="was not solved"):
         late.value(dice.state_from_text("14"))
-    with pytest.raises(PositionError, match="the start is of dice_game"):
+    with pytest.raises(PositionError, match="start is a state of dice_game"):
         solve(game, start=state)

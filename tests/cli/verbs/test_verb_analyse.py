@@ -196,7 +196,7 @@ def test_the_tree_is_written(run, tmp_path):
         (("pig", "--selection", "best"), "--selection is 'best', expected"),
         (("pig", "--chance", "opne"), "--chance is 'opne', did you mean open?"),
         (("pig", "--evaluator", "rolout"), "--evaluator is 'rolout', did you mean rollout"),
-        (("pig", "--param", "target=soon"), "target is 'soon', expected a whole number"),
+        (("pig", "--param", "target=soon"), "target is 'soon', expected an integer"),
         (("pig", "--param", "tarqet=20"), "no parameter 'tarqet', did you mean target?"),
         (("pig", "--param", "target"), "--param is 'target', expected KEY=VALUE"),
         (("nowhere/file.py:game",), "no file 'nowhere/file.py'"),
