@@ -67,7 +67,7 @@ def test_an_error_has_the_path_of_its_setting(values: dict[str, Any], field: str
         Complete(outer={"needed": 1, **values})
     expected = "outer" if field is None else f"outer.{field}"
     assert caught.value.field == expected
-    assert str(caught.value).startswith(f"Whole: {expected}")
+    assert str(caught.value).startswith(f"Complete: {expected}")
 
 
 def test_a_missing_setting():

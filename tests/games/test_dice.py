@@ -99,7 +99,7 @@ def test_sampled_histograms_are_fair_and_reproducible():
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda: dice.histogram_of_dice([1, 2, 7]),
         lambda: dice.histogram_of_dice([1] * 6),

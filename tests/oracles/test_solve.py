@@ -203,7 +203,7 @@ def test_too_many_states_and_unknown_states():
     solution = solve(game)
     with pytest.raises(PositionError, match="was not solved"):
         solution.value(game.state_from_text("1-0"))
-    with pytest.raises(PositionError, match="nobody decides"):
+    with pytest.raises(PositionError, match="is not a decision"):
         solution.best_actions(game.state_from_text("0-0 rolling"))
 
 

@@ -126,7 +126,7 @@ def test_only_the_one_player_game_has_values(oracle):
         aleazero.Search(load_game("yatzy"), oracle, SearchConfig(num_simulations=2), backend="plain").run(
             load_game("yatzy").new_initial_state()
         )
-    with pytest.raises(PositionError, match="expected a decision"):
+    with pytest.raises(PositionError, match="is not a decision"):
         decision_of(load_game("yatzy", players=1).new_initial_state())
 
 
