@@ -1,19 +1,19 @@
-"""Every error a user can cause, in one tree.
+"""Every error that a user can cause, in one hierarchy.
 
     AleaZeroError
-    ├── ConfigError          a setting, or two that do not go together
-    ├── GameError            a game that cannot be found, loaded or trusted
-    │   ├── UnknownGameError     no game of that name
-    │   └── ContractError        the rules do not meet the contract
-    ├── PositionError        a position that cannot be read, or where nothing is left to search
-    ├── IllegalActionError   an action or outcome the rules do not allow here
-    ├── EvaluatorError       an evaluator that raised, or gave the wrong shape or not-a-number
-    ├── CheckpointError      a network's file that is damaged, or of another game
-    ├── ReplayError          samples that are missing, damaged, or of another game
-    └── RunError             a run's directory that is damaged, in use, or of another run
+    ├── ConfigError          a setting is invalid, or two settings conflict
+    ├── GameError            a game cannot be found or loaded
+    │   ├── UnknownGameError     no game has this name
+    │   └── ContractError        the rules do not meet the game contract
+    ├── PositionError        a position cannot be read, or the game is over in it
+    ├── IllegalActionError   the rules do not allow this action or outcome in this state
+    ├── EvaluatorError       an evaluator raised an error, or returned a wrong shape or NaN
+    ├── CheckpointError      a network file is damaged, or belongs to another game
+    ├── ReplayError          samples are missing, damaged, or belong to another game
+    └── RunError             a run directory is damaged, in use, or belongs to another run
 
-Each message is one line: what, what was got, what was expected. Of a message with more than ``LONGEST`` characters,
-which quotes a long input, the middle is left out.
+Each message is one line: the subject, what was given and what is expected. Messages longer than ``LONGEST`` characters,
+which quote a long input, are shortened in the middle.
 """
 
 from __future__ import annotations
@@ -24,20 +24,24 @@ from difflib import get_close_matches
 from typing import Final
 
 LONGEST: Final = 1000
-"""Most characters of a message."""
+"""Maximum number of characters of a message."""
 TAIL: Final = 300
-"""How many of them come from the end, where what is expected stands."""
+"""Characters that a shortened message keeps from its end, which names what is expected."""
 
 
 class AleaZeroError(Exception):
-    """Base of all errors that AleaZero raises on purpose."""
+    """Base class of all errors that a user can cause.
+
+    Args:
+        message: one line. If it has more than ``LONGEST`` characters, its middle is left out.
+    """
 
     def __init__(self, message: object = "") -> None:
         super().__init__(shortened(str(message)))
 
 
 def shortened(text: str, most: int = LONGEST, tail: int = TAIL) -> str:
-    """A text of at most this many characters, the middle of a longer one left out."""
+    """Return a text of at most ``most`` characters; the middle of a longer text is left out."""
     if len(text) <= most:
         return text
     note = f" … ({len(text):,} characters) … "
@@ -45,16 +49,17 @@ def shortened(text: str, most: int = LONGEST, tail: int = TAIL) -> str:
 
 
 class ConfigError(AleaZeroError):
-    """A setting is impossible, or two settings do not go together.
+    """A setting is invalid, or two settings conflict.
 
-    An error about one setting carries its name and its problem apart. A caller whose users know the setting by another
-    name, e.g. as an option, raises the same problem under that name.
+    The name of the setting is an attribute, so that a caller can raise the same error under the name that its users
+    see, e.g. that of a command-line option.
 
-    Attributes:
-        problem: what is wrong, e.g. ``is 0, expected at least 1``; without a field, the whole message.
-        field: the setting, or its path inside nested settings, e.g. ``gate.pairs``; None if it is not about one.
-        where: the place of the setting, e.g. the class of the settings, or a file.
-        inside: whether the problem is a sentence about settings inside ``field``.
+    Args:
+        problem: what is wrong, e.g. ``is 0, expected at least 1``; the complete message if ``field`` is None.
+        field: the setting, or its path in nested settings, e.g. ``gate.pairs``; None if the error is not about one
+            setting.
+        where: the class or the file that has the setting.
+        inside: whether ``problem`` is a sentence about settings inside ``field``.
     """
 
     def __init__(
@@ -65,23 +70,23 @@ class ConfigError(AleaZeroError):
         super().__init__(text if where is None else f"{where}: {text}")
 
     def named(self, field: str) -> ConfigError:
-        """Return the same problem of a setting that is called otherwise."""
+        """Return the same error with another name of the setting."""
         return ConfigError(self.problem, field=field, inside=self.inside)
 
     def below(self, path: str) -> ConfigError:
-        """Return the same problem of settings that are nested at a path."""
+        """Return the same error for a setting that is nested at a path."""
         if self.field is None:
             return ConfigError(self.problem, field=path, inside=True)
         return self.named(f"{path}.{self.field}")
 
     def at(self, where: str | None) -> ConfigError:
-        """Return the same problem with another place."""
+        """Return the same error with another ``where``."""
         return ConfigError(self.problem, field=self.field, where=where, inside=self.inside)
 
 
 @contextmanager
 def fields_named(names: Mapping[str, str]) -> Iterator[None]:
-    """Let a ConfigError of this block call its field as the user does: ``names`` has the user's names by field."""
+    """Rename the field of a ConfigError that is raised in this block; ``names`` maps fields to the user's names."""
     try:
         yield
     except ConfigError as error:
@@ -92,7 +97,7 @@ def fields_named(names: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def fields_below(path: str) -> Iterator[None]:
-    """Let a ConfigError of this block name the whole path of its field: these settings are nested at ``path``."""
+    """Prefix the field of a ConfigError that is raised in this block with a path."""
     try:
         yield
     except ConfigError as error:
@@ -100,7 +105,7 @@ def fields_below(path: str) -> Iterator[None]:
 
 
 class GameError(AleaZeroError):
-    """A game cannot be found, loaded or trusted."""
+    """A game cannot be found or loaded."""
 
 
 class UnknownGameError(GameError):
@@ -108,35 +113,35 @@ class UnknownGameError(GameError):
 
 
 class ContractError(GameError):
-    """A game's rules do not meet the contract."""
+    """The rules of a game do not meet the game contract."""
 
 
 class PositionError(AleaZeroError):
-    """A position cannot be read, or nothing is left to search in it."""
+    """A position cannot be read, or the game is over in it."""
 
 
 class IllegalActionError(AleaZeroError):
-    """The rules do not allow this action or outcome here."""
+    """The rules do not allow this action or outcome in this state."""
 
 
 class EvaluatorError(AleaZeroError):
-    """An evaluator raised, or gave the wrong shape or not-a-number."""
+    """An evaluator raised an error, or returned a wrong shape or NaN."""
 
 
 class CheckpointError(AleaZeroError):
-    """A network's file is damaged, or belongs to another game."""
+    """A network file is damaged, or belongs to another game."""
 
 
 class ReplayError(AleaZeroError):
-    """Samples of played games are missing, damaged, or of another game."""
+    """Samples of played games are missing, damaged, or belong to another game."""
 
 
 class RunError(AleaZeroError):
-    """A run's directory is damaged, in use, cannot be written, or belongs to another run."""
+    """A run directory is damaged, in use, cannot be written, or belongs to another run."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Say which known words are close to a mistyped one: ``did you mean pig?``, or list them all."""
+    """Return a hint for a mistyped word: ``did you mean pig?``, or a list of all known words."""
     choices = sorted(known)
     close = get_close_matches(word, choices, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(choices) or 'none'}"

@@ -1,4 +1,4 @@
-"""Files: atomic writes, a lock on a folder, hashes, JSON without NaN, OSErrors as errors of ours, the cache folder."""
+"""Files: atomic writes, folder locks, hashes, JSON without NaN, conversion of OSErrors, and the cache folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOCK: Final = ".lock"
 
 
 def cache_root() -> Path:
-    """Return the folder of files that can be made again: ``$ALEAZERO_CACHE_DIR``, or the user's cache folder."""
+    """Return the folder of cached files: ``$ALEAZERO_CACHE_DIR``, or the user's cache folder."""
     import platformdirs
 
     named = os.environ.get("ALEAZERO_CACHE_DIR")
@@ -29,15 +29,15 @@ def cache_root() -> Path:
 
 
 def reason(error: OSError) -> str:
-    """Return why the operating system refused, without its error number and the path."""
+    """Return the reason of an OSError without its number and path."""
     return str(error.strerror or error)
 
 
 @contextmanager
 def os_errors_as(kind: type[AleaZeroError], problem: str, expected: str = "") -> Iterator[None]:
-    """Raise an OSError of this block as an error of AleaZero.
+    """Convert an OSError that is raised in this block into an AleaZeroError.
 
-    The message is ``problem: reason``, e.g. ``a.json cannot be read: Permission denied``, and what was expected.
+    The message is ``problem: reason, expected ...``, e.g. ``a.json cannot be read: Permission denied``.
     """
     try:
         yield
@@ -46,14 +46,14 @@ def os_errors_as(kind: type[AleaZeroError], problem: str, expected: str = "") ->
 
 
 def write_file(path: Path, data: str | bytes, kind: type[AleaZeroError]) -> None:
-    """Write a file as ``write_whole`` does; an OSError is raised as this kind of error."""
+    """Write a file atomically; an OSError is raised as this kind of error."""
     with os_errors_as(kind, f"{path} cannot be written"):
         write_whole(path, [data.encode() if isinstance(data, str) else data])
 
 
 @contextmanager
 def locked(folder: Path, kind: type[AleaZeroError]) -> Iterator[None]:
-    """Hold a folder, which is created if there is none; no other process can hold it meanwhile."""
+    """Lock a folder against other processes in this block. The folder is created if it does not exist."""
     with os_errors_as(kind, f"{folder} cannot be written", "a directory"):
         folder.mkdir(parents=True, exist_ok=True)
     with os_errors_as(kind, f"{folder / LOCK} cannot be written", "a file, or none"):
@@ -62,18 +62,18 @@ def locked(folder: Path, kind: type[AleaZeroError]) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise kind(f"{folder} is in use by another process, expected a directory of its own") from None
+            raise kind(f"{folder} is in use by another process, expected a directory that is not in use") from None
         yield
 
 
 def file_hash(path: Path, kind: type[AleaZeroError]) -> str:
-    """Return sixteen hexadecimal digits that stand for a file's bytes."""
+    """Return a hash of a file's bytes as 16 hexadecimal digits."""
     with os_errors_as(kind, f"{path} cannot be read"):
         return hashlib.blake2b(read_regular(path), digest_size=8).hexdigest()
 
 
 def without_nan(value: Any) -> Any:
-    """Return a copy for JSON, which has no NaN and no infinity: they become None; names and paths become text."""
+    """Return a copy for JSON: NaN and infinity become None, keys and paths become text."""
     if isinstance(value, Mapping):
         return {str(name): without_nan(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -84,9 +84,9 @@ def without_nan(value: Any) -> Any:
 
 
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file atomically: it has all of its parts, or is as it was before. Raises OSError."""
+    """Write a file atomically: after an error it is unchanged. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null or a pipe, which a file must not replace
+    if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null or a pipe: write into it
         with path.open("wb") as file:
             file.writelines(parts)
         return
@@ -105,7 +105,7 @@ def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 def open_in_place(path: Path, flags: int) -> BinaryIO:
-    """Open a file, unbuffered where it is appended to; raises OSError if the path is a symbolic link."""
+    """Open a file, unbuffered for appending. Raises OSError if the path is a symbolic link."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -117,7 +117,7 @@ def open_in_place(path: Path, flags: int) -> BinaryIO:
 
 
 def odd_entry(folder: Path) -> Path | None:
-    """The first entry below a folder that is neither a directory nor a regular file; None if there is none.
+    """Return the first entry below a folder that is neither a directory nor a regular file; None if there is none.
 
     A write through a symbolic link would leave the folder, and reading a pipe could block.
     """

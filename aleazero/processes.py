@@ -2,12 +2,12 @@
 
 ``Pool(count).run(task, job, items)`` calls ``task(job, items)`` in each worker that is needed. A task is a function of
 a module. It takes items from its iterator when it has room for one, and yields ``(item, result)``, in any order. The
-pool knows nothing about games: self-play and pairs are tasks. Another class with ``count``, ``run`` and ``close`` can
-take its place, e.g. one that uses other machines.
+pool does not depend on games: self-play and pairs are tasks. Another class with ``count``, ``run`` and ``close`` can
+replace it, e.g. one that uses other machines.
 
 A worker that dies is replaced, and its items are run again. An item is done only when its result has arrived, so
-results must not depend on the worker that computes them. Workers are started when there is work for them and kept for
-the next run. They ignore Ctrl-C from their first moment, and they end with the process that started them.
+results must not depend on the worker that computes them. Workers are started on demand and kept for the next run. They
+ignore Ctrl-C and end with the process that started them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_STILLBORN: Final = 6
 STARTED, MORE, RESULT, DONE, ERROR = "started", "more", "result", "done", "error"
 """Messages of a worker."""
 RUN, ITEM, END, STOP = "run", "item", "end", "stop"
-"""Messages to a worker. END: no items are left. STOP: take no more items, not even the one that waits."""
+"""Messages to a worker. END: no items are left. STOP: also drop the item that was sent and not yet taken."""
 
 Task = Callable[[Any, Iterator[Any]], Iterable[tuple[Any, Any]]]
 """Called with a job and an iterator of items; yields (item, result)."""
@@ -55,13 +55,16 @@ class _Worker:
 
 
 class Pool:
-    """Worker processes, kept from run to run."""
+    """Worker processes that are kept between runs.
+
+    Args:
+        count: the maximum number of processes.
+    """
 
     def __init__(self, count: int) -> None:
         if count < 1:
             raise ConfigError(f"workers is {count}, expected at least 1")
         self.count = count
-        """The most processes at once."""
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._run = 0
@@ -75,8 +78,8 @@ class Pool:
     def run(self, task: Task, job: Any, items: Iterable[Any]) -> Generator[tuple[Any, Any]]:
         """Run a task on items in the workers.
 
-        Only one run can be active at a time. A caller that has seen enough closes the generator. Items that wait are
-        then dropped; items that workers have begun are finished in the background, and their results are ignored.
+        Only one run can be active at a time. A caller that needs no more results closes the generator. Waiting items
+        are then dropped; items in progress are finished in the background and their results are ignored.
 
         Args:
             task: function at the top level of a module.
@@ -87,7 +90,7 @@ class Pool:
             (item, result), in the order in which results arrive.
 
         Raises:
-            AleaZeroError: an error that the task raised, with its class; or workers died again and again.
+            AleaZeroError: the error that the task raised, with its class; or workers died repeatedly.
         """
         if self._running:
             raise RuntimeError("the pool is busy, expected one run at a time")
@@ -123,7 +126,7 @@ class Pool:
                     stillborn = 0 if worker.started else stillborn + 1
                     if stillborn >= MOST_STILLBORN:
                         raise AleaZeroError(
-                            f"{stillborn} workers died before they began (exit code {worker.process.exitcode}), "
+                            f"{stillborn} workers died at start (exit code {worker.process.exitcode}), "
                             'expected them to start; a script that starts workers needs `if __name__ == "__main__":`'
                         ) from None
                     continue
@@ -131,7 +134,7 @@ class Pool:
                     worker.started, stillborn = True, 0
                 elif kind in (DONE, ERROR):
                     worker.run = 0
-                if number != run:  # left over from an earlier run, or no run's
+                if number != run:  # from an earlier run, or not part of a run
                     continue
                 if kind == MORE and items:
                     worker.given.append(items.popleft())
@@ -177,7 +180,7 @@ class Pool:
         self._workers.remove(worker)
 
     def close(self) -> None:
-        """Kill the workers, whatever they are doing."""
+        """Kill the workers immediately."""
         for worker in list(self._workers):
             self._remove(worker)
 
@@ -190,7 +193,7 @@ class Pool:
 
 @contextmanager
 def open_pool(workers: int | Pool) -> Iterator[Pool]:
-    """Yield the pool that is given, or a new one with this many workers, which ends with the block."""
+    """Yield the given pool, or a new one with this many workers that is closed at the end of the block."""
     if isinstance(workers, Pool):
         yield workers
         return
@@ -200,7 +203,7 @@ def open_pool(workers: int | Pool) -> Iterator[Pool]:
 
 @contextmanager
 def children_ignore_ctrl_c() -> Iterator[None]:
-    """Let processes that are started in this block ignore Ctrl-C, even while they import; this one does not."""
+    """Make processes that are started in this block ignore Ctrl-C, also during imports; this process does not."""
     resource_tracker.ensure_running()  # started by multiprocessing itself, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -218,7 +221,7 @@ def _rebuilt(name: str, arguments: tuple[Any, ...], trace: str | None) -> Except
     """Return the exception that a task raised: an error of AleaZero or of Python by its class, else a RuntimeError."""
     kind = getattr(aleazero.errors, name, None) or getattr(builtins, name, None)
     error: Exception = RuntimeError(f"{name}: {', '.join(map(str, arguments))}")
-    with contextlib.suppress(TypeError):  # arguments that do not suit the class
+    with contextlib.suppress(TypeError):  # the arguments do not match the class
         if isinstance(kind, type) and issubclass(kind, Exception):
             error = kind(*arguments)
     if trace is not None:
@@ -241,7 +244,7 @@ def _work(connection: Connection) -> None:
         _send(connection, (STARTED, 0, None))
         while True:
             kind, run, content = _receive(connection)
-            if kind != RUN:  # an answer to a run that has ended
+            if kind != RUN:  # a message of a run that has ended
                 continue
             task, job, first = content
             try:
@@ -256,7 +259,7 @@ def _work(connection: Connection) -> None:
 
 
 class _Items:
-    """The items of a task. One more than it has taken is requested, so that it need not wait for it."""
+    """The items of a task. The next item is requested in advance, so that the task need not wait for it."""
 
     def __init__(self, connection: Connection, run: int, first: Any) -> None:
         self._connection, self._run = connection, run

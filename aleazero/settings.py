@@ -1,4 +1,4 @@
-"""The base class of all settings: frozen, strict, with errors that name the setting and say what was expected."""
+"""Base class of all config classes: frozen and strict, with errors that name the setting and the expected value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROBLEM, TOGETHER = "problem", "together"
 
 
 class Settings(BaseModel):
-    """A frozen group of settings. Values that it cannot accept raise a ConfigError with the path of the setting."""
+    """A frozen group of settings. Invalid values raise a ConfigError with the path of the setting."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
@@ -23,22 +23,22 @@ class Settings(BaseModel):
         except ValidationError as error:
             raise config_error(type(self), error) from None
 
-    # With this mark, a group inside another is validated by the outer one, whose errors have the whole path.
+    # With this attribute, a nested group is validated by the outer one, whose errors have the full path.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
 def problem(text: str) -> PydanticCustomError:
-    """Return an error for the validator of a field: ``is 'x', expected y``."""
+    """Return the error that a field validator raises: ``is 'x', expected y``."""
     return PydanticCustomError(PROBLEM, "{text}", {"text": text})
 
 
 def clash(text: str, field: str | None = None) -> PydanticCustomError:
-    """Return an error for the validator of a group: a problem of one of its fields, or of several together."""
+    """Return the error that a model validator raises, about one field or about several."""
     return PydanticCustomError(TOGETHER, "{text}", {"text": text, "field": field or ""})
 
 
 def config_error(kind: type[BaseModel], error: ValidationError) -> ConfigError:
-    """Return the first error of a group of settings as a ConfigError that carries its field."""
+    """Convert the first error of a group of settings into a ConfigError with its field."""
     first = error.errors()[0]
     path = _field_path(first["loc"])
     field, inside, text = ".".join(path), False, first["msg"]
@@ -50,7 +50,7 @@ def config_error(kind: type[BaseModel], error: ValidationError) -> ConfigError:
         field, inside = ".".join(path), True
         text = f"no setting {name!r}, {nearest(name, _group(kind, path).model_fields)}"
     elif first["type"] == "missing":
-        text = "is not there, expected it"
+        text = "is missing"
     elif first["type"] != PROBLEM:
         same = [other for other in error.errors() if _field_path(other["loc"]) == path]
         expected = " or ".join(other["msg"].removeprefix("Input should be ") for other in same)

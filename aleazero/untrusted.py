@@ -1,4 +1,4 @@
-"""Input that others wrote, read within bounds: JSON, integers and files; and text that is safe to print."""
+"""Bounded reading of untrusted input (JSON, integers, files), and escaping of text for the terminal."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from pathlib import Path
 from typing import Any, Final
 
 DEEPEST: Final = 64
-"""Most levels of nesting in JSON."""
+"""Maximum nesting depth of JSON."""
 MOST_DIGITS: Final = 20
-"""Most digits of an integer: those of 64 bits."""
+"""Maximum number of digits of an integer: enough for 64 bits."""
 SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-"""Control characters except tab and line feed, characters that reorder a line, and halves of surrogate pairs."""
+"""Control characters except tab and line feed, bidirectional controls, and lone surrogates."""
 
 
 def printable(text: str) -> str:
-    r"""Write characters that a terminal would act on as escapes, e.g. ``\x1b``; tabs and line feeds stay."""
+    r"""Replace characters that control a terminal by escapes, e.g. ``\x1b``; tabs and line feeds stay."""
     return UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def whole_number(text: str) -> int | None:
-    """The non-negative integer that a text writes in decimal digits; None for any other text or a longer one."""
+    """Return the non-negative integer of a text of decimal digits; None for any other text or too many digits."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
 def parse_json(text: str | bytes, constant: Callable[[str], Any] = lambda _: None) -> Any:
-    """Parse JSON that nests at most ``DEEPEST`` levels, with integers of at most ``MOST_DIGITS`` digits.
+    """Parse JSON with at most ``DEEPEST`` levels of nesting and integers of at most ``MOST_DIGITS`` digits.
 
-    NaN and Infinity, which Python's own writer may have written, go through ``constant``, and are null by default:
-    JSON has no such numbers.
+    Args:
+        text: the JSON.
+        constant: converts ``NaN`` and ``Infinity``, which are not JSON but which Python writes; default: to None.
 
     Raises:
-        ValueError: for everything else; also for a number that overflows, and for half a surrogate pair, which cannot
-            be written to a file.
+        ValueError: the text is not JSON, exceeds a limit, or has a number that overflows or a lone surrogate.
     """
     try:
         data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=constant)
@@ -53,10 +53,10 @@ def parse_json(text: str | bytes, constant: Callable[[str], Any] = lambda _: Non
 
 
 def read_regular(path: Path) -> bytes:
-    """The bytes of a regular file.
+    """Return the bytes of a regular file.
 
     Raises:
-        OSError: also for a pipe, a socket or a device, which could block or never end.
+        OSError: the file cannot be read, or is a pipe, a socket or a device, which could block.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -64,7 +64,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a path exists; False also for a name that no file can have."""
+    """Return whether a path exists; also False for a name that no file can have."""
     try:
         return path.exists()
     except OSError:
@@ -84,7 +84,7 @@ def _finite(text: str) -> float:
 
 
 def _require_plain(data: Any) -> None:
-    """Check the depth, and that every text can be encoded; without recursion."""
+    """Raise ValueError if data nests too deeply or has text that cannot be encoded. Does not use recursion."""
     level, depth = [data], 0
     while level:
         inside: list[Any] = []

@@ -1,3 +1,3 @@
-"""The version of the code, where everything may import it from."""
+"""The version of the package."""
 
 VERSION = "0.2.0"

@@ -1,8 +1,8 @@
-"""Coins: one player, a plain Python class. Flip for a coin more, or keep what you have; tails loses it all."""
+"""Coins: a one-player game as a plain Python class. Flip for one more coin or keep the coins; tails loses all."""
 
 
 class Coins:
-    """A state of the game; the class itself is the game. Try ``aleazero check examples/coins.py:Coins``."""
+    """The game; its instances are states. Try ``aleazero check examples/coins.py:Coins``."""
 
     name = "coins"
     num_players = 1

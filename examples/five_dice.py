@@ -1,7 +1,7 @@
-"""Five dice: roll all five, then stand, or reroll some, at most twice. One player; 252 outcomes a roll of five.
+"""Five dice: roll five dice, then stand or reroll some of them, at most twice. A one-player game.
 
-The score is the best of: the sum of the dice of one face, 25 for a straight, 50 for five of a kind. What a roll gives
-is a histogram of faces: C(10, 5) = 252 of them for five dice, not 6^5 sequences.
+The score is the highest of: the sum of the dice of one face, 25 for a straight, 50 for five of a kind. An outcome is
+the number of dice of each face, so five dice have C(10, 5) = 252 outcomes, not 6^5.
 """
 
 import re
@@ -19,7 +19,7 @@ STRAIGHT, FIVE_OF_A_KIND = 25, 50
 LEFT, KIND = 6, 7
 STAND, REROLL_REST, REROLL_ALL = 0, 1, 2
 
-# Every roll of one to five dice, as counts by face, and its probability; an outcome is a row's number.
+# Every roll of one to five dice as counts by face, and its probability. The outcome id is the number of the row.
 ROLLS = np.array([
     [rolled.count(face) for face in range(FACES)]
     for size in range(1, DICE + 1)
@@ -57,7 +57,7 @@ def to_play(state):
 
 
 def legal(state, out):
-    """Stand; reroll all but the dice of the commonest face; reroll all."""
+    """Stand, reroll all dice except those of the most common face, or reroll all dice."""
     out[0] = STAND
     out[1] = REROLL_REST
     out[2] = REROLL_ALL
@@ -67,7 +67,7 @@ def legal(state, out):
 
 
 def _commonest(state):
-    """The face most dice show; the higher one among equals."""
+    """The most common face; the highest one among equals."""
     found = 0
     for face in range(FACES):
         if state[face] >= state[found]:
@@ -88,7 +88,7 @@ def apply(state, action):
 
 
 def _missing(state):
-    """How many dice are in the air."""
+    """Number of dice to roll."""
     missing = DICE
     for face in range(FACES):
         missing -= state[face]
@@ -123,7 +123,7 @@ def apply_outcome(state, outcome):
 
 
 def returns(state, out):
-    """The score of the dice on the table."""
+    """The score of the dice."""
     best = 0
     faces = 0
     for face in range(FACES):
@@ -141,7 +141,7 @@ def action_text(state, action):
 
 
 def text(state):
-    """The dice and the rerolls left: ``2 2 3 5 6 rerolls 2``, with ``rolling`` or ``over`` behind."""
+    """``2 2 3 5 6 rerolls 2``, followed by ``rolling`` at a chance node and by ``over`` at the end."""
     dice = " ".join(str(face + 1) for face in range(FACES) for _ in range(state[face]))
     line = f"{dice or '-'} rerolls {state[LEFT]}"
     return line + {CHANCE: " rolling", TERMINAL: " over"}.get(int(state[KIND]), "")

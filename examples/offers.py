@@ -1,8 +1,8 @@
-"""Offers: sell houses one after another. Each gets a few offers of two dice: accept one, or wait for the next.
+"""Offers: sell houses one after another. Each gets a few offers, the sum of two dice: accept, or wait for the next.
 
-The last offer for a house must be accepted. The return is the sum of all prices. With twenty houses the game has too
-many states to be solved in passing, but its exact values are a short formula. They are in `kit` at the end of the file,
-with a player and fixed positions. Try `aleazero evaluate --game examples/offers.py --player patient:least=9`.
+The last offer for a house must be accepted. The return is the sum of all prices. The game is too large to be solved
+quickly, but a short formula gives its exact values. The formula, a player and fixed positions are in `kit` at the end
+of the file. Try `aleazero evaluate examples/offers.py --player patient:least=9`.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ LOWEST, HIGHEST = 2, 12
 
 
 def describe(houses: int = 20, offers: int = 5) -> GameInfo:
-    """The game's name and sizes."""
+    """Name and sizes of the game."""
     if not 1 <= houses <= 1000 or not 1 <= offers <= 100:
         raise GameError(f"offers: got {houses} houses and {offers} offers, expected 1 to 1000 and 1 to 100")
     return GameInfo(
@@ -105,32 +105,32 @@ def check(state):
         raise PositionError(f"offers: got the numbers {state.tolist()}, which no play reaches")
 
 
-# What is known of the game beyond its rules.
+# Optional: an oracle, a player and fixed positions of the game.
 
 
 def kit(game):
-    """An oracle, a player, fixed positions with their kinds, and sentences for the report. All parts are optional."""
+    """An oracle, a player, fixed positions with their kinds, and explanations for the report. All are optional."""
     return GameKit(
         oracle=lambda: BestPrices(**game.params),
         players={"patient": make_patient},
         positions={"first": lambda: positions(game, game.params["houses"]), "last": lambda: positions(game, 1)},
         classify=lambda state: (f"{state.vector[TO_COME]} to come", f"{state.vector[LEFT]} left"),
-        notes={"oracle": "Accepts an offer that is above the expected price of waiting, which a formula gives."},
+        notes={"oracle": "Accepts an offer that is above the expected price of waiting."},
     )
 
 
 class BestPrices:
-    """The oracle: what waiting brings for one house follows from the last offer backwards."""
+    """The oracle. The expected price of waiting is computed backwards from the last offer."""
 
     def __init__(self, houses, offers):
         faces = np.arange(LOWEST, HIGHEST + 1)
         chances = (6 - abs(faces - 7)) / 36.0
-        self.waiting = [0.0]  # by offers to come, the expected price under best play
+        self.waiting = [0.0]  # expected price of one house under best play, by number of offers to come
         for _ in range(offers):
             self.waiting.append(float(chances @ np.maximum(faces, self.waiting[-1])))
 
     def values(self, state):
-        """By player, the expected sum at the end."""
+        """Return the expected final sum of each player."""
         if state.is_terminal():
             return np.array(state.returns())
         if state.is_chance_node():
@@ -138,18 +138,18 @@ class BestPrices:
         return np.array([max(self.action_values(state).values())])
 
     def action_values(self, state):
-        """By legal action, the expected sum at the end."""
+        """Return the expected final sum after each legal action."""
         rest, offer, to_come = self._rest(state.vector), float(state.vector[OFFER]), int(state.vector[TO_COME])
-        worth = {WAIT: rest + self.waiting[to_come], ACCEPT: rest + offer}
-        return {action: worth[action] for action in state.legal_actions()}
+        values = {WAIT: rest + self.waiting[to_come], ACCEPT: rest + offer}
+        return {action: values[action] for action in state.legal_actions()}
 
     def _rest(self, vector):
-        """The sum so far, and what the houses after this one bring."""
+        """Return the sum so far plus the expected prices of the houses after this one."""
         return float(vector[SUM]) + (int(vector[LEFT]) - 1) * self.waiting[-1]
 
 
 def make_patient(game, settings):
-    """The player `patient:least=N` accepts an offer of at least N (default 8), or the last one."""
+    """Make the player `patient:least=N`, which accepts the first offer of at least N (default 8)."""
     least = settings.get("least", "8")
     if list(settings) not in ([], ["least"]) or not least.isdecimal():
         raise ConfigError(f"patient has {dict(settings)}, expected least=N")
@@ -161,7 +161,7 @@ def make_patient(game, settings):
 
 
 def positions(game, left):
-    """Decisions with a choice: each offer at each time, when this many houses are left."""
+    """Return all decisions about a house with offers to come, when this many houses are left."""
     prices = 7 * (game.params["houses"] - left)
     return [
         game.state_from_vector([left, to_come, offer, DECISION, prices])

@@ -1,21 +1,21 @@
-"""Race: two runners and one die. Walk one to three squares, or dash up to six; but a dash of 1 trips you up.
+"""Race: two runners on a track. Walk 1 to 3 squares, or dash up to 6; a runner who dashes 1 falls back 3 squares.
 
-A game of your own is a file like this one: plain functions over a vector of integers. Try
-`aleazero check examples/race.py` and `aleazero analyse examples/race.py --sims 2000`.
+A game is a file like this one: plain functions over a vector of integers. Try `aleazero check examples/race.py` and
+`aleazero analyse examples/race.py --sims 2000`.
 """
 
 from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
 
 LENGTH = 12  # squares to the finish; the parameter `length` changes it
 
-# The state vector: the two runners' squares, whose turn it is, the kind of state, and how they run.
+# The state vector: the squares of the two runners, the player to move, the kind of state, and the chosen pace.
 SQUARE, PLAYER, KIND, PACE = 0, 2, 3, 4
 WALK, DASH = 0, 1
 FALL = 3
 
 
 def describe(length: int = 12) -> GameInfo:
-    """The game's name and sizes."""
+    """Name and sizes of the game."""
     if not 1 <= length <= 100:
         raise GameError(f"race: length is {length}, expected 1 to 100")
     return GameInfo(
@@ -45,7 +45,7 @@ def legal(state, out):
 
 
 def apply(state, action):
-    """Choosing a pace draws nothing: what lies before the die is a chance node."""
+    """Choosing a pace is deterministic. It leads to a chance node, where the die is rolled."""
     state[PACE] = action
     state[KIND] = CHANCE
 
@@ -85,7 +85,7 @@ def check(state):
     squares, over = [int(state[SQUARE]), int(state[SQUARE + 1])], state[KIND] == TERMINAL
     paces = (WALK, DASH) if state[KIND] == CHANCE else (WALK,)
     if state[PLAYER] not in (0, 1) or state[KIND] not in (DECISION, CHANCE, TERMINAL) or state[PACE] not in paces:
-        raise PositionError(f"race: got player, kind and pace {state[PLAYER:].tolist()}, which cannot happen")
+        raise PositionError(f"race: got player, kind and pace {state[PLAYER:].tolist()}, which no play reaches")
     arrived = [square == LENGTH for square in squares]
     if min(squares) < 0 or max(squares) > LENGTH or arrived != [over and state[PLAYER] == p for p in (0, 1)]:
         raise PositionError(f"race: got the squares {squares}, expected 0 to {LENGTH - 1}, and {LENGTH} if over")

@@ -1,21 +1,21 @@
-"""Shut the box: roll two dice and shut tiles that sum to the roll, until you cannot. You score the tiles that are shut.
+"""Shut the box: roll two dice and shut tiles that sum to the roll, until no tiles fit. The score is their sum.
 
-The tutorial `docs/learn-your-game.md` goes from these rules to a player that is nearly perfect.
+The tutorial `docs/learn-your-game.md` trains a nearly perfect player of this game.
 """
 
 import numpy as np
 
 from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
 
-TILES = 9  # the parameter `tiles` changes it; 12 is played too
+TILES = 9  # the parameter `tiles` changes it; some sets have 12
 SUMS = np.array([sum(tile + 1 for tile in range(12) if tiles >> tile & 1) for tiles in range(2**12)])
 
-# The state vector: the tiles that are shut, as bits; their sum; the roll; and the kind of state.
+# The state vector: the shut tiles as bits, their sum, the roll, and the kind of state.
 SHUT, SUM, ROLL, KIND = 0, 1, 2, 3
 
 
 def describe(tiles: int = 9) -> GameInfo:
-    """The game's name and sizes."""
+    """Name and sizes of the game."""
     if not 2 <= tiles <= 12:
         raise GameError(f"shut_the_box: tiles is {tiles}, expected 2 to 12")
     return GameInfo(
@@ -31,7 +31,7 @@ def describe(tiles: int = 9) -> GameInfo:
 
 
 def init(state):
-    state[KIND] = CHANCE  # the first roll comes before any choice
+    state[KIND] = CHANCE  # the game starts with a roll
 
 
 def kind(state):
@@ -55,7 +55,7 @@ def legal(state, out):
 def apply(state, action):
     state[SHUT] |= action
     state[SUM] += state[ROLL]
-    state[ROLL] = 0  # the dice are taken up: what was rolled must not tell two equal boxes apart
+    state[ROLL] = 0  # boards that differ only in earlier rolls are the same state
     state[KIND] = CHANCE if state[SHUT] != (1 << TILES) - 1 else TERMINAL
 
 
@@ -72,7 +72,7 @@ def apply_outcome(state, outcome):
 
 
 def _fits(state):
-    """Whether some open tiles sum to the roll."""
+    """Whether a set of open tiles sums to the roll."""
     found = False
     for tiles in range(1, 1 << TILES):
         if tiles & state[SHUT] == 0 and SUMS[tiles] == state[ROLL]:
@@ -85,7 +85,7 @@ def returns(state, out):
 
 
 def observe(state, player, out):
-    """What a network sees: which tiles are shut, and the roll."""
+    """The input of networks: the shut tiles, and the roll."""
     for tile in range(TILES):
         out[tile] = state[SHUT] >> tile & 1
     out[TILES] = state[ROLL] / 12

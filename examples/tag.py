@@ -1,15 +1,15 @@
-"""Tag: two runners on one path, from its two ends. Who lands on the other sends them back; who is across first wins.
+"""Tag: two runners start at opposite ends of a path. Landing on the other sends them back; the first across wins.
 
-A win counts 2 points where the loser is not past the middle, and 3 where they stand at their start: `levels=3`. As long
-as the runners have not met they can tag each other, afterwards they only run: two `phases`. Try
-`aleazero train --game examples/tag.py --minutes 1 --run runs/tag`.
+A win counts 2 points if the loser is not past the middle, and 3 if the loser is at the start (`levels=3`). Before the
+runners have passed each other they can tag, afterwards they only run (two `phases`). Try
+`aleazero train examples/tag.py --minutes 1`.
 """
 
 from aleazero import CHANCE, DECISION, TERMINAL, Features, GameError, GameInfo, PositionError
 
 LENGTH = 12  # squares from end to end; the parameter `length` changes it
 
-# The state vector: how far each runner is, whose turn it is, the kind of state, and how they run.
+# The state vector: the squares that each runner has covered, the player to move, the kind of state, the chosen pace.
 SQUARE, PLAYER, KIND, PACE = 0, 2, 3, 4
 WALK, DASH = 0, 1
 FALL = 3
@@ -76,22 +76,22 @@ def apply_outcome(state, outcome):
 
 
 def returns(state, out):
-    """Whole points, which one wins and the other loses."""
+    """The points that the winner gets and the loser loses."""
     points = 0.0
     if state[KIND] == TERMINAL:
-        behind = state[SQUARE + 1 - state[PLAYER]]
-        points = 3.0 if behind == 0 else 2.0 if 2 * behind <= LENGTH else 1.0
+        loser = state[SQUARE + 1 - state[PLAYER]]
+        points = 3.0 if loser == 0 else 2.0 if 2 * loser <= LENGTH else 1.0
     out[state[PLAYER]] = points
     out[1 - state[PLAYER]] = -points
 
 
 def phase(state):
-    """Whether the runners can still meet."""
+    """CONTACT while the runners can still meet."""
     return CONTACT if state[SQUARE] + state[SQUARE + 1] < LENGTH else RACE
 
 
 def features(state, player, out):
-    """A place for each square of each runner; then how a roll that is pending is run."""
+    """One-hot square of each runner; then, at a chance node, the one-hot pace."""
     for i in range(len(out)):
         out[i] = 0.0
     out[state[SQUARE + player]] = 1.0
@@ -109,7 +109,7 @@ def check(state):
     squares, over = [int(state[SQUARE]), int(state[SQUARE + 1])], state[KIND] == TERMINAL
     paces = (WALK, DASH) if state[KIND] == CHANCE else (WALK,)
     if state[PLAYER] not in (0, 1) or state[KIND] not in (DECISION, CHANCE, TERMINAL) or state[PACE] not in paces:
-        raise PositionError(f"tag: got player, kind and pace {state[PLAYER:].tolist()}, which cannot happen")
+        raise PositionError(f"tag: got player, kind and pace {state[PLAYER:].tolist()}, which no play reaches")
     arrived = [square == LENGTH for square in squares]
     if min(squares) < 0 or max(squares) > LENGTH or arrived != [over and state[PLAYER] == p for p in (0, 1)]:
         raise PositionError(f"tag: got the squares {squares}, expected 0 to {LENGTH - 1}, and {LENGTH} if over")

@@ -1,4 +1,4 @@
-"""The Yatzy oracle, built once however many workers run the tests."""
+"""The Yatzy oracle, built once for all test workers."""
 
 import fcntl
 

@@ -1,4 +1,4 @@
-"""A kernel game as a plain Python class: the same rules, and what its values look at as observations."""
+"""A kernel game as an object game: the same rules, with the features of the kernel game as observations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aleazero.games.kernel import KernelGame
 
 
 def object_twin(game: KernelGame) -> aleazero.Game:
-    """The object game whose states are those of a kernel game."""
+    """Return an object game with the states of a kernel game."""
     size = game.observation_size if game.info.features is None else game.info.features.size(game.num_players)
 
     class Twin:

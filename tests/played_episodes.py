@@ -1,4 +1,4 @@
-"""Real episodes for the tests of the replay: random play with the plain rules, and policies made up but valid."""
+"""Episodes for the tests of replay: random play with the plain rules, and random policies."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def origin_of(name: str, model: str = "model-0") -> Origin:
 
 @cache
 def episode(name: str, number: int = 0) -> EpisodeRecord:
-    """A game that was played at random: forced moves are not searched, a third of the others have no policy target."""
+    """Return a random game. Forced moves are not searched, and a third of the others have no policy target."""
     game = game_of(name)
     rng = np.random.default_rng([len(name), number])
     seed = int(rng.integers(2**64, dtype=np.uint64))
-    luck, state = PlayedLuck(seed), game.new_initial_state()
+    dice, state = PlayedLuck(seed), game.new_initial_state()
     start, steps, samples = state.to_text(), [], []
     decisions, chosen = 0, False
     while not state.is_terminal():
         if state.is_chance_node():
-            action = luck.draw(state)
+            action = dice.draw(state)
             if rng.random() < 0.7:
                 samples.append(_sample(state, len(steps), decisions, rng, weight=0.0, searched=chosen))
             chosen = False
@@ -105,19 +105,19 @@ def episodes(name: str, first: int, last: int) -> list[EpisodeRecord]:
 def make_shard(
     folder: Path, name: str, first: int, last: int, *, iteration: int = 0, number: int | None = None
 ) -> Path:
-    """A shard of a game's episodes, numbered as a writer of equal shards would number it."""
+    """Write a shard of episodes, numbered as if all shards had the same number of games."""
     path = folder / shard_name(iteration, first // (last - first) if number is None else number)
     write_shard(path, episodes(name, first, last), origin_of(name, f"model-{iteration}"), iteration)
     return path
 
 
 def damage(path: Path, change: Callable[[dict[str, np.ndarray]], None] | None = None, **meta: Any) -> Shard:
-    """Change a shard's columns or metadata and write it anew with a checksum that fits."""
+    """Change the columns or metadata of a shard and write it again with a valid checksum."""
     shard = read_shard(path)
     columns = {name: np.array(column) for name, column in shard.columns.items()}
     if change is not None:
         change(columns)
-    said = shard.meta.model_copy(update=meta)
-    said = said.model_copy(update={"checksum": checksum_of(said, columns)})
-    path.write_bytes(save(columns, {KEY: said.to_text()}))
-    return Shard(path, said, columns)
+    changed = shard.meta.model_copy(update=meta)
+    changed = changed.model_copy(update={"checksum": checksum_of(changed, columns)})
+    path.write_bytes(save(columns, {KEY: changed.to_text()}))
+    return Shard(path, changed, columns)

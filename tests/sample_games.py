@@ -1,4 +1,4 @@
-"""Games that several tests use: one of each kind, and the rules of a small one as the text of a file."""
+"""Games that several tests use: games of each kind, and the rules of a small game as the text of a file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def legal(state, out):
 def apply(state, action): state[0] = FACES
 def returns(state, out): out[0] = state[0]
 """
-"""Rules without the import of ``GameInfo`` and the constant ``FACES``, which come before."""
+"""Rules that need an import of ``GameInfo`` and a constant ``FACES`` before them."""
 
 
 def sample_games(**pig: Any) -> dict[str, Game]:
-    """All bundled games, Yatzy for one to three players, and an object game; ``pig`` are parameters of pig."""
+    """Return all bundled games, Yatzy for one to three players, and an object game; ``pig`` are parameters of pig."""
     names = {"pig": pig, "dice_game": {}, "tic_tac_toe": {}, "2048": {}}
     games = {name: aleazero.load_game(name, **params) for name, params in names.items()}
     games |= {f"yatzy-{players}": aleazero.load_game("yatzy", players=players) for players in (1, 2, 3)}

@@ -1,4 +1,4 @@
-"""The ceiling: the search in C++ finds the same visits, and the measurement runs from end to end."""
+"""The benchmark ``ceiling``: the search in C++ has the same visits, and the measurement runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ceiling(monkeypatch):
     return importlib.import_module("benchmarks.ceiling.__main__")
 
 
-def test_visits_and_nodes_are_those_of_the_search(ceiling):
+def test_visits_and_nodes_equal_those_of_the_search(ceiling):
     try:
         library = ceiling.build()
     except ceiling.NoCompiler:
@@ -45,7 +45,7 @@ def test_visits_and_nodes_are_those_of_the_search(ceiling):
                 twin.close()
 
 
-def test_the_measurement_prints_a_line_for_each_case_and_writes_json(ceiling, tmp_path, capsys):
+def test_the_measurement_prints_a_line_per_case_and_writes_json(ceiling, tmp_path, capsys):
     file = tmp_path / "ceiling.json"
     assert ceiling.main(["--rounds", "1", "--sims", "50", "--json", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""The examples: each file goes from path to game to check, and says something true."""
+"""The examples: each game passes the checks and has the expected values."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -21,17 +21,17 @@ def test_example_passes_the_checks(path):
     assert report.states > 5
 
 
-def test_race_is_short_and_fair_to_read():
+def test_race_is_short():
     assert len((EXAMPLES / "race.py").read_text().splitlines()) <= 92
 
 
-def test_race_prefers_the_sure_step_when_any_step_wins():
+def test_race_walks_if_any_step_wins():
     game = load_game(str(EXAMPLES / "race.py") + ":race")
     state = game.state_from_vector([11, 11, 0, 0, 0])
     assert solve(game).best_actions(state) == [0]
 
 
-def test_coins_are_worth_flipping_for():
+def test_coins_best_play():
     # 4 coins: 0.75 × 5 = 3.75 < 4, keep. 3 coins: 0.75 × 4 = 3, a tie. 2: 0.75 × 3 = 2.25, flip.
     game = load_game(str(EXAMPLES / "coins.py") + ":Coins")
     solution = solve(game)
@@ -44,7 +44,7 @@ def test_coins_are_worth_flipping_for():
     assert solution.best_actions(state) == [1]
 
 
-def test_five_dice_have_252_outcomes_and_the_straight_stands():
+def test_five_dice_have_252_outcomes_and_a_straight_is_kept():
     game = load_game(str(EXAMPLES / "five_dice.py"))
     solution = solve(game)
     assert len(game.new_initial_state().chance_outcomes()) == 252
@@ -61,14 +61,14 @@ def test_five_dice_score(dice, score):
 
 
 @pytest.mark.parametrize("line", ["1 2 3", "1 2 3 rerolls 2", "1 2 3 4 7 rerolls 2", "1 2 3 4 5 rerolls 2 rolling", ""])
-def test_five_dice_refuse_what_cannot_be_read(line):
+def test_five_dice_rejects_invalid_positions(line):
     with pytest.raises(PositionError, match=r"expected e\.g\. '2 2 3 5 6 rerolls 2'"):
         load_game(str(EXAMPLES / "five_dice.py")).state_from_text(line)
 
 
-def test_short_2048_is_2048_that_ends():
-    short, whole = load_game(str(EXAMPLES / "short_2048.py"), moves=2), load_game("2048")
-    one, other = short.new_initial_state(), whole.new_initial_state()
+def test_short_2048_equals_2048_until_it_ends():
+    short = load_game(str(EXAMPLES / "short_2048.py"), moves=2)
+    one, other = short.new_initial_state(), load_game("2048").new_initial_state()
     for state in (one, other):
         state.play("2@a1 2@b1 left 4@d4")
     assert one.to_text() == f"{other.to_text()} moves 1"
@@ -79,7 +79,7 @@ def test_short_2048_is_2048_that_ends():
 
 
 def test_short_2048_is_solved_from_a_position():
-    # One move is left, and the two 2s are all that can merge.
+    # One move is left, and only the two 2s can merge.
     game = load_game(str(EXAMPLES / "short_2048.py"))
     state = game.state_from_text("2 2 4 8/16 32 64 128/8 16 32 64/16 32 64 128 score 0 moves 1")
     assert solve(game, start=state).value(state)[0] == 4
@@ -89,7 +89,7 @@ def test_short_2048_is_solved_from_a_position():
 
 
 def best_box(tiles: frozenset[int]) -> float:
-    """What the best play still shuts of these open tiles, by sets of numbers and two nested dice."""
+    """Return the expected sum of tiles that best play shuts, from sets of tiles and all rolls of two dice."""
     total = 0.0
     for one, other in product(range(1, 7), repeat=2):
         choices = [set(some) for n in range(1, len(tiles) + 1) for some in combinations(tiles, n)]
@@ -99,7 +99,7 @@ def best_box(tiles: frozenset[int]) -> float:
 
 
 @pytest.mark.parametrize("tiles", [3, 5])
-def test_shut_the_box_is_worth_what_sets_of_tiles_say(tiles):
+def test_shut_the_box_agrees_with_an_independent_solution(tiles):
     game = load_game(str(EXAMPLES / "shut_the_box.py"), tiles=tiles)
     exact = solve(game).value(game.new_initial_state())[0]
     assert exact == pytest.approx(best_box(frozenset(range(1, tiles + 1))), abs=1e-12)

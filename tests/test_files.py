@@ -1,4 +1,4 @@
-"""Files: atomic writes, locks, hashes, JSON without NaN, and OSErrors as errors of ours."""
+"""Files: atomic writes, locks, hashes, JSON without NaN, and conversion of OSErrors."""
 
 import hashlib
 import os
@@ -10,13 +10,13 @@ from aleazero.errors import CheckpointError, RunError
 from aleazero.files import cache_root, file_hash, locked, os_errors_as, without_nan, write_file, write_whole
 
 
-def test_a_file_is_its_parts(tmp_path):
+def test_a_file_consists_of_its_parts(tmp_path):
     path = tmp_path / "new" / "file"
     write_whole(path, [b"ab", memoryview(b"cd")])
     assert path.read_bytes() == b"abcd"
 
 
-def test_what_fails_half_way_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
 
@@ -30,7 +30,7 @@ def test_what_fails_half_way_leaves_the_old_file_and_nothing_else(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -41,14 +41,14 @@ def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
+def test_the_environment_sets_the_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path))
     assert cache_root() == tmp_path
     monkeypatch.delenv("ALEAZERO_CACHE_DIR")
     assert cache_root().name == "aleazero"
 
 
-def test_an_os_error_becomes_an_error_of_the_caller(tmp_path):
+def test_os_errors_are_converted(tmp_path):
     with pytest.raises(RunError) as caught, os_errors_as(RunError, "x cannot be read", "a file"):
         raise OSError(2, "No such file", "x")
     assert str(caught.value) == "x cannot be read: No such file, expected a file"
@@ -65,14 +65,14 @@ def test_an_os_error_becomes_an_error_of_the_caller(tmp_path):
         write_file(tmp_path / "a" / "b", b"", RunError)
 
 
-def test_a_hash_stands_for_the_bytes_of_a_file(tmp_path):
+def test_the_hash_depends_on_the_bytes_of_a_file(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     assert file_hash(tmp_path / "a", RunError) == hashlib.blake2b(b"abc", digest_size=8).hexdigest()
     with pytest.raises(CheckpointError, match=r"b cannot be read: No such file"):
         file_hash(tmp_path / "b", CheckpointError)
 
 
-def test_a_folder_is_held_by_one_at_a_time(tmp_path):
+def test_a_folder_is_locked_by_one_process_at_a_time(tmp_path):
     with (
         locked(tmp_path / "new", RunError),
         pytest.raises(RunError, match="new is in use by another process"),

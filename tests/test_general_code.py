@@ -1,4 +1,4 @@
-"""General code names no game: what is known of one game is asked of its kit."""
+"""General code contains no names of games; game-specific knowledge comes from kits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALLOWED = {
     "cli/main.py",  # adds each game's own commands
 }
 SHOWN = {"help", "epilog", "description", "metavar"}
-"""Arguments whose texts are shown to the user."""
+"""Arguments that are help texts."""
 
 
 def general_files() -> list[str]:
@@ -27,7 +27,7 @@ def general_files() -> list[str]:
 
 
 def named(tree: ast.AST, shown: bool = False) -> Iterator[tuple[int, str]]:
-    """Names and texts of a module that are neither docstrings nor shown as help."""
+    """Yield the names and texts of a module that are neither docstrings nor help texts."""
     body = getattr(tree, "body", None)
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant) and isinstance(body, list):
@@ -51,8 +51,8 @@ def test_no_general_module_names_a_bundled_game(name: str) -> None:
     assert name in ALLOWED or places((PACKAGE / name).read_text(encoding="utf-8")) == []
 
 
-def test_the_words_cover_the_bundled_games_and_the_reader_finds_them() -> None:
-    assert all(WORDS.search(name) for name in registry._SHIPPED)
+def test_names_of_bundled_games_are_found() -> None:
+    assert all(WORDS.search(name) for name in registry._BUNDLED)
     assert places('"""Yatzy."""\nx = 1\n"""Pig."""\n') == []
     assert places('option(help="e.g. pig")\n') == []
     for source in ('game.name == "yatzy"', "import aleazero.games.pig", "from a import yatzy", "x.yatzy()", "f(pig=3)"):

@@ -1,4 +1,4 @@
-"""The process pool, with tasks that have nothing to do with games."""
+"""The process pool, with tasks that do not depend on games."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def slow(seconds, items):
 
 
 def all_at_once(job, items):
-    """Takes all items before it yields a result."""
+    """Take all items before the first result."""
     yield from reversed([(item, None) for item in items])
 
 
 def note(folder, items):
-    """Leaves a file for every item that is begun, and one for every item that is finished."""
+    """Write a file for every item that is begun, and one for every item that is finished."""
     for item in items:
         Path(folder, f"begun_{item}").touch()
         time.sleep(0.3)
@@ -42,7 +42,7 @@ def note(folder, items):
 
 
 def die(job, items):
-    """Dies with one of the items, the first times or always."""
+    """Die with one of the items, the first times or always."""
     folder, bad, times = job
     for item in items:
         if item == bad and len(list(Path(folder).iterdir())) < times:
@@ -69,7 +69,7 @@ def pool():
         yield found
 
 
-def test_every_item_has_its_result_and_processes_stay(pool):
+def test_every_item_has_a_result_and_processes_are_kept(pool):
     found = dict(pool.run(square, "job", range(20)))
     assert {item: result[:2] for item, result in found.items()} == {item: ("job", item * item) for item in range(20)}
     before = pool.process_ids
@@ -81,7 +81,7 @@ def test_every_item_has_its_result_and_processes_stay(pool):
     assert list(pool.run(square, "job", [])) == []
 
 
-def test_processes_are_started_when_there_is_work_for_them():
+def test_processes_are_started_on_demand():
     with Pool(3) as fresh:
         assert fresh.process_ids == []
         assert [item for item, _ in fresh.run(slow, 0.0, [1])] == [1]
@@ -94,14 +94,14 @@ def test_both_workers_have_work(pool):
     assert len({who for _, who in pool.run(slow, 0.02, range(20))}) == 2
 
 
-def test_a_caller_that_ends_early_drops_what_waits_and_not_what_is_begun(pool, tmp_path):
+def test_closing_a_run_drops_waiting_items_but_not_those_in_progress(pool, tmp_path):
     before = set(pool.process_ids)
     run = pool.run(note, str(tmp_path), range(50))
     next(run)
     began = time.monotonic()
     run.close()
-    assert time.monotonic() - began < 0.2  # nobody waits
-    assert len(dict(pool.run(square, "job", range(5)))) == 5  # the next run has its results only
+    assert time.monotonic() - began < 0.2  # closing does not wait
+    assert len(dict(pool.run(square, "job", range(5)))) == 5  # the next run has only its own results
     time.sleep(1)
     begun, finished = (len(list(tmp_path.glob(f"{kind}_*"))) for kind in ("begun", "finished"))
     assert begun == finished <= 4
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_is_replaced_and_its_items_are_run_again(pool, tmp_pa
     assert before - set(pool.process_ids)
 
 
-def test_an_item_that_kills_every_worker_is_given_up(pool, tmp_path):
+def test_an_item_that_kills_every_worker_is_an_error(pool, tmp_path):
     with pytest.raises(AleaZeroError, match=r"3 workers died with the same item \(exit code -9\), .* one of \[.*5"):
         list(pool.run(die, (str(tmp_path), 5, 100), range(12)))
     assert len(list(tmp_path.iterdir())) == 3
@@ -148,7 +148,7 @@ def test_a_worker_that_died_between_runs_is_replaced(pool):
     ],
     ids=repr,
 )
-def test_an_error_of_a_task_is_the_error_here(pool, error, kind, message):
+def test_an_error_of_a_task_is_raised_in_the_caller(pool, error, kind, message):
     before = pool.process_ids
     with pytest.raises(kind, match=message) as caught:
         list(pool.run(fail, error, range(6)))
@@ -158,12 +158,12 @@ def test_an_error_of_a_task_is_the_error_here(pool, error, kind, message):
     assert set(before) <= set(pool.process_ids)
 
 
-def test_a_task_that_returns_too_soon_is_an_error(pool):
+def test_a_task_that_returns_early_is_an_error(pool):
     with pytest.raises(RuntimeError, match=r"without a result for \[1\]"):
         list(pool.run(give_up, None, [1]))
 
 
-def test_a_pool_that_is_given_stays_open(pool):
+def test_a_given_pool_stays_open(pool):
     with open_pool(pool) as same:
         assert same is pool
     assert len(list(pool.run(square, "job", range(2)))) == 2
@@ -181,8 +181,8 @@ with Pool(2) as pool:
 """
 
 
-def test_a_script_whose_workers_never_start_learns_why(tmp_path):
-    """Each worker runs the script again, and dies because it starts workers of its own."""
+def test_the_error_for_a_script_whose_workers_never_start(tmp_path):
+    """Each worker runs the script again, and dies because it starts workers itself."""
     (tmp_path / "script.py").write_text(UNGUARDED, encoding="utf-8")
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
@@ -204,7 +204,7 @@ if __name__ == "__main__":
 """
 
 
-def test_workers_end_with_a_parent_that_is_killed(tmp_path):
+def test_workers_end_when_their_parent_is_killed(tmp_path):
     (tmp_path / "parent.py").write_text(PARENT, encoding="utf-8")
     paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths}
@@ -229,7 +229,7 @@ def runs(process: Path) -> bool:
         return False
 
 
-def hears(process: int) -> bool:
+def receives_ctrl_c(process: int) -> bool:
     status = Path(f"/proc/{process}/status").read_text()
     blocked = int(next(line for line in status.splitlines() if line.startswith("SigBlk")).split()[1], 16)
     return not blocked >> (signal.SIGINT - 1) & 1
@@ -238,19 +238,19 @@ def hears(process: int) -> bool:
 def test_children_ignore_ctrl_c():
     command = [sys.executable, "-c", "import time; time.sleep(30)"]
     with children_ignore_ctrl_c():
-        deaf = subprocess.Popen(command)
+        ignoring = subprocess.Popen(command)
     other = subprocess.Popen(command)
     try:
-        assert (hears(deaf.pid), hears(other.pid)) == (False, True)
+        assert (receives_ctrl_c(ignoring.pid), receives_ctrl_c(other.pid)) == (False, True)
     finally:
-        for process in (deaf, other):
+        for process in (ignoring, other):
             process.kill()
             process.wait()
 
 
 def test_workers_ignore_ctrl_c_from_the_start(pool):
     list(pool.run(slow, 0.02, range(8)))
-    assert not any(hears(process) for process in pool.process_ids)
+    assert not any(receives_ctrl_c(process) for process in pool.process_ids)
 
 
 def test_ctrl_c_does_not_wait_for_running_items():
@@ -259,7 +259,7 @@ def test_ctrl_c_does_not_wait_for_running_items():
     command = [sys.executable, "-m", "aleazero.cli.main", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        while len(children.read_text().split()) < 3:  # two workers, and multiprocessing's own
+        while len(children.read_text().split()) < 3:  # two workers and the resource tracker
             time.sleep(0.1)
         time.sleep(3)
         os.killpg(process.pid, signal.SIGINT)

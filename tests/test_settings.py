@@ -1,4 +1,4 @@
-"""The base class of settings: errors carry the path of the setting."""
+"""The base class of settings: errors have the path of the setting."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Outer(Settings):
     needed: int
 
 
-class Whole(Settings):
+class Complete(Settings):
     outer: Outer = Field(default_factory=lambda: Outer(needed=1))
 
 
@@ -64,18 +64,18 @@ def test_an_error_has_the_path_of_its_setting(values: dict[str, Any], field: str
         Outer(needed=1, **values)
     assert (str(caught.value), caught.value.field) == (message, field)
     with pytest.raises(ConfigError) as caught:
-        Whole(outer={"needed": 1, **values})
+        Complete(outer={"needed": 1, **values})
     expected = "outer" if field is None else f"outer.{field}"
     assert caught.value.field == expected
-    assert str(caught.value).startswith(f"Whole: {expected}")
+    assert str(caught.value).startswith(f"Complete: {expected}")
 
 
-def test_what_is_missing_is_named():
-    with pytest.raises(ConfigError, match=r"^Whole: outer\.needed is not there, expected it$"):
-        Whole(outer={})
+def test_a_missing_setting():
+    with pytest.raises(ConfigError, match=r"^Complete: outer\.needed is missing$"):
+        Complete(outer={})
 
 
 def test_a_group_is_frozen_and_equal_by_value():
-    assert Whole(outer={"needed": 2, "inner": {"low": 0}}) == Whole(outer=Outer(needed=2, inner=Inner(low=0)))
+    assert Complete(outer={"needed": 2, "inner": {"low": 0}}) == Complete(outer=Outer(needed=2, inner=Inner(low=0)))
     with pytest.raises(Exception, match="frozen"):
         Inner().low = 5

@@ -1,4 +1,4 @@
-"""Input within bounds: what is accepted is as before, what is too much is a ValueError, and no escape is printed."""
+"""Bounded input: valid input is unchanged, input beyond the limits raises ValueError, and escapes are not printed."""
 
 import json
 import os
@@ -19,14 +19,14 @@ def test_json_is_read_as_written(data):
     ["[" * 100_000, "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a":' * 500 + "1" + "}" * 500, "9" * 21, "9" * 5000,
      "-" + "9" * 21, "1e999", "-1e400", r'"\ud800"', r'{"\udfff": 1}', "{", "", b"\xff\xff", "nan"],
 )  # fmt: skip
-def test_json_beyond_the_bounds_is_refused(text):
+def test_json_beyond_the_limits_is_rejected(text):
     with pytest.raises(ValueError, match=r"."):
         parse_json(text)
 
 
-def test_json_at_the_bounds_is_read():
+def test_json_at_the_limits_is_read():
     assert parse_json("[" * DEEPEST + "]" * DEEPEST) is not None
-    assert parse_json('["' + "[" * 1000 + '"]') == ["[" * 1000]  # brackets inside a text are no levels
+    assert parse_json('["' + "[" * 1000 + '"]') == ["[" * 1000]  # brackets inside a text do not count
     assert parse_json("[NaN, Infinity, -Infinity, 1e308]") == [None, None, None, 1e308]
 
 
@@ -39,7 +39,7 @@ def test_integers(text, number):
     assert whole_number(text) == number
 
 
-def test_what_a_terminal_would_obey_is_escaped():
+def test_control_characters_are_escaped():
     assert printable("a\x1b[31m\x07\x9b\x7f\r\u202eb\ud800") == r"a\x1b[31m\x07\x9b\x7f\r\u202eb\ud800"
     assert printable("ä ×\t─\n💥 [bold]") == "ä ×\t─\n💥 [bold]"
 

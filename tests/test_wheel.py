@@ -1,4 +1,4 @@
-"""The wheel, built and used in a clean environment."""
+"""The wheel: built, and used in a clean environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_contains_only_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "aleazero/py.typed" in names
     assert all(name.startswith(("aleazero/", "aleazero-")) for name in names)
@@ -40,8 +40,8 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert shipped <= set(names)
 
 
-def test_it_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
-    """Only the wheel and what it asks for."""
+def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
+    """Install only the wheel and its dependencies."""
     venv.create(tmp_path / "clean", with_pip=True)
     python = tmp_path / "clean" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)

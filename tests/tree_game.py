@@ -1,4 +1,4 @@
-"""A game whose state vector holds its own tree: write a small tree, search it, compare with hand arithmetic.
+"""A game whose state vector contains its own tree: write a small tree, search it, compare with hand arithmetic.
 
 All trees of the same number of players and utility range are positions of one game, so they share one compiled
 search. A tree is built from nested descriptions::
@@ -7,9 +7,9 @@ search. A tree is built from nested descriptions::
     game = tree_game(players=2, utility=(-1.0, 1.0))
     state = start(game, root)
 
-A node used twice in the description is one node of the game. The vector: word 0 is where the record of the
-current node begins; then the records, one a node. A record is a header (kind, player, number of children, name,
-returns in thousandths) followed by its children: (action, record) pairs, or (outcome, weight, record) triples.
+A node used twice in the description is one node of the game. Number 0 of the vector is the start of the record of
+the current node; the records of all nodes follow. A record is a header (kind, player, number of children, name, returns
+in thousandths) followed by its children: (action, record) pairs, or (outcome, weight, record) triples.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ ACTIONS = 8
 MOST_OUTCOMES = 300
 STATE_SIZE = 1024
 UNIT = 1000
-"""Returns are stored as whole multiples of 1/UNIT."""
+"""Returns are stored as integer multiples of 1/UNIT."""
 
-# A record: kind, player (who moves; at a chance node who acted last), number of children, name, returns, children.
+# A record: kind, player (to move; at a chance node, the last to act), number of children, name, returns, children.
 KIND, PLAYER, COUNT, NAME, RETURN = 0, 1, 2, 3, 4
 HEADER = RETURN + MOST_PLAYERS
 
 ILLEGAL_LOGIT = 50.0
-"""What ``Scripted`` gives illegal actions: an amount that would show, did the search read it."""
+"""Logit of illegal actions in ``Scripted``: it would dominate if the search read it."""
 
 
 # The kernels.
 
 
 def describe(players: int = 2, utility: tuple[float, float] | None = (-1.0, 1.0)) -> GameInfo:
-    """Trees of so many players, whose returns lie in the utility range (None: no bound)."""
+    """Trees for this many players, whose returns are in the utility range (None: no bound)."""
     return GameInfo(
         name="tree",
         num_players=players,
@@ -62,22 +62,22 @@ def describe(players: int = 2, utility: tuple[float, float] | None = (-1.0, 1.0)
 
 
 def kind(state: Any) -> int:
-    """Of the current node."""
+    """The kind of the current node."""
     return state[state[0] + KIND]
 
 
 def to_play(state: Any) -> int:
-    """Who moves; at a chance node who acted last; 0 at the end."""
+    """The mover; at a chance node the player who acted last; 0 at the end."""
     return state[state[0] + PLAYER]
 
 
 def viewer(state: Any) -> int:
-    """The mover; at a chance node who acted last."""
+    """The mover; at a chance node the player who acted last."""
     return state[state[0] + PLAYER]
 
 
 def legal(state: Any, out: Any) -> int:
-    """The actions of the current record, which are stored ascending."""
+    """The actions of the current record, which are stored in ascending order."""
     node = state[0]
     count = state[node + COUNT]
     for i in range(count):
@@ -86,7 +86,7 @@ def legal(state: Any, out: Any) -> int:
 
 
 def apply(state: Any, action: int) -> None:
-    """Go to the child behind an action."""
+    """Go to the child after an action."""
     node = state[0]
     for i in range(state[node + COUNT]):
         if state[node + HEADER + 2 * i] == action:
@@ -95,7 +95,7 @@ def apply(state: Any, action: int) -> None:
 
 
 def outcomes(state: Any, ids: Any, probabilities: Any) -> int:
-    """Outcomes in the order written, with probability weight / sum of weights."""
+    """Outcomes in the given order, with probability weight / sum of weights."""
     node = state[0]
     count = state[node + COUNT]
     total = 0
@@ -108,7 +108,7 @@ def outcomes(state: Any, ids: Any, probabilities: Any) -> int:
 
 
 def apply_outcome(state: Any, outcome: int) -> None:
-    """Go to the child behind an outcome."""
+    """Go to the child after an outcome."""
     node = state[0]
     for i in range(state[node + COUNT]):
         if state[node + HEADER + 3 * i] == outcome:
@@ -117,13 +117,13 @@ def apply_outcome(state: Any, outcome: int) -> None:
 
 
 def returns(state: Any, out: Any) -> None:
-    """What the current node's description says; 0 where it says nothing."""
+    """The returns in the description of the current node; 0 if it has none."""
     for player in range(PLAYERS):
         out[player] = state[state[0] + RETURN + player] / UNIT
 
 
 def observe(state: Any, player: int, out: Any) -> None:
-    """Where the current record begins, and who looks."""
+    """The start of the current record, and the player."""
     out[0] = state[0]
     out[1] = player
 
@@ -134,7 +134,7 @@ class Node:
 
     kind: int
     player: int
-    """−1 at a chance node whose actor is whoever decided last above it."""
+    """−1 at a chance node if the actor is the last player who decided above it."""
     edges: tuple[tuple[int, ...], ...] = ()
     """(action,) or (outcome, weight), in the order of ``children``."""
     children: tuple[Node, ...] = ()
@@ -143,7 +143,7 @@ class Node:
 
 
 def decision(player: int, children: Mapping[int, Node], name: str = "", interim: Sequence[float] = ()) -> Node:
-    """A player chooses among actions; ``interim`` are the returns so far."""
+    """Return a decision of a player; ``interim`` are the returns so far."""
     ordered = sorted(children.items())
     edges = tuple((action,) for action, _ in ordered)
     return Node(DECISION, player, edges, tuple(node for _, node in ordered), name, tuple(interim))
@@ -152,18 +152,18 @@ def decision(player: int, children: Mapping[int, Node], name: str = "", interim:
 def chance(
     children: Sequence[tuple[int, int, Node]], name: str = "", interim: Sequence[float] = (), actor: int = -1
 ) -> Node:
-    """Chance picks among (outcome, weight, child); ``actor`` acted last (default: who decided last, else 0)."""
+    """Return a chance node with (outcome, weight, child); ``actor`` acted last (default: the last to decide, or 0)."""
     edges = tuple((outcome, weight) for outcome, weight, _ in children)
     return Node(CHANCE, actor, edges, tuple(node for _, _, node in children), name, tuple(interim))
 
 
 def terminal(*values: float) -> Node:
-    """The end, with one return a player."""
+    """Return a terminal node with one return per player."""
     return Node(TERMINAL, 0, returns=values)
 
 
 def encode(root: Node) -> np.ndarray:
-    """The state vector of a tree, at its root."""
+    """Return the state vector of the root of a tree."""
     places: dict[Node, int] = {}
     actors: dict[Node, int] = {}
     size = 1
@@ -200,26 +200,26 @@ def encode(root: Node) -> np.ndarray:
 
 @cache
 def tree_game(players: int = 2, utility: tuple[float, float] | None = (-1.0, 1.0)) -> KernelGame:
-    """The game whose positions are trees; the same object for the same arguments."""
+    """Return the game whose positions are trees; the same object for the same arguments."""
     return KernelGame(sys.modules[__name__], {"players": players, "utility": utility})
 
 
 def start(game: KernelGame, root: Node) -> KernelState:
-    """The root of a tree, as a state of the game."""
+    """Return the root of a tree as a state of the game."""
     return game.state_from_vector(encode(root))
 
 
 def name_of(state: KernelState) -> str:
-    """The name of the state's current node."""
+    """Return the name of the current node of a state."""
     code = int(state.vector[state.vector[0] + NAME])
     return code.to_bytes(4, "big").lstrip(b"\0").decode("ascii")
 
 
 @dataclass(eq=False)
 class Scripted:
-    """Gives each node what the script says: node name → (priors by action or None for equal, values BY PLAYER).
+    """An evaluator with a script: node name → (priors by action or None for equal priors, values BY PLAYER).
 
-    ``asked`` records the names of every batch, in order.
+    ``asked`` has the names of the nodes of every batch, in order.
     """
 
     script: Mapping[str, tuple[Mapping[int, float] | None, Sequence[float]]]

@@ -1,4 +1,4 @@
-"""Small tables for 2048, and what they should say, written out slowly."""
+"""Small n-tuple tables for 2048, and a slow reference implementation of their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def slow_entries(shape: TupleShape, board) -> list[int]:
 
 
 def one_by_one(numbers) -> np.float32:
-    """Their sum from left to right; numpy's own takes another order."""
+    """Return the sum from left to right; ``numpy.sum`` has another order."""
     total = np.float32(0.0)
     for number in numbers:
         total += number

@@ -1,4 +1,4 @@
-"""A value network that was taught a little and then shaken, so that it says something of every state, in a file."""
+"""Checkpoints of value networks that were trained briefly and perturbed, so that all values are different."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from aleazero.nets.outcome import feature_schema
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.config import AfterstateConfig
 
-SHAKE = 0.1  # a new network says 0 of everything, and few rounds change little of that
+NOISE = 0.1  # without noise, values are near 0 after a few rounds
 
 
 def taught(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
-    """Teach a network for some rounds, shake it and write its checkpoint."""
+    """Train a network for a few rounds, add noise to its weights, and write its checkpoint."""
     config = AfterstateConfig(rounds=rounds, **({"lanes": 4, "lane_groups": 1, "batch_size": 32, "seed": 1} | settings))
     learner = AfterstateLearner(game, config)
     for _ in range(rounds):
@@ -26,6 +26,6 @@ def taught(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
     about = ValueInfo.of(
         game, config.net, net.shape, feature_schema(game), net.columns, learner.steps, {"plies": config.plies}
     )
-    shaken = learner.mean + np.random.default_rng(2).normal(0.0, SHAKE, net.size).astype(np.float32)
-    write_checkpoint(path, net.tensors(shaken), about)
+    theta = learner.mean + np.random.default_rng(2).normal(0.0, NOISE, net.size).astype(np.float32)
+    write_checkpoint(path, net.tensors(theta), about)
     return path

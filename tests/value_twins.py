@@ -1,4 +1,4 @@
-"""Value networks as torch would have them: slow twins of the kernels."""
+"""Reference implementations of value networks in torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, huber_loss
 
 
 def loss_of(z, columns, targets):
-    """Summed losses by column of what a network says, (rows, K)."""
+    """Return the summed losses by column of outputs z (rows, K)."""
     losses = []
     for k, column in enumerate(columns):
         if column.link == "tanh":
@@ -23,7 +23,7 @@ def loss_of(z, columns, targets):
 
 
 def mlp(tensors, x, layers, skip):
-    """What an mlp says, before its links."""
+    """Return the outputs of an MLP before the links."""
     h = x
     for layer in range(layers):
         h = torch.relu(h @ tensors[f"layers.{layer}.weight"].T + tensors[f"layers.{layer}.bias"])
@@ -32,14 +32,14 @@ def mlp(tensors, x, layers, skip):
 
 
 def values_of(z, columns):
-    """The columns, linked."""
+    """Return the outputs after the links."""
     links = {"tanh": torch.tanh, "sigmoid": torch.sigmoid}
     parts = [links.get(c.link, lambda x, c=c: c.scale * x)(z[:, k]) for k, c in enumerate(columns)]
     return torch.stack(parts, 1)
 
 
 def towers(tensors, x, layers, shape, scale):
-    """What towers say: the win's z and the margin in units of its scale."""
+    """Return the outputs of towers: the logit of a win, and the margin in units of its scale."""
     points, joint = 0, tensors["common.bias"] + x[:, -shape.common :] @ tensors["common.weight"].T
     for seat in range(shape.seats):
         block = x[:, seat * shape.block : (seat + 1) * shape.block]

@@ -1,4 +1,4 @@
-"""Yatzy a second time, from the written rules and without tables: a scorer over lists of dice, and a slow solver."""
+"""An independent implementation of Yatzy without tables: scores of lists of dice, and a slow solver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = {"pair": 2, "three_kind": 3, "four_kind": 4}
 
 
 def slow_score(hand, name):
-    """What a hand, any sequence of five dice, scores in a category."""
+    """Return the score of five dice in a category."""
     tally = Counter(hand)
     if name in FACES:
         return sum(die for die in hand if die == FACES[name])
@@ -39,19 +39,19 @@ def slow_score(hand, name):
 
 @cache
 def rolls(count):
-    """The sorted rolls of some dice, with how many of the 6^count sequences make each."""
+    """Return the sorted rolls of this many dice, with the number of sequences of each."""
     return tuple(Counter(tuple(sorted(roll)) for roll in product(range(1, 7), repeat=count)).items())
 
 
 @cache
 def turn_value(names, upper):
-    """Expected points to come before a turn's first roll, with these categories open."""
+    """Return the expected points to come before the first roll of a turn, with these categories open."""
     return rolled((), names, upper, 2) if names else 0.0
 
 
 @cache
 def rolled(kept, names, upper, rerolls):
-    """The same with some dice kept and the others in the air."""
+    """Return the expected points to come before a reroll of the other dice."""
     missing = 5 - len(kept)
     worth = (ways * hand_value(tuple(sorted(kept + roll)), names, upper, rerolls) for roll, ways in rolls(missing))
     return sum(worth) / 6**missing
@@ -59,12 +59,12 @@ def rolled(kept, names, upper, rerolls):
 
 @cache
 def hand_value(hand, names, upper, rerolls):
-    """The same with five dice on the table."""
+    """Return the expected points to come with five dice."""
     return max(hand_values(hand, names, upper, rerolls).values())
 
 
 def hand_values(hand, names, upper, rerolls):
-    """The value of every choice: by category to mark, or by the dice to keep."""
+    """Return the value of every choice, by category to score or by dice to keep."""
     if rerolls == 0:
         return {name: mark_value(hand, name, names, upper) for name in names}
     keeps = {kept for size in range(6) for kept in combinations(hand, size)}

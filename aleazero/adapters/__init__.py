@@ -1,1 +1,1 @@
-"""AleaZero's environments in the words of other libraries (the extra ``gym``). Nothing else imports from here."""
+"""Environments with the interfaces of Gymnasium and PettingZoo (extra ``gym``)."""

@@ -1,4 +1,4 @@
-"""A game of one player as a Gymnasium environment (the extra ``gym``)."""
+"""A one-player game as a Gymnasium environment (extra ``gym``)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,21 @@ Observation = NDArray[np.float32]
 
 
 class GymnasiumEnv(gymnasium.Env[Observation, np.int64]):
-    """A game of one player; ``info["action_mask"]`` tells what is legal, and so does ``action_masks()``.
+    """A one-player game. ``info["action_mask"]`` and ``action_masks()`` have the legal actions.
 
-    An illegal action changes nothing and is rewarded with ``illegal_reward``; None makes it an error. ``last_step`` is
-    the step of AleaZero's own environment, for its agents: ``agent.select_action(env.last_step.agent_input)``.
+    Args:
+        game: a one-player game.
+        config: settings of the environment.
+        illegal_reward: reward of an illegal action, which does not change the state; None to raise
+            IllegalActionError instead.
+        render_mode: ``ansi`` or None.
+
+    Attributes:
+        last_step: the step of AleaZero's environment, for its agents:
+            ``agent.select_action(env.last_step.agent_input)``.
+
+    Raises:
+        ConfigError: the game has several players, or ``render_mode`` is unknown.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own type
@@ -34,7 +45,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         if isinstance(game, Game) and game.num_players != 1:
-            raise ConfigError(f"{game!r} has {game.num_players} players, expected 1: PettingZooEnv takes several")
+            raise ConfigError(f"{game!r} has {game.num_players} players, expected 1; use PettingZooEnv for several")
         self.environment = Environment(game, config)
         size = self.environment.observation_size
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
@@ -45,43 +56,59 @@ class GymnasiumEnv(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode: with a seed, that of ``Environment.reset(seed)``; without, the next of the last seed's."""
+        """Begin an episode.
+
+        Args:
+            seed: seed of the episode, as in ``Environment.reset``; None to draw it from a generator, which the last
+                given seed determines.
+            options: not used.
+
+        Returns:
+            The observation (observation_size,), and ``info`` with the action mask.
+        """
         super().reset(seed=seed)
         self.last_step = self.environment.reset(drawn_seed(self.np_random) if seed is None else seed)
-        return self._seen()
+        return self._observe()
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play an action."""
+        """Apply an action.
+
+        Returns:
+            Observation, reward, terminated, truncated (always False), and ``info`` with the action mask.
+
+        Raises:
+            IllegalActionError: the action is illegal and ``illegal_reward`` is None, or it is not an action id.
+        """
         try:
             self.last_step = self.environment.step(action)
         except IllegalActionError:
             if self._illegal_reward is None or action not in self.action_space:
                 raise
-            observation, info = self._seen()
+            observation, info = self._observe()
             return observation, self._illegal_reward, False, False, info
-        observation, info = self._seen()
+        observation, info = self._observe()
         return observation, float(self.last_step.rewards[0]), self.last_step.done, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """What is legal, as MaskablePPO asks for it."""
+        """Return the mask (num_actions,) of the legal actions, as MaskablePPO expects it."""
         return self.last_step.legal_action_mask.copy()
 
     def render(self) -> str | None:
-        """The position as text."""
+        """Return the position as text."""
         return self.environment.text() if self.render_mode == "ansi" else None
 
-    def _seen(self) -> tuple[Observation, dict[str, Any]]:
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
         step = self.last_step
         return step.observations[0].copy(), {"action_mask": step.legal_action_mask.astype(np.int8)}
 
 
 def checked_render_mode(render_mode: str | None) -> str | None:
-    """The mode, if there is such a one."""
+    """Return the mode; raise ConfigError if it is unknown."""
     if render_mode not in (None, "ansi"):
         raise ConfigError(f"render_mode is {render_mode!r}, expected 'ansi' or None")
     return render_mode
 
 
 def drawn_seed(generator: np.random.Generator) -> int:
-    """The seed of an episode that was given none."""
+    """Return a random seed for an episode."""
     return int(generator.integers(2**63))

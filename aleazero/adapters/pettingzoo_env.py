@@ -1,4 +1,4 @@
-"""A game as a PettingZoo environment in which one agent acts at a time (the extra ``gym``)."""
+"""A game as a PettingZoo environment of type AEC: one agent acts at a time (extra ``gym``)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,23 @@ Observation = dict[str, NDArray[Any]]
 
 
 class PettingZooEnv(AECEnv[str, Observation, Any]):
-    """A game whose players are ``player_0``, ``player_1``, …; they act when the rules say, not in turns.
+    """A game with the agents ``player_0``, ``player_1``, …, which need not alternate.
 
-    An observation is a dict of ``observation`` and ``action_mask``, all zero for who does not decide. An illegal action
-    is an error and changes nothing; PettingZoo's ``TerminateIllegalWrapper`` ends the episode instead. ``last_step`` is
-    the step of AleaZero's own environment, for its agents: ``agent.select_action(env.last_step.agent_input)``.
+    An observation is a dict of ``observation`` and ``action_mask``, which is all zero for agents that are not to move.
+    An illegal action raises IllegalActionError and does not change the state; PettingZoo's ``TerminateIllegalWrapper``
+    ends the episode instead.
+
+    Args:
+        game: the game.
+        config: settings of the environment.
+        render_mode: ``ansi`` or None.
+
+    Attributes:
+        last_step: the step of AleaZero's environment, for its agents:
+            ``agent.select_action(env.last_step.agent_input)``.
+
+    Raises:
+        ConfigError: ``render_mode`` is unknown.
     """
 
     last_step: EnvStep
@@ -38,19 +50,27 @@ class PettingZooEnv(AECEnv[str, Observation, Any]):
         self._generator: np.random.Generator | None = None
 
     def _observation_space(self) -> Any:
-        seen = spaces.Box(-np.inf, np.inf, (self.environment.observation_size,), np.float32)
-        return spaces.Dict({"observation": seen, "action_mask": spaces.MultiBinary(self.environment.game.num_actions)})
+        numbers = spaces.Box(-np.inf, np.inf, (self.environment.observation_size,), np.float32)
+        return spaces.Dict(
+            {"observation": numbers, "action_mask": spaces.MultiBinary(self.environment.game.num_actions)}
+        )
 
     def observation_space(self, agent: str) -> Any:
-        """What an agent may see."""
+        """Return the observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """What an agent may play."""
+        """Return the action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode: with a seed, that of ``Environment.reset(seed)``; without, the next of the last seed's."""
+        """Begin an episode.
+
+        Args:
+            seed: seed of the episode, as in ``Environment.reset``; None to draw it from a generator, which the last
+                given seed determines.
+            options: not used.
+        """
         if seed is not None or self._generator is None:
             self._generator = np.random.default_rng(seed)
         self.last_step = self.environment.reset(drawn_seed(self._generator) if seed is None else seed)
@@ -61,20 +81,24 @@ class PettingZooEnv(AECEnv[str, Observation, Any]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        self._tell()
+        self._publish()
 
     def step(self, action: Any) -> None:
-        """Play the action of the agent whose turn it is; None for one whose episode is over."""
+        """Apply the action of the selected agent; None if its episode is over.
+
+        Raises:
+            IllegalActionError: the action is illegal.
+        """
         if not self.agents or self.terminations[self.agent_selection]:
             self._was_dead_step(action)
             return
         mover = self.agent_selection
         self.last_step = self.environment.step(action)
         self._cumulative_rewards[mover] = 0.0
-        self._tell()
+        self._publish()
 
-    def _tell(self) -> None:
-        """Say who is next, and what the last step brought."""
+    def _publish(self) -> None:
+        """Set the attributes of PettingZoo (next agent, rewards, terminations) from the last step."""
         step = self.last_step
         for player, agent in enumerate(self.agents):
             self.rewards[agent] = float(step.rewards[player])
@@ -83,14 +107,14 @@ class PettingZooEnv(AECEnv[str, Observation, Any]):
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> Observation:
-        """What an agent sees now."""
+        """Return the observation of an agent."""
         step, player = self.last_step, self.possible_agents.index(agent)
         mask = step.legal_action_mask if player == step.current_player else np.zeros_like(step.legal_action_mask)
         return {"observation": step.observations[player].copy(), "action_mask": mask.astype(np.int8)}
 
     def render(self) -> str | None:
-        """The position as text."""
+        """Return the position as text."""
         return self.environment.text() if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, as no resources are open."""

@@ -1,1 +1,1 @@
-"""Games: the contract, the State facade, and the rules of each game that ships."""
+"""Games: the game contract, loading and checking games, and the rules of the bundled games."""

@@ -1,8 +1,8 @@
-"""The game contract: what a game is, and the State that speaks OpenSpiel's words.
+"""The game contract: ``Game``, ``State`` with the method names of OpenSpiel, and ``GameInfo``.
 
-Two kinds of game stand behind one facade. A *kernel game* is a module of plain functions over a flat vector
-of integers, which the search compiles (``kernel.py``). An *object game* is any Python class with the facade's
-methods (``objects.py``), searched in plain Python.
+There are two kinds of games with the same interface. A *kernel game* is a module of plain functions over a flat vector
+of integers, which the search compiles (``kernel.py``). An *object game* is a Python class with the methods of ``State``
+(``objects.py``), which is searched in plain Python.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ TERMINAL: Final = 2
 KIND_NAMES: Final = ("decision", "chance", "terminal")
 
 MANY: Final = -1
-"""What ``outcomes`` returns when there are too many to list."""
+"""Return value of ``outcomes`` if there are too many to list."""
 
 CHANCE_PLAYER: Final = -1
 TERMINAL_PLAYER: Final = -4
 
 
 class Trust(IntEnum):
-    """How far an evaluator's value of a kind of node is trusted."""
+    """How a search uses an evaluator's values of a kind of node: not at all, as estimates, or as exact values."""
 
     NONE = 0
     ESTIMATE = 1
@@ -43,32 +43,35 @@ class Trust(IntEnum):
 NONE, ESTIMATE, EXACT = Trust.NONE, Trust.ESTIMATE, Trust.EXACT
 
 PROBABILITY_TOLERANCE: Final = 1e-9
-"""How far the probabilities of a chance event may be from summing to 1."""
+"""Maximum difference between 1 and the sum of the probabilities of a chance event."""
 
 ZERO: Final = 1e-6
-"""Returns of a win/loss game that sum to less than this sum to 0."""
+"""Tolerance for returns of a win/loss game, which sum to 0."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """What a value between turns looks at, as ``features(state, player, out)`` writes it: a block of numbers for each
-    seat, from the player on, then what they have in common. Without it, values look at the observation.
+    """Layout of the input of value networks, which ``features(state, player, out)`` writes.
+
+    A block of numbers for each seat, starting with the player's own, is followed by the common part. Without features,
+    value networks use the observation.
     """
 
     schema: str
-    """Name of the layout; values learnt on one layout refuse another."""
+    """Name of the layout. Networks trained on one layout reject another."""
     block: int
-    """Numbers that tell of one seat; 0 where nothing is told seat by seat."""
+    """Numbers per seat; 0 if all numbers are in the common part."""
     common: int = 0
+    """Numbers in the common part."""
     lead: int | None = None
-    """In a duel for points: the place, in the common part, of the points by which the player leads."""
+    """Index in the common part of the points by which the player leads, for two-player games decided by points."""
     lead_unit: float = 1.0
-    """Points that 1.0 of it stands for."""
+    """Points that 1.0 of the lead stands for."""
     point_unit: float = 1.0
     """Points that 1.0 of the game's ``points`` stands for."""
 
     def size(self, players: int) -> int:
-        """Numbers in all."""
+        """Return the length of the features for this number of players."""
         return self.block * players + self.common
 
 
@@ -82,36 +85,37 @@ class GameInfo:
     num_actions: int
     """Action ids are 0 to num_actions − 1."""
     max_outcomes: int = 0
-    """Most outcomes of one chance event; 0 in a game without chance."""
+    """Maximum number of outcomes of a chance event; 0 in a game without chance."""
     lists_outcomes: bool = True
-    """False where ``outcomes`` may answer MANY."""
+    """False if ``outcomes`` may return MANY."""
     utility: tuple[float, float] | None = None
-    """Lowest and highest return of a player; None where there is no bound."""
+    """Lowest and highest return of a player; None if returns are not bounded."""
     levels: int = 1
-    """Points that a win of two players may count: 1 to so many, lost by the other (backgammon: 3). Where that is more
-    than 1, the chances of each number are learnt apart."""
+    """Maximum number of points that a win of a two-player game counts, and a loss costs (backgammon: 3). If it is more
+    than 1, networks predict the probability of each number."""
     state_size: int = 0
     """Length of a kernel game's state vector."""
     state_dtype: str = "int32"
     """The smallest integer type that holds every number of the state vector."""
     observation_size: int = 0
-    """Length of an observation; 0 takes the state vector itself."""
+    """Length of an observation; 0 to observe the state vector itself."""
     observation_schema: str = ""
-    """Name of the observation's layout; nets trained on one layout refuse another."""
+    """Name of the observation's layout. Networks trained on one layout reject another."""
     features: Features | None = None
-    """What a value between turns looks at; None takes the observation."""
+    """Layout of the input of value networks; None to use the observation."""
     version: int = 1
-    """Version of the rules: it changes when the same actions lead elsewhere."""
+    """Version of the rules. Increase it if the same actions lead to other states."""
     decision_classes: tuple[str, ...] = ("decision",)
+    """Names of the kinds of decisions; ``decision_class(state)`` returns an index."""
     phases: tuple[str, ...] = ("game",)
-    """Parts of the game so unlike that values of each are learnt with weights of their own (backgammon: contact, race);
-    ``phase(state)`` tells which one a state is in."""
+    """Names of parts of the game for which value networks have separate weights (backgammon: contact, race);
+    ``phase(state)`` returns an index."""
     constants: Mapping[str, Any] = field(default_factory=dict)
-    """Module constants of a kernel game that parameters change, by name."""
+    """Module constants of a kernel game that its parameters change, by name."""
 
 
 def _check_returns(info: GameInfo) -> None:
-    """Refuse what cannot be said of returns."""
+    """Raise ContractError if the description of the returns is contradictory."""
     if info.utility is not None and not info.utility[0] < info.utility[1]:
         raise ContractError(f"{info.name}: utility is {info.utility}, expected lowest < highest")
     if info.levels < 1:
@@ -119,27 +123,28 @@ def _check_returns(info: GameInfo) -> None:
     if info.levels == 1:
         return
     if info.num_players != 2 or info.utility != (-info.levels, info.levels):
-        said = f"{info.num_players} players and utility {info.utility}"
-        expected = f"2 players and utility ({-info.levels:.1f}, {info.levels:.1f})"
-        raise ContractError(f"{info.name}: levels is {info.levels} with {said}, expected {expected}")
+        raise ContractError(
+            f"{info.name}: levels is {info.levels} with {info.num_players} players and utility {info.utility}, "
+            f"expected 2 players and utility ({-info.levels:.1f}, {info.levels:.1f})"
+        )
     if info.features is not None and info.features.lead is not None:
         raise ContractError(f"{info.name}: levels is {info.levels} and features have a lead, expected one of the two")
 
 
 def counts_wins(game: Game) -> bool:
-    """Whether returns may be wins and losses: 1 for a sole winner, what the others lose shared among them.
+    """Return whether returns may be wins and losses: 1 for a sole winner, −1 shared among the others.
 
-    Only the range is known here. Training looks whether returns sum to 0, and takes them for scores where they do not.
+    This looks at the range only. Training checks whether returns sum to 0, and treats them as scores if they do not.
     """
     others = game.num_players - 1
     return others > 0 and game.info.utility == (-1.0 / others, 1.0)
 
 
 def find_bad_end(info: GameInfo, returns: NDArray[np.float64]) -> tuple[int, str] | None:
-    """Find the first of some final returns (rows, players) that the game's description does not allow.
+    """Find the first row of final returns (rows, players) that the game's description does not allow.
 
     Returns:
-        Its row and what is expected there; None if all are allowed.
+        The row and what is expected there; None if all rows are allowed.
     """
     finite = np.isfinite(returns).all(axis=1)
     if not finite.all():
@@ -155,7 +160,7 @@ def find_bad_end(info: GameInfo, returns: NDArray[np.float64]) -> tuple[int, str
     elif info.num_players > 1 and info.utility == (-1.0 / (info.num_players - 1), 1.0):
         fits = np.abs(returns.sum(axis=1)) < ZERO
         rules.append(
-            (fits, "numbers that sum to 0: a range of −1 shared to 1 means wins and losses, scores need another")
+            (fits, "numbers that sum to 0, as this utility range means wins and losses; scores need another range")
         )
     for fits, expected in rules:
         if not fits.all():
@@ -164,10 +169,15 @@ def find_bad_end(info: GameInfo, returns: NDArray[np.float64]) -> tuple[int, str
 
 
 class Game(ABC):
-    """A game with its parameters fixed. Make one with ``aleazero.load_game``."""
+    """A game with its parameters fixed. ``aleazero.load_game`` loads one.
+
+    Attributes:
+        info: the description of the game.
+        params: the parameters by name, including defaults.
+    """
 
     _kit: Any = None
-    """What ``games.kit.kit_of`` has found; the functions of a kit may hold the game, so it is kept nowhere else."""
+    """Result of ``games.kit.kit_of``. It is stored here because a kit may refer to its game."""
 
     def __init__(self, info: GameInfo, params: Mapping[str, Any]) -> None:
         _check_returns(info)
@@ -176,17 +186,17 @@ class Game(ABC):
 
     @property
     def name(self) -> str:
-        """The game's name, without parameters."""
+        """Name of the game, without parameters."""
         return self.info.name
 
     @property
     def num_players(self) -> int:
-        """How many players take part."""
+        """Number of players."""
         return self.info.num_players
 
     @property
     def num_actions(self) -> int:
-        """Action ids are 0 to num_actions − 1."""
+        """Number of action ids, which are 0 to num_actions − 1."""
         return self.info.num_actions
 
     @property
@@ -196,18 +206,38 @@ class Game(ABC):
 
     @abstractmethod
     def new_initial_state(self) -> State:
-        """The state a game starts from."""
+        """Return the state that a game starts from."""
 
     @abstractmethod
     def state_from_text(self, text: str) -> State:
-        """Read a position as ``State.to_text`` writes it."""
+        """Read a position that ``State.to_text`` or a person wrote.
+
+        Args:
+            text: the position in one line.
+
+        Returns:
+            A new state.
+
+        Raises:
+            PositionError: the text cannot be read, or no play reaches the position.
+        """
 
     @abstractmethod
     def deserialize(self, text: str) -> State:
-        """Read what ``State.serialize`` wrote."""
+        """Read a state that ``State.serialize`` wrote.
+
+        Args:
+            text: the serialized state.
+
+        Returns:
+            A new state that is equal to the serialized one.
+
+        Raises:
+            PositionError: the text cannot be read, or belongs to another game.
+        """
 
     def json_params(self, error_class: type[AleaZeroError]) -> dict[str, Any]:
-        """Return the parameters as they come back from a file; raise ``error_class`` if JSON cannot hold them."""
+        """Return the parameters as JSON data; raise ``error_class`` if JSON cannot store them."""
         try:
             params: dict[str, Any] = json.loads(json.dumps(self.params, allow_nan=False))
         except (TypeError, ValueError) as error:
@@ -220,118 +250,133 @@ class Game(ABC):
 
 
 class State(ABC):
-    """A position of a game, in OpenSpiel's words. Actions and outcomes are both applied by ``apply_action``."""
+    """A position of a game, with the method names of OpenSpiel. ``apply_action`` applies both actions and outcomes.
+
+    Attributes:
+        game: the game of the state.
+    """
 
     game: Game
 
     @abstractmethod
     def current_player(self) -> int:
-        """The player to move; −1 at a chance node, −4 at the end."""
+        """Return the player to move; −1 at a chance node, −4 in a terminal state."""
 
     @abstractmethod
     def legal_actions(self) -> list[int]:
-        """Canonical action ids, ascending; at a chance node the outcomes."""
+        """Return the legal actions in ascending order; at a chance node, the outcomes; [] in a terminal state."""
 
     @abstractmethod
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Every outcome with its probability; an error where they are too many to list."""
+        """Return all outcomes of a chance node with their probabilities; [] in other states.
+
+        Raises:
+            ContractError: the outcomes are too many to list, or the rules list invalid ones.
+        """
 
     @abstractmethod
     def outcomes_listed(self) -> bool:
-        """Whether ``chance_outcomes`` can list this chance event."""
+        """Return whether ``chance_outcomes`` can list the outcomes of this chance node."""
 
     @abstractmethod
     def sample_outcome(self, u: float) -> int:
-        """The outcome that a number u in [0, 1) stands for."""
+        """Return a random outcome of this chance node, determined by a uniform number u in [0, 1)."""
 
     @abstractmethod
     def canonical_action(self, action: int) -> int:
-        """The canonical one of the actions equivalent to this one; −1 where it is illegal."""
+        """Return the legal action that is equivalent to this action; −1 if there is none."""
 
     @abstractmethod
     def returns(self) -> list[float]:
-        """One number a player, defined at every state (the score so far; 0 before the end of a win/loss game)."""
+        """Return one number per player. Before the end it is the score so far, or 0 in a win/loss game."""
 
     @abstractmethod
     def clone(self) -> State:
-        """An independent copy."""
+        """Return an independent copy."""
 
     @abstractmethod
     def viewer(self) -> int:
-        """Whose view an observation takes: the mover; at an afterstate, who acted last."""
+        """Return the player whose point of view is observed: the mover; at an afterstate, the player who acted last."""
 
     @abstractmethod
     def observation_tensor(self, player: int | None = None) -> NDArray[np.float32]:
-        """What a player (default: the viewer) sees, as numbers."""
+        """Return the observation (observation_size,) of a player; default: of the viewer."""
 
     @abstractmethod
     def action_to_string(self, action: int) -> str:
-        """Name an action, or an outcome at a chance node."""
+        """Return the name of an action; at a chance node, of an outcome."""
 
     @abstractmethod
     def serialize(self) -> str:
-        """Text from which ``Game.deserialize`` makes an equal state."""
+        """Return a text from which ``Game.deserialize`` makes an equal state."""
 
     @abstractmethod
     def to_text(self) -> str:
-        """The position in one line, as ``Game.state_from_text`` reads it."""
+        """Return the position in one line, which ``Game.state_from_text`` reads."""
 
     @abstractmethod
     def key(self) -> bytes:
-        """Bytes that are equal for equal states."""
+        """Return bytes that are equal for equal states and different for different ones."""
 
     @abstractmethod
     def _apply(self, action: int) -> None:
-        """Apply a canonical action or a possible outcome, unchecked."""
+        """Apply a legal action or a possible outcome without checks."""
 
     def __repr__(self) -> str:
         return f"<{self.game.name}: {self.to_text()}>"
 
     def decision_class(self) -> int:
-        """Which of the game's kinds of decision this is (Yatzy: reroll or mark)."""
+        """Return the kind of this decision, an index of ``GameInfo.decision_classes`` (Yatzy: reroll or mark)."""
         return 0
 
     def phase(self) -> int:
-        """Which of the game's phases this is; not asked at the end."""
+        """Return the phase, an index of ``GameInfo.phases``; not called in terminal states."""
         return 0
 
     def playout_action(self, u: float) -> int:
-        """The action of a playout that a number u in [0, 1) stands for."""
+        """Return the action of a playout, determined by a uniform number u in [0, 1)."""
         legal = self.legal_actions()
         action = self._choose(legal, u)
         if action not in legal:
             raise ContractError(
                 f"{self.game.name}: a playout takes action {action} in {self.to_text()!r}, expected one of "
-                f"{_some(legal)}"
+                f"{_shortened(legal)}"
             )
         return action
 
     def _choose(self, legal: list[int], u: float) -> int:
-        """What ``playout_action`` takes, unchecked: any legal action, all alike, where the game does not say."""
+        """Return the action of a playout without checks; default: all legal actions are equally likely."""
         return legal[int(u * len(legal))]
 
     def kind(self) -> int:
-        """DECISION, CHANCE or TERMINAL."""
+        """Return DECISION, CHANCE or TERMINAL."""
         player = self.current_player()
         return CHANCE if player == CHANCE_PLAYER else TERMINAL if player == TERMINAL_PLAYER else DECISION
 
     def is_terminal(self) -> bool:
-        """Whether the game is over."""
+        """Return whether the game is over."""
         return self.kind() == TERMINAL
 
     def is_chance_node(self) -> bool:
-        """Whether chance moves next."""
+        """Return whether this is a chance node."""
         return self.kind() == CHANCE
 
     def legal_actions_mask(self) -> NDArray[np.bool_]:
-        """A truth value an action id; all false where nobody decides."""
+        """Return a mask (num_actions,) of the legal actions; all False except at decisions."""
         mask = np.zeros(self.game.num_actions, np.bool_)
         if self.kind() == DECISION:
             mask[self.legal_actions()] = True
         return mask
 
     def apply_action(self, action: int) -> None:
-        """Apply an action (equivalents of a legal one too), or an outcome at a chance node."""
+        """Apply an action to this state; at a chance node, an outcome.
+
+        Args:
+            action: a legal action or one that is equivalent to it; at a chance node, an outcome.
+
+        Raises:
+            IllegalActionError: the action is illegal, the outcome is impossible, or the game is over.
+        """
         kind = self.kind()
         if kind == TERMINAL:
             raise IllegalActionError(f"{self.game.name}: the game is over, got action {action}")
@@ -350,13 +395,24 @@ class State(ABC):
         self._apply(canonical)
 
     def child(self, action: int) -> State:
-        """The state after an action or outcome; this one stays as it is."""
+        """Return the state after an action or outcome; this state does not change.
+
+        Raises:
+            IllegalActionError: the action is illegal, the outcome is impossible, or the game is over.
+        """
         after = self.clone()
         after.apply_action(action)
         return after
 
     def string_to_action(self, text: str) -> int:
-        """The action or outcome of this name here; its id, written out, will do too."""
+        """Return the action (at a chance node: the outcome) with this name or id.
+
+        Args:
+            text: a name as ``action_to_string`` returns it, in upper or lower case, or an id.
+
+        Raises:
+            IllegalActionError: no legal action has this name.
+        """
         wanted = text.strip().casefold()
         choices = self.legal_actions()
         names = {self.action_to_string(a).casefold(): a for a in choices}
@@ -369,31 +425,38 @@ class State(ABC):
         )
 
     def _choices(self, names_first: bool = False) -> str:
-        """The legal actions (at a chance node: the outcomes), the first of many, each as ``ID (NAME)``."""
+        """Return the legal actions (at a chance node: the outcomes) as text, each as ``ID (NAME)``."""
 
-        def told(action: int) -> str:
+        def describe(action: int) -> str:
             name = self.action_to_string(action)
             pair = (name, action) if names_first else (action, name)
             return name if name == str(action) else f"{pair[0]} ({pair[1]})"
 
-        return _some(self.legal_actions(), told=told)
+        return _shortened(self.legal_actions(), describe)
 
     def play(self, moves: str) -> None:
-        """Apply several actions and outcomes by name, separated by commas (or spaces where names have none)."""
+        """Apply several actions and outcomes.
+
+        Args:
+            moves: names or ids, separated by commas; or by spaces, if there is no comma.
+
+        Raises:
+            IllegalActionError: a move is illegal; the moves before it have been applied.
+        """
         for word in moves_of(moves):
             self.apply_action(self.string_to_action(word))
 
     def require_running(self) -> None:
-        """Raise where the game is over."""
+        """Raise PositionError if the game is over."""
         if self.is_terminal():
             raise PositionError(f"{self.game.name}: the game is over in this position, expected one with a move left")
 
 
 def moves_of(text: str) -> list[str]:
-    """The moves that a text names, one after the other."""
+    """Return the moves in a text, which are separated by commas; or by spaces, if there is no comma."""
     return [word for word in (text.split(",") if "," in text else text.split()) if word.strip()]
 
 
-def _some(items: list[Any], most: int = 12, told: Callable[[Any], str] = str) -> str:
-    shown = ", ".join(told(item) for item in items[:most])
+def _shortened(items: list[int], describe: Callable[[int], str] = str, most: int = 12) -> str:
+    shown = ", ".join(describe(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"

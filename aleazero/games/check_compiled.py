@@ -1,6 +1,6 @@
-"""Check that a kernel game's functions compile, and that they agree with plain Python.
+"""Check that the functions of a kernel game compile, and that they agree with plain Python.
 
-A small stand-in for the search's own compiler: nothing is cached and nothing is specialised.
+This compiles the functions with plain ``numba.njit``, without the cache and the specialization of the search.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ COMPILED = (
     *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "phase", "features", "points"),
 )
 SPARE = 64
-"""Room after the arrays of kernels that write too much."""
+"""Extra length of arrays, for kernels that write after the end."""
 CHOICES = 40
-"""How many actions or outcomes of a state are compared."""
+"""Maximum number of actions or outcomes that are compared per state."""
 FEW_DRAWS, DRAWS = 200, 100_000
-"""Actions and outcomes that compiled games take before Python looks at their ends: few at first, for slow games."""
+"""Number of actions and outcomes per call of the compiled games: few at first, for slow games."""
 UNITS = (0.0, 0.123, 0.5, 0.777, 1.0 - 2.0**-53)
 
 Reader = Callable[[Any, NDArray[Any]], Any]
-"""Calls some kernel on a row and gives what it answered, as something that can be compared."""
+"""Calls a kernel on a row and returns its result in a form that can be compared."""
 
 
 class Difference(Exception):
-    """A kernel did not compile (``row`` is None), or said something else than in plain Python."""
+    """A kernel does not compile (``row`` is None), or its result differs from plain Python."""
 
     def __init__(self, kernel: str, row: NDArray[Any] | None, got: Any, expected: Any) -> None:
         super().__init__(kernel)
@@ -41,13 +41,13 @@ class Difference(Exception):
 
 
 def compile_kernels(kernels: Kernels) -> dict[str, Kernel]:
-    """The kernels as numba dispatchers; they compile when first called."""
+    """Return the kernels as numba dispatchers, which compile at the first call."""
     compiled: dict[int, Any] = {}
     return {name: _compile(kernel, compiled) for name, kernel in _plain(kernels).items()}
 
 
 def _plain(kernels: Kernels) -> dict[str, Kernel]:
-    """The functions that some compiled code calls; ``points`` is among them only if training reads a lead."""
+    """Return the functions that compiled code calls, including ``points`` only if training reads it."""
     found = {name: getattr(kernels, name, None) for name in COMPILED}
     if kernels.reads_points:
         found["points"] = kernels.words["points"]
@@ -55,7 +55,7 @@ def _plain(kernels: Kernels) -> dict[str, Kernel]:
 
 
 def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
-    """The function and all the plain functions that it calls by name, compiled."""
+    """Compile a function and all plain functions that it calls by name."""
     import numba
 
     if not isinstance(function, types.FunctionType):
@@ -76,7 +76,7 @@ def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
 def compare_with_plain(
     game: KernelGame, rows: Sequence[NDArray[np.int64]], compiled: dict[str, Kernel] | None = None
 ) -> Iterator[int]:
-    """Compare both on each row, and yield its place afterwards. Raises ``Difference``."""
+    """Compare compiled and plain functions on each row, and yield its number afterwards. Raises ``Difference``."""
     plain = _plain(game.kernels)
     compiled = compile_kernels(game.kernels) if compiled is None else compiled
     for place, vector in enumerate(rows):
@@ -84,7 +84,7 @@ def compare_with_plain(
             if name in plain:
                 for reader in readers:
                     expected = reader(plain[name], vector.copy())
-                    got = _ask(name, reader, compiled[name], vector.astype(game.info.state_dtype))
+                    got = _read(name, reader, compiled[name], vector.astype(game.info.state_dtype))
                     if not _same(got, expected):
                         raise Difference(name, vector, got, expected)
         yield place
@@ -93,10 +93,16 @@ def compare_with_plain(
 def play_compiled(
     game: KernelGame, compiled: dict[str, Kernel], seed: int, games: int, max_length: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Play random games with compiled kernels, some at a time: the last states (ends, size), and their returns.
+    """Play random games with compiled kernels.
 
-    A game longer than ``max_length`` is left; all are if no game ends within ``DRAWS`` steps. There may be no end at a
-    time, so that the caller can look at the clock. Raises ``Difference``.
+    A game longer than ``max_length`` is abandoned. Playing stops if no game ends within ``DRAWS`` steps.
+
+    Yields:
+        Terminal states (ends, state_size) and their returns (ends, players) of the games that ended since the last
+        yield. There may be none, so that the caller can check its time limit.
+
+    Raises:
+        Difference: a kernel raised an error, wrote after the end of the state, or listed no legal action.
     """
     import numba
 
@@ -116,7 +122,7 @@ def play_compiled(
         room = (state[: info.state_size], progress, draw.random(draws), actions, ids, shares, ends, returns)
         try:
             count = int(play(*room))
-        except Exception as error:  # what kernels raise, and numba's own errors
+        except Exception as error:  # errors of the kernels and of numba
             raise Difference("random games", None, gist(error), "games that play to their end") from error
         row = state[: info.state_size].astype(np.int64)
         if count < 0:
@@ -130,7 +136,8 @@ def play_compiled(
 
 
 def _make_play(compiled: dict[str, Kernel], samples: bool, num_actions: int, max_length: int) -> Kernel:
-    """The compiled loop of random games: it goes on where it was, until the draws or the room for ends are used up."""
+    """Return the compiled loop of random games. A call continues the current game until all draws are used, or the
+    array of ends is full."""
     import numba
 
     init, kind_of, legal, apply = (compiled[name] for name in ("init", "kind", "legal", "apply"))
@@ -192,7 +199,7 @@ def _make_play(compiled: dict[str, Kernel], samples: bool, num_actions: int, max
 
 
 def _same(got: Any, expected: Any) -> bool:
-    """Equal; float32 observations may differ in the last bits, as plain Python computes them in float64."""
+    """Compare; float32 observations may differ in the last bits, because plain Python computes in float64."""
     if isinstance(expected, tuple):
         return len(got) == len(expected) and all(map(_same, got, expected))
     if isinstance(expected, list) and expected and isinstance(expected[0], float):
@@ -200,21 +207,21 @@ def _same(got: Any, expected: Any) -> bool:
     return bool(got == expected)
 
 
-def _ask(name: str, reader: Reader, kernel: Kernel, row: NDArray[Any]) -> Any:
+def _read(name: str, reader: Reader, kernel: Kernel, row: NDArray[Any]) -> Any:
     try:
         return reader(kernel, row)
-    except Exception as error:  # numba's own errors have no common base
+    except Exception as error:  # the errors of numba have no common base class
         from aleazero.native.compile import gist
 
         raise Difference(name, None, gist(error), "a function that numba compiles") from error
 
 
 def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Reader]]:
-    """For every kernel that may be called in this state, the calls to compare."""
+    """Return the calls to compare, for every kernel that can be called in this state."""
     info, kernels = game.info, game.kernels
     draw = random.Random(vector.tobytes())
 
-    def some(choices: NDArray[Any]) -> list[int]:
+    def subset(choices: NDArray[Any]) -> list[int]:
         listed: list[int] = choices.tolist()
         return listed if len(listed) <= CHOICES else draw.sample(listed, CHOICES)
 
@@ -238,16 +245,16 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         count = int(kernels.legal(vector, actions))
         readers["decision_class"] = [_number]
         readers["legal"] = [_list_legal(info.num_actions)]
-        readers["apply"] = [_applying(action) for action in some(actions[:count])]
+        readers["apply"] = [_applying(action) for action in subset(actions[:count])]
         readers["playout"] = [_choosing(actions, count, u) for u in UNITS]
-        readers["canonical"] = [_with(action) for action in some(np.arange(info.num_actions))]
+        readers["canonical"] = [_with(action) for action in subset(np.arange(info.num_actions))]
     elif kind == CHANCE:
         ids, probabilities = np.zeros(info.max_outcomes, np.int64), np.zeros(info.max_outcomes)
         count = int(kernels.outcomes(vector, ids, probabilities))
         readers["outcomes"] = [_list_outcomes(info.max_outcomes)]
         readers["sample"] = [_with(u) for u in UNITS]
         listed = ids[:count] if count != MANY else [kernels.sample(vector, u) for u in UNITS] if kernels.sample else []
-        readers["apply_outcome"] = [_applying(outcome) for outcome in some(np.array(listed))]
+        readers["apply_outcome"] = [_applying(outcome) for outcome in subset(np.array(listed))]
     return readers
 
 
@@ -261,7 +268,7 @@ def _after(kernel: Kernel, row: NDArray[Any]) -> list[int]:
 
 
 def _filled(kernel: Kernel, row: NDArray[Any], out: NDArray[Any]) -> list[float]:
-    """What a kernel writes; with the room after it, if it writes there too."""
+    """Return what a kernel writes, including numbers that it writes after the end."""
     kernel(row, out)
     room = out.base if out.base is not None and np.isfinite(out.base[len(out) :]).any() else out
     return [float(x) for x in room]
@@ -272,7 +279,7 @@ def _observing(player: int, size: int) -> Reader:
 
 
 def _room(size: int, dtype: Any) -> NDArray[Any]:
-    """An array with room after its end, which belongs to it: compiled kernels have no bounds checks."""
+    """Return an array with spare memory after its end, because compiled kernels have no bounds checks."""
     room: NDArray[Any] = np.full(size + SPARE, np.nan, dtype)[:size]
     return room
 

@@ -1,4 +1,4 @@
-"""The dice game: roll to add a die to your score, or stop; 20 or more ends it. One player, return = score."""
+"""The dice game: roll to add a die to the score, or stop; the game ends at 20. One player; the return is the score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HIGHEST = END - 1 + FACES
 
 
 def describe() -> GameInfo:
-    """Roll or stop; the game ends at 20 or more."""
+    """Describe the game. It has no parameters."""
     return GameInfo(
         name="dice_game",
         num_players=1,
@@ -37,7 +37,7 @@ def describe() -> GameInfo:
 
 
 def kind(state: Vector) -> int:
-    """A roll is pending, the player decides, or the game is over."""
+    """CHANCE before a roll, DECISION, or TERMINAL."""
     return state[KIND]
 
 
@@ -47,14 +47,14 @@ def to_play(state: Vector) -> int:
 
 
 def legal(state: Vector, out: Vector) -> int:
-    """Rolling and stopping are always possible."""
+    """Rolling and stopping are always legal."""
     out[0] = ROLL
     out[1] = STOP
     return 2
 
 
 def apply(state: Vector, action: int) -> None:
-    """Roll: the die is in the air. Stop: the game is over."""
+    """Rolling leads to a chance node, stopping ends the game."""
     state[KIND] = CHANCE if action == ROLL else TERMINAL
 
 
@@ -67,7 +67,7 @@ def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> 
 
 
 def sample(state: Vector, u: float) -> int:
-    """The face that u stands for."""
+    """A face for a uniform number u in [0, 1)."""
     return 1 + int(u * FACES)
 
 
@@ -83,7 +83,7 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """The score as a share of 25, the highest there is; a roll pending."""
+    """The score as a fraction of the highest score, 25; 1 before a roll."""
     out[0] = state[SCORE] / HIGHEST
     out[1] = 1.0 if state[KIND] == CHANCE else 0.0
 
@@ -99,7 +99,7 @@ def outcome_text(state: Vector, outcome: int) -> str:
 
 
 def text(state: Vector) -> str:
-    """The score: ``12``, with ``rolling`` behind while the die is in the air and ``over`` at the end."""
+    """``12``, ``12 rolling`` at a chance node, ``12 over`` at the end."""
     return f"{state[SCORE]}" + {CHANCE: " rolling", TERMINAL: " over"}.get(int(state[KIND]), "")
 
 
@@ -110,7 +110,7 @@ def parse(line: str) -> Vector:
         raise PositionError(f"dice_game: cannot read position {line!r}, expected e.g. '12' or '12 rolling'")
     kind_of = {"rolling": CHANCE, "over": TERMINAL}.get(match[2], DECISION)
     state = np.array([int(match[1]), kind_of], np.int64)
-    check(state)  # before the numbers are found not to fit their type
+    check(state)  # large numbers would otherwise be reported as not fitting their type
     return state
 
 
@@ -125,7 +125,7 @@ def check(state: Vector) -> None:
 
 
 def render(state: Vector) -> str:
-    """The score with a bar that is full at 20."""
+    """The score and a bar that is full at 20."""
     score = int(state[SCORE])
     filled = min(END, score)
     note = {CHANCE: "  rolling", TERMINAL: "  over"}.get(int(state[KIND]), "")
@@ -133,5 +133,5 @@ def render(state: Vector) -> str:
 
 
 def kit(game: Game) -> GameKit:
-    """Return the examples of the demo."""
+    """Examples for the demo."""
     return GameKit(examples=(Example("16 points of at most 25: stop, or roll once more?", "16"),))

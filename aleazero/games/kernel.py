@@ -1,8 +1,8 @@
-"""Kernel games: a module of plain functions over one flat state vector, in the subset that numba compiles.
+"""Kernel games: a module of plain functions over a flat state vector, in the subset of Python that numba compiles.
 
-The module itself is never changed: binding copies its functions over a namespace in which the game's
-parameters stand for its constants. The copies run as ordinary Python (this facade, the plain search) and are
-what the compiled search compiles, so both follow the same text.
+The module itself is never changed. ``bind`` copies its functions into a namespace in which the game's parameters
+replace its constants. The copies run as ordinary Python in ``KernelState`` and in the plain search, and the compiled
+search compiles the same copies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import AleaZeroError, ContractError, GameError, PositionError, nearest
+from aleazero.errors import AleaZeroError, ContractError, GameError, PositionError, nearest, shortened
 from aleazero.games.base import (
     CHANCE,
     CHANCE_PLAYER,
@@ -33,150 +33,25 @@ Vector = NDArray[np.int64]
 Kernel = Callable[..., Any]
 
 LIST_SLACK: Final = 256
-"""Length of the arrays that rules write lists into, beyond the longest valid list. Rules that list too much are then
-rejected before they write outside of an array."""
-
-REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
-CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("init", "sample", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "features",
-            "phase", "played_outcome_bits")  # fmt: skip
-"""``turn(state) -> int``, any number that changes when a new turn begins, tells the planner where a turn ends; it is
-read at decisions and chance nodes. Without it, a turn lasts until another player decides.
-``playout(state, actions, count, u) -> action``, one of the first ``count`` actions, which are the legal ones, for a
-number u in [0, 1), tells how playouts decide. Without it, all legal actions are alike.
-``features(state, player, out)`` writes what a value between turns looks at, laid out as ``GameInfo.features`` says.
-``phase(state) -> int`` tells which of ``GameInfo.phases`` a state is in; it is read at decisions and chance nodes.
-``played_outcome_bits(state, seed, count) -> outcome`` returns the same as ``played_outcome`` for a seed of type uint64.
-Self-play compiles it; without it, ``played_outcome`` is called from Python."""
-TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
-"""``check(state)`` raises a PositionError for a vector that no play reaches. It is called in plain Python for every
-position that enters: ``state_from_vector``, ``state_from_text`` and ``deserialize``.
-``points(state, out)`` tells the points on the board by player, as a share of what a win takes, where returns count wins
-only: for the greedy player."""
-
-
-class Kernels:
-    """A kernel game's functions, bound to its parameters; what the module leaves out has a default."""
-
-    def __init__(self, namespace: Mapping[str, Any], info: GameInfo) -> None:
-        missing = [name for name in REQUIRED if name not in namespace]
-        if info.max_outcomes:
-            missing += [name for name in CHANCE_REQUIRED if name not in namespace]
-        if info.features is not None:
-            told = ("features",) if info.features.lead is None else ("features", "points")
-            missing += [name for name in told if name not in namespace]
-        if len(info.phases) > 1 and "phase" not in namespace:
-            missing.append("phase")
-        if missing:
-            raise ContractError(f"{info.name}: the game has no function {', '.join(missing)}")
-        defaults = {
-            "init": _leave,
-            "outcomes": _no_outcomes,
-            "apply_outcome": _ignore_outcome,
-            "viewer": namespace["to_play"],
-            "observe": _observe_vector,
-            "decision_class": _first_class,
-        }
-        for name in (*REQUIRED, *CHANCE_REQUIRED, "init", "viewer", "observe", "decision_class"):
-            setattr(self, name, namespace.get(name, defaults.get(name)))
-        self.sample: Kernel | None = namespace.get("sample")
-        self.canonical: Kernel | None = namespace.get("canonical")
-        self.turn: Kernel | None = namespace.get("turn")
-        self.playout: Kernel | None = namespace.get("playout")
-        self.turn_solver: Callable[..., Any] | None = namespace.get("turn_solver")
-        """A game's own solver of turns (``search/plan/turn_solver.py``); not a kernel."""
-        self.features: Kernel = self.observe if info.features is None else namespace["features"]
-        self.reads_points = info.features is not None and info.features.lead is not None
-        """Whether training reads ``points`` too, compiled."""
-        self.played_outcome_bits: Kernel | None = namespace.get("played_outcome_bits")
-        self.phase: Kernel = _first_phase if len(info.phases) < 2 else namespace["phase"]
-        self.turn_lanes: Callable[..., Any] | None = namespace.get("turn_lanes")
-        """A game's own turns of many games at once (``training/turns.py``); not a kernel."""
-        self.kit: Callable[..., Any] | None = namespace.get("kit")
-        """What is known of the game beyond its rules (``games/kit.py``); not a kernel."""
-        self.words: dict[str, Callable[..., Any]] = {name: namespace[name] for name in TEXT if name in namespace}
-
-    init: Kernel
-    kind: Kernel
-    to_play: Kernel
-    legal: Kernel
-    apply: Kernel
-    outcomes: Kernel
-    apply_outcome: Kernel
-    returns: Kernel
-    viewer: Kernel
-    observe: Kernel
-    decision_class: Kernel
-
-
-def _leave(state: Vector) -> None:
-    """A state starts as zeros."""
-
-
-def _no_outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
-    return 0
-
-
-def _ignore_outcome(state: Vector, outcome: int) -> None:
-    pass
-
-
-def _first_class(state: Vector) -> int:
-    return 0
-
-
-def _first_phase(state: Vector) -> int:
-    return 0
-
-
-def _observe_vector(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    for i in range(len(state)):
-        out[i] = state[i]
-
-
-def bind(module: types.ModuleType, constants: Mapping[str, Any]) -> dict[str, Any]:
-    """The module's namespace with some constants replaced, and its functions copied to see the replacements."""
-    original = vars(module)
-    unknown = [name for name in constants if name not in original]
-    if unknown:
-        raise ContractError(f"{module.__name__}: describe() sets {unknown[0]}, which is no constant of the module")
-    namespace: dict[str, Any] = {**original, **constants}
-    for name, held in original.items():
-        value = getattr(held, "py_func", held)  # a user's own @njit is looked through
-        if isinstance(value, types.FunctionType) and value.__globals__ is original:
-            copy = types.FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
-            copy.__kwdefaults__ = value.__kwdefaults__
-            copy.__module__ = value.__module__
-            namespace[name] = copy
-    return namespace
-
-
-def call_with_params(describe: Callable[..., Any], params: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
-    """Call a game's maker with the user's parameters; an unknown one is an error that names the nearest."""
-    signature = inspect.signature(describe)
-    for key in params:
-        if key not in signature.parameters:
-            raise GameError(f"{name}: no parameter {key!r}, {nearest(key, signature.parameters)}")
-    bound = signature.bind_partial(**params)
-    bound.apply_defaults()
-    try:
-        return describe(**params), dict(bound.arguments)
-    except AleaZeroError:
-        raise
-    except Exception as error:
-        raise GameError(f"{name}: describing the game raised {type(error).__name__}: {error}") from error
+"""Extra length of the arrays that rules write lists into, so that rules that list too much can be rejected before they
+write outside of an array."""
 
 
 class KernelGame(Game):
-    """A game whose rules compile."""
+    """A game whose rules can be compiled.
+
+    Args:
+        module: the module of the rules, with a function ``describe() -> GameInfo``.
+        params: arguments of ``describe``.
+        title: name of the game in errors of ``describe``; default: the last part of the module's name.
+    """
 
     def __init__(self, module: types.ModuleType, params: Mapping[str, Any], title: str | None = None) -> None:
-        """``title`` is what errors call the game until its own name is known; default: the module's last part."""
         if not callable(getattr(module, "describe", None)):
             raise ContractError(f"{module.__name__}: a kernel game needs a function describe() -> GameInfo")
         info, settled = call_with_params(module.describe, params, title or module.__name__.rpartition(".")[2])
         if not isinstance(info, GameInfo):
-            raise ContractError(f"{module.__name__}: describe() gave {type(info).__name__}, expected GameInfo")
+            raise ContractError(f"{module.__name__}: describe() returned {type(info).__name__}, expected GameInfo")
         _check_sizes(info)
         super().__init__(info, settled)
         self.kernels = Kernels(bind(module, info.constants), info)
@@ -184,7 +59,6 @@ class KernelGame(Game):
 
     @property
     def observation_size(self) -> int:
-        """Length of an observation."""
         return self.info.observation_size or self.info.state_size
 
     def new_initial_state(self) -> KernelState:
@@ -193,10 +67,14 @@ class KernelGame(Game):
         return KernelState(self, vector)
 
     def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
-        """Make a state of a vector, which is copied.
+        """Return the state of a vector.
+
+        Args:
+            vector: (state_size,) integers, which are copied.
 
         Raises:
-            PositionError: the numbers do not fit, the game's ``check`` rejects them, or its rules fail on them.
+            PositionError: the numbers do not fit ``state_dtype``, the game's ``check`` rejects them, or the rules fail
+                on them.
         """
         if len(vector) != self.info.state_size:
             raise PositionError(f"{self.name}: got {len(vector)} numbers, expected {self.info.state_size}")
@@ -213,7 +91,7 @@ class KernelGame(Game):
             self._try_rules(state)
         except AleaZeroError:
             raise
-        except Exception as error:  # compiled rules would read or write outside their arrays
+        except Exception as error:  # compiled rules would access memory outside their arrays
             raise PositionError(
                 f"{self.name}: the rules fail on the numbers {state.vector.tolist()} with "
                 f"{type(error).__name__} ({error}), expected a position that play can reach"
@@ -221,7 +99,7 @@ class KernelGame(Game):
         return state
 
     def _try_rules(self, state: KernelState) -> None:
-        """Call once, in plain Python, what a search calls first; compiled rules have no bounds checks."""
+        """Call in plain Python the rules that a search calls first: compiled rules have no bounds checks."""
         kind = state.kind()
         if kind not in (DECISION, CHANCE, TERMINAL):
             raise PositionError(f"{self.name}: got a state of kind {kind}, expected 0, 1 or 2")
@@ -254,7 +132,7 @@ class KernelGame(Game):
             raise
         except Exception as error:
             raise PositionError(
-                f"{self.name}: cannot read position {_shorten(text)!r}: {type(error).__name__}: {_shorten(str(error))}"
+                f"{self.name}: cannot read position {_shorten(text)!r}: {type(error).__name__}: {_shorten(error)}"
             ) from error
         return self.state_from_vector(vector)
 
@@ -267,7 +145,7 @@ class KernelGame(Game):
         except (ValueError, OverflowError):
             raise PositionError(
                 f"{self.name}: cannot read state {_shorten(text)!r}, expected {self._stamp()}: and "
-                f"{self.info.state_size} numbers"
+                f"{self.info.state_size} integers"
             ) from None
         return self.state_from_vector(vector)
 
@@ -275,9 +153,8 @@ class KernelGame(Game):
         return f"{self!r}@{self.info.version}"
 
 
-def _shorten(text: str, most: int = 200) -> str:
-    """The beginning of a text that would fill the screen."""
-    return text if len(text) <= most else f"{text[:most]}…"
+def _shorten(text: object) -> str:
+    return shortened(str(text), 200, 60)
 
 
 def _check_sizes(info: GameInfo) -> None:
@@ -289,7 +166,11 @@ def _check_sizes(info: GameInfo) -> None:
 
 
 class KernelState(State):
-    """A position of a kernel game: its vector, in 64-bit integers, seen through the game's functions."""
+    """A position of a kernel game.
+
+    Attributes:
+        vector: (state_size,) int64, which the game's functions read and write.
+    """
 
     game: KernelGame
 
@@ -336,8 +217,8 @@ class KernelState(State):
             raise ContractError(
                 f"{self.game.name}: {count} outcomes, expected at most max_outcomes ({len(ids)}), in {self.to_text()}"
             )
-        shown = slice(max(0, count))
-        return valid_outcomes(self, zip(ids[shown].tolist(), probabilities[shown].tolist(), strict=True))
+        listed = slice(max(0, count))
+        return valid_outcomes(self, zip(ids[listed].tolist(), probabilities[listed].tolist(), strict=True))
 
     def sample_outcome(self, u: float) -> int:
         if self.game.kernels.sample is not None:
@@ -351,8 +232,8 @@ class KernelState(State):
         canonical = self.game.kernels.canonical
         if canonical is None or not 0 <= action < self.game.num_actions:
             return -1
-        same = int(canonical(self.vector, action))
-        return same if same in legal else -1
+        equivalent = int(canonical(self.vector, action))
+        return equivalent if equivalent in legal else -1
 
     def _choose(self, legal: list[int], u: float) -> int:
         playout = self.game.kernels.playout
@@ -389,8 +270,8 @@ class KernelState(State):
         return out
 
     def action_to_string(self, action: int) -> str:
-        words = self.game.kernels.words.get("outcome_text" if self.kind() == CHANCE else "action_text")
-        return str(action) if words is None else cast(str, words(self.vector, action))
+        name = self.game.kernels.words.get("outcome_text" if self.kind() == CHANCE else "action_text")
+        return str(action) if name is None else cast(str, name(self.vector, action))
 
     def serialize(self) -> str:
         return f"{self.game._stamp()}:{','.join(str(int(x)) for x in self.vector)}"
@@ -407,8 +288,156 @@ class KernelState(State):
         return self.vector.tobytes()
 
 
+REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
+CHANCE_REQUIRED = ("outcomes", "apply_outcome")
+OPTIONAL = ("sample", "canonical", "turn", "playout", "played_outcome_bits", "turn_solver", "turn_lanes", "kit")
+TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
+
+
+class Kernels:
+    """The functions of a kernel game, bound to its parameters. Missing optional functions have a default or are None.
+
+    Raises:
+        ContractError: a required function is missing.
+    """
+
+    init: Kernel
+    kind: Kernel
+    to_play: Kernel
+    legal: Kernel
+    apply: Kernel
+    outcomes: Kernel
+    apply_outcome: Kernel
+    returns: Kernel
+    viewer: Kernel
+    observe: Kernel
+    decision_class: Kernel
+    features: Kernel
+    """``features(state, player, out)`` writes the input of value networks, laid out as ``GameInfo.features``."""
+    phase: Kernel
+    """``phase(state) -> int`` returns an index of ``GameInfo.phases``; called at decisions and chance nodes."""
+    sample: Kernel | None
+    canonical: Kernel | None
+    turn: Kernel | None
+    """``turn(state) -> int`` returns any number that changes when a new turn begins; called at decisions and chance
+    nodes. The planner uses it to find the end of a turn. Without it, a turn lasts until another player decides."""
+    playout: Kernel | None
+    """``playout(state, actions, count, u) -> action`` selects one of the first ``count`` actions, which are the legal
+    ones, in playouts; u is uniform in [0, 1). Without it, all legal actions are equally likely."""
+    played_outcome_bits: Kernel | None
+    """``played_outcome_bits(state, seed, count) -> outcome`` is ``played_outcome`` for a seed of type uint64. Self-play
+    compiles it; without it, ``played_outcome`` is called from Python."""
+    turn_solver: Callable[..., Any] | None
+    """Returns the game's own solver of turns (``search/plan/turn_solver.py``); not compiled."""
+    turn_lanes: Callable[..., Any] | None
+    """Returns the game's own player of turns in many games at once (``training/turns.py``); not compiled."""
+    kit: Callable[..., Any] | None
+    """Returns the game's kit (``games/kit.py``); not compiled."""
+    words: dict[str, Callable[..., Any]]
+    """Functions that are called in plain Python, by name.
+
+    ``check(state)`` raises a PositionError for a vector that no play reaches. It is called for every position that is
+    read: by ``state_from_vector``, ``state_from_text`` and ``deserialize``. ``points(state, out)`` writes the points by
+    player as a fraction of the points that a win takes, for games whose returns count wins only. The greedy player
+    reads it."""
+
+    def __init__(self, namespace: Mapping[str, Any], info: GameInfo) -> None:
+        _require_functions(namespace, info)
+        defaults = {
+            "init": _leave,
+            "outcomes": _no_outcomes,
+            "apply_outcome": _ignore_outcome,
+            "viewer": namespace["to_play"],
+            "observe": _observe_vector,
+            "decision_class": _zero,
+        }
+        for name in (*REQUIRED, *defaults):
+            setattr(self, name, namespace.get(name, defaults.get(name)))
+        for name in OPTIONAL:
+            setattr(self, name, namespace.get(name))
+        self.features = self.observe if info.features is None else namespace["features"]
+        self.phase = _zero if len(info.phases) < 2 else namespace["phase"]
+        self.reads_points = info.features is not None and info.features.lead is not None
+        """Whether training reads ``points``, which is then compiled."""
+        self.words = {name: namespace[name] for name in TEXT if name in namespace}
+
+
+def _require_functions(namespace: Mapping[str, Any], info: GameInfo) -> None:
+    required = [*REQUIRED]
+    if info.max_outcomes:
+        required += CHANCE_REQUIRED
+    if info.features is not None:
+        required += ["features"] if info.features.lead is None else ["features", "points"]
+    if len(info.phases) > 1:
+        required.append("phase")
+    missing = [name for name in required if name not in namespace]
+    if missing:
+        raise ContractError(f"{info.name}: the game has no function {', '.join(missing)}")
+
+
+def _leave(state: Vector) -> None:
+    """Keep the zeros of a new state."""
+
+
+def _no_outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
+    return 0
+
+
+def _ignore_outcome(state: Vector, outcome: int) -> None:
+    pass
+
+
+def _observe_vector(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    for i in range(len(state)):
+        out[i] = state[i]
+
+
+def _zero(state: Vector) -> int:
+    return 0
+
+
+def bind(module: types.ModuleType, constants: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the namespace of a module with some constants replaced, and copies of its functions that use them."""
+    original = vars(module)
+    unknown = [name for name in constants if name not in original]
+    if unknown:
+        raise ContractError(f"{module.__name__}: describe() sets {unknown[0]}, which is not a constant of the module")
+    namespace: dict[str, Any] = {**original, **constants}
+    for name, held in original.items():
+        value = getattr(held, "py_func", held)  # functions with a user's own @njit are copied too
+        if isinstance(value, types.FunctionType) and value.__globals__ is original:
+            copy = types.FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
+            copy.__kwdefaults__ = value.__kwdefaults__
+            copy.__module__ = value.__module__
+            namespace[name] = copy
+    return namespace
+
+
+def call_with_params(describe: Callable[..., Any], params: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
+    """Call ``describe`` or the class of an object game with the user's parameters.
+
+    Returns:
+        The result, and all parameters including defaults.
+
+    Raises:
+        GameError: a parameter is unknown, or the call raised an error.
+    """
+    signature = inspect.signature(describe)
+    for key in params:
+        if key not in signature.parameters:
+            raise GameError(f"{name}: no parameter {key!r}, {nearest(key, signature.parameters)}")
+    bound = signature.bind_partial(**params)
+    bound.apply_defaults()
+    try:
+        return describe(**params), dict(bound.arguments)
+    except AleaZeroError:
+        raise
+    except Exception as error:
+        raise GameError(f"{name}: describing the game raised {type(error).__name__}: {error}") from error
+
+
 def valid_outcomes(state: State, listed: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The outcomes listed in a state; a ContractError if an id or a probability is invalid, or their sum is not 1."""
+    """Return the listed outcomes of a state; raise ContractError if an id, a probability or their sum is invalid."""
     outcomes = [(int(outcome), float(probability)) for outcome, probability in listed]
     for outcome, probability in outcomes:
         if outcome < 0 or not probability >= 0.0:
@@ -423,7 +452,7 @@ def valid_outcomes(state: State, listed: Iterable[tuple[int, float]]) -> list[tu
 
 
 def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:
-    """The outcome whose share of [0, 1) holds u; rounding at the very end falls to the last."""
+    """Return the outcome whose part of [0, 1) contains u; the last outcome if rounding leaves u above all parts."""
     below = 0.0
     for outcome, probability in outcomes:
         below += probability
@@ -433,7 +462,7 @@ def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:
 
 
 def points_of(state: State) -> NDArray[np.float64] | None:
-    """Return the points by player that the rules' ``points`` writes; None if the game has none."""
+    """Return the points by player that the game's ``points`` writes; None if the game has no such function."""
     if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
         return None
     points = np.zeros(state.game.num_players)

@@ -1,6 +1,6 @@
-"""What is known of a game beyond its rules: its ``GameKit``, and its board for tables over tuples of cells.
+"""Game-specific knowledge beyond the rules: ``GameKit``, and ``TupleShape`` for tables over tuples of cells.
 
-General code names no game. It asks ``kit_of(game)``, and has a default for each part that a kit leaves out.
+General code contains no names of games. It calls ``kit_of(game)`` and has a default for each part of a kit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from aleazero.errors import ContractError
 from aleazero.games.base import Game, State
 
 MOST_ENTRIES = 2**31 - 1
-"""Entries of all tables together: they are numbered in 32 bits."""
+"""Maximum number of entries in all tables: they are numbered in 32 bits."""
 
 Oracle = Any
 """An ``oracles.oracle.Oracle``: games import nothing from the layers above them."""
@@ -24,10 +24,10 @@ Player = Any
 
 @dataclass(frozen=True)
 class Example:
-    """A position worth looking at, or a game worth watching, for ``aleazero demo``."""
+    """A position or a game that ``aleazero demo`` shows."""
 
     caption: str
-    """One sentence for the reader."""
+    """One sentence that is printed above it."""
     position: str | None = None
     """The position as text; None for a game from its start."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -36,54 +36,60 @@ class Example:
 
 @dataclass(frozen=True)
 class GameKit:
-    """Knowledge about a game beyond its rules: exact values, players, positions, measurements, texts.
+    """Game-specific knowledge beyond the rules: exact values, players, positions, measurements, texts.
 
-    All parts are optional. A game's own file has a function ``kit(game) -> GameKit`` (an object game's class: a static
-    method), or the kit is passed to ``register_game``. Functions that belong to the rules stay functions of the game.
+    All parts are optional. The file of a game defines ``kit(game) -> GameKit``, the class of an object game defines it
+    as a static method, or the kit is passed to ``register_game``.
     """
 
     oracle: Callable[[], Oracle] | None = None
-    """Makes the game's oracle, an ``Oracle``. Without it a small game is solved completely."""
+    """Returns the oracle of the game. Without it, a small game is solved completely."""
     reference: str | None = None
-    """Spec of the player that stands in for an oracle if the game has none. Such a game is not solved."""
+    """Spec of the reference player of a game that has no oracle. Such a game is not solved."""
     players: Mapping[str, Callable[[Game, Mapping[str, str]], Player]] = field(default_factory=dict)
-    """More kinds of players, by the first word of their spec. Each is made from the game and the settings given."""
+    """More kinds of players, by the name in their spec. Each function is called with the game and the settings."""
     positions: Mapping[str, Callable[[], Sequence[State]]] = field(default_factory=dict)
-    """Fixed sets of decisions by name, on which regret is measured; the first is the default."""
+    """Fixed sets of decisions, by name, for measurements of regret. The first set is the default."""
     positions_oracle: Callable[[], Oracle] | None = None
-    """Makes what judges the fixed positions, if ``oracle`` cannot."""
+    """Returns the oracle for the fixed positions, if ``oracle`` cannot evaluate them."""
     read_position: Callable[[Any], State] | None = None
-    """Reads one entry of a file of positions (JSON); default: a text, read by ``Game.state_from_text``."""
+    """Reads one entry of a JSON file of positions; default: a text for ``Game.state_from_text``."""
     classify: Callable[[State], tuple[str, str]] | None = None
-    """The kind of a decision and the stage of the game, for tables of regret."""
+    """Returns the kind of a decision and the stage of the game, for tables of regret."""
     measure: Callable[[Any, int, int, int], Mapping[str, Any]] | None = None
-    """Measures a value network in a moment: ``measure(values, games, seed, threads)`` with the values between turns.
+    """Evaluates a value network quickly: ``measure(values, games, seed, threads)``.
 
-    It returns JSON data by name: means with intervals of the ``score`` and the ``regret`` per game. If there is a
-    ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
-    and ``oracle_score``, the score of the reference.
+    Returns JSON data by name: ``score`` and ``regret`` per game, each a mean with its interval. A game with a
+    ``reference`` has, in place of the regret, ``won`` (the fraction of games won against the reference, with its
+    ``pair_table``) and ``oracle_score`` (the score of the reference).
     """
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Sentences for the glossary of a report, by term; a term that the glossary has is explained by this instead."""
+    """Explanations for the glossary of a report, by term. They replace general explanations of the same term."""
 
 
 NOTHING: Final = GameKit()
 _given: dict[Any, Any] = {}
-"""By a game's source (a class, a module, or the name of a module): its kit, what makes it, or a module that has it."""
+"""By source of a game (class, module, or name of a module): the kit, a function of the game, or a module's name."""
 
 
 def give_kit(source: Any, kit: GameKit | Callable[[Game], GameKit] | str | None) -> None:
-    """Give a game its kit: the kit, a function of the game, or the name of a module with ``kit``; None for its own."""
+    """Set the kit of a game.
+
+    Args:
+        source: the class, the module, or the name of the module of the game.
+        kit: the kit, a function of the game, or the name of a module that defines ``kit``; None to use the ``kit`` that
+            the game's own module or class defines.
+    """
     _given[source] = kit
 
 
 def kit_of(game: Game) -> GameKit:
-    """Return what is known of a game beyond its rules.
+    """Return the kit of a game; an empty kit if it has none. The kit is stored with the game object.
 
-    This is the first of: the kit that ``register_game`` was given, that of ``kit`` in the game's own module or class,
-    that of a bundled game. A game without any has an empty kit. Kits are kept per game object.
+    A kit passed to ``register_game`` takes precedence over ``kit`` in the game's own module or class, and this over the
+    kit of a bundled game.
     """
     if game._kit is None:
         game._kit = _make(game)
@@ -94,7 +100,7 @@ def kit_of(game: Game) -> GameKit:
 def _make(game: Game) -> GameKit:
     source = getattr(game, "module", None) or getattr(game, "state_class", None)
     found = _given.get(source)
-    if found is None:  # a kernel game's own is bound to its parameters, as its rules are
+    if found is None:  # the function of a kernel game is bound to its parameters
         found = game.kernels.kit if hasattr(game, "kernels") else getattr(source, "kit", None)
     if found is None:
         found = _given.get(getattr(source, "__name__", None))
@@ -104,22 +110,22 @@ def _make(game: Game) -> GameKit:
         return NOTHING
     made = found(game) if callable(found) else found
     if not isinstance(made, GameKit):
-        raise ContractError(f"{game.name}: the kit is {made!r}, expected a GameKit, or a function of the game")
+        raise ContractError(f"{game.name}: the kit is {made!r}, expected a GameKit or a function that returns one")
     return made
 
 
 @dataclass(frozen=True)
 class TupleShape:
-    """A board of small numbers, the cells that are read together, and the ways in which boards are alike."""
+    """The board of a game for n-tuple tables: its size, the cells of each table, and the symmetries."""
 
     cells: int
-    """The board is the first so many numbers of the state vector."""
+    """Number of cells. The board is the beginning of the state vector."""
     values: int
-    """A cell counts as 0 to values − 1; what is beyond counts as the nearest."""
+    """Cells have the values 0 to values − 1; numbers outside are clipped."""
     tuples: tuple[tuple[int, ...], ...]
     """The cells of each table; the first varies slowest."""
     symmetries: tuple[tuple[int, ...], ...]
-    """Boards that are worth the same: the cell that each cell's place is taken by. Also the board itself."""
+    """Permutations of the cells that do not change the value of a board, including the identity."""
 
     def __post_init__(self) -> None:
         if self.cells < 1 or self.values < 2 or not self.tuples or not self.symmetries:
@@ -135,10 +141,10 @@ class TupleShape:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Entries of each table."""
+        """Number of entries of each table."""
         return tuple(self.values ** len(cells) for cells in self.tuples)
 
     @property
     def entries(self) -> int:
-        """Entries of all tables."""
+        """Number of entries of all tables."""
         return sum(self.sizes)

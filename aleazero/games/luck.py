@@ -1,7 +1,7 @@
-"""Played luck: the dice of a game that is really played, keyed by the event and not by what came before.
+"""Game dice: the outcomes of chance events in a played game, derived from the seed and the event.
 
-The same event of the same episode gives the same outcome whatever was played before it, so two players can be
-compared on the same luck. It never reaches a search, which draws from streams of its own.
+The same event of the same episode has the same outcome whatever was played before it, so two players can be compared
+on the same dice. Searches have separate random streams and never see the game dice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from aleazero.native.random import GAME_DICE, stream_key, unit
 
 
 def played_outcome(state: State, seed: int, count: int) -> int:
-    """The outcome of a played chance event: the viewer's event number ``count`` in the episode ``seed``."""
+    """Return the outcome of a chance event in a played game.
+
+    Args:
+        state: the state, a chance node.
+        seed: seed of the episode.
+        count: number of earlier chance events in the episode with the same viewer.
+
+    Returns:
+        An outcome id.
+    """
     if isinstance(state, KernelState) and "played_outcome" in state.game.kernels.words:
         return int(state.game.kernels.words["played_outcome"](state.vector, seed, count))
     return state.sample_outcome(unit(stream_key(GAME_DICE, seed, state.viewer(), count)))
@@ -22,14 +31,14 @@ def played_outcome(state: State, seed: int, count: int) -> int:
 
 @dataclass
 class PlayedLuck:
-    """The luck of one played game, which counts each viewer's chance events."""
+    """The dice of one played game. They count the chance events of each viewer."""
 
     seed: int
     counts: dict[int, int] = field(default_factory=dict)
-    """Chance events so far, by viewer."""
+    """Number of chance events so far, by viewer."""
 
     def draw(self, state: State, viewer: int | None = None) -> int:
-        """The outcome of the chance event that is pending; ``viewer`` is the state's, where it is known already."""
+        """Return the outcome of a chance node; ``viewer`` is that of the state, if it is already known."""
         viewer = state.viewer() if viewer is None else viewer
         count = self.counts.get(viewer, 0)
         self.counts[viewer] = count + 1

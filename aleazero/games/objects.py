@@ -1,7 +1,7 @@
-"""Object games: any Python class with the facade's methods, its instances being states; and OpenSpiel's games.
+"""Object games: Python classes whose instances are states; and the games of OpenSpiel.
 
-Needed: ``current_player()``, ``legal_actions()``, ``apply_action(a)``, ``returns()``, and with chance
-``chance_outcomes()``; as attributes of the class ``num_players`` and ``num_actions``. The rest has defaults.
+A class needs ``current_player()``, ``legal_actions()``, ``apply_action(a)`` and ``returns()``; a game with chance also
+``chance_outcomes()``. It needs the attributes ``num_players`` and ``num_actions``. Everything else has defaults.
 """
 
 from __future__ import annotations
@@ -28,22 +28,28 @@ METHODS = ("current_player", "legal_actions", "apply_action", "returns")
 
 
 def is_object_game(candidate: Any) -> bool:
-    """Whether something is a class whose instances can stand for states."""
+    """Return whether a value is a class whose instances can be states."""
     return isinstance(candidate, type) and all(callable(getattr(candidate, name, None)) for name in METHODS)
 
 
 class ObjectGame(Game):
-    """A game whose states are Python objects."""
+    """A game whose states are Python objects.
+
+    Args:
+        make: returns the initial state, an object of the user's class.
+        info: the description of the game.
+        params: the parameters of the game.
+    """
 
     def __init__(self, make: Callable[..., Any], info: GameInfo, params: Mapping[str, Any]) -> None:
         super().__init__(info, params)
         self._make = make
         self.state_class: type | None = None
-        """The class of the states, if the game is made from one."""
+        """The class of the states, if the game was made from a class."""
 
     @classmethod
     def from_class(cls, state_class: type, params: Mapping[str, Any]) -> ObjectGame:
-        """The game of a class whose instances are states; its attributes describe it."""
+        """Return the game of a class whose instances are states and whose attributes describe the game."""
         first, settled = call_with_params(state_class, params, state_class.__name__)
         info = GameInfo(
             name=getattr(state_class, "name", state_class.__name__),
@@ -85,12 +91,17 @@ class ObjectGame(Game):
 def _size(first: Any, name: str) -> int:
     value = getattr(first, name, None)
     if not isinstance(value, int) or value < 1:
-        raise ContractError(f"{type(first).__name__}: {name} is {value!r}, expected a whole number of at least 1")
+        raise ContractError(f"{type(first).__name__}: {name} is {value!r}, expected an integer of at least 1")
     return value
 
 
 class ObjectState(State):
-    """A position of an object game: the user's object, and the actions that led to it."""
+    """A position of an object game.
+
+    Attributes:
+        wrapped: the user's object.
+        history: the actions and outcomes that led to it.
+    """
 
     game: ObjectGame
 
@@ -106,7 +117,7 @@ class ObjectState(State):
             return TERMINAL_PLAYER
         player = int(wrapped.current_player())
         if player not in (CHANCE_PLAYER, TERMINAL_PLAYER) and not 0 <= player < self.game.num_players:
-            raise ContractError(f"{self.game.name}: current_player() gave {player}, expected a player, -1 or -4")
+            raise ContractError(f"{self.game.name}: current_player() returned {player}, expected a player, -1 or -4")
         return player
 
     def legal_actions(self) -> list[int]:
@@ -146,7 +157,7 @@ class ObjectState(State):
         values = [float(value) for value in self.wrapped.returns()]
         if len(values) != self.game.num_players:
             raise ContractError(
-                f"{self.game.name}: returns() gave {len(values)} numbers, expected {self.game.num_players}"
+                f"{self.game.name}: returns() returned {len(values)} numbers, expected {self.game.num_players}"
             )
         return values
 
@@ -163,7 +174,7 @@ class ObjectState(State):
         observe = getattr(self.wrapped, "observation_tensor", None)
         if observe is None:
             raise GameError(
-                f"{self.game.name}: the class has no observation_tensor(), which networks and other evaluators look at"
+                f"{self.game.name}: the class has no observation_tensor(), which networks and other evaluators need"
             )
         return np.asarray(observe(self.viewer() if player is None else player), np.float32)
 
@@ -176,7 +187,7 @@ class ObjectState(State):
             return 0
         own = getattr(self.wrapped, "phase", None)
         if own is None:
-            raise ContractError(f"{self.game.name}: the class has phases and no phase(), expected both or neither")
+            raise ContractError(f"{self.game.name}: the class has phases but no phase(), expected both or neither")
         return int(own())
 
     def action_to_string(self, action: int) -> str:
@@ -196,19 +207,30 @@ class ObjectState(State):
         own = getattr(self.wrapped, "serialize", None)
         if own is not None:
             return str(own()).encode()
-        # Without words of its own an object's text is its address: its history then stands for it.
+        # The default text of an object is its address, so the history identifies it instead.
         plain = all(getattr(type(self.wrapped), name) is getattr(object, name) for name in ("__str__", "__repr__"))
         return (self.serialize() if plain else str(self.wrapped)).encode()
 
 
 def from_openspiel(name: str, **params: Any) -> ObjectGame:
-    """A game of OpenSpiel's by its short name, e.g. ``from_openspiel("pig", winscore=20)``.
+    """Load a game of OpenSpiel.
 
-    States are told apart by history, as ``pyspiel.State.serialize`` writes it: transpositions stay apart.
-    Refused: simultaneous moves, hidden information, and chance that is sampled inside the game.
+    States with different histories are different states, even if they are the same position. Games with simultaneous
+    moves, hidden information or chance that is sampled inside the game are not supported.
+
+    Args:
+        name: short name of the game in OpenSpiel, e.g. ``pig``.
+        **params: parameters of the game in OpenSpiel, e.g. ``winscore=20``.
+
+    Returns:
+        The game.
+
+    Raises:
+        UnknownGameError: OpenSpiel has no game with this name.
+        GameError: OpenSpiel is not installed, a parameter is invalid, or the game is not supported.
     """
     pyspiel = _import_pyspiel()
-    # Looked up first: what pyspiel's loader does not know it also complains about on stderr.
+    # The name is checked here first, because the loader of pyspiel prints unknown names to stderr.
     types = {game_type.short_name: game_type for game_type in pyspiel.registered_games()}
     if name not in types:
         raise UnknownGameError(f"OpenSpiel has no game {name!r}, {nearest(name, types)}")
@@ -243,7 +265,7 @@ def _require_searchable(pyspiel: Any, name: str, game_type: Any) -> None:
         what, expected = "chance sampled inside the game", "explicit chance nodes"
     else:
         return
-    raise GameError(f"OpenSpiel's {name} cannot be searched: got {what}, expected {expected}")
+    raise GameError(f"OpenSpiel's {name} is not supported: it has {what}, expected {expected}")
 
 
 def _describe(name: str, game: Any) -> GameInfo:

@@ -1,8 +1,8 @@
-"""Pig: roll as long as you dare; a 1 loses the turn's points, holding banks them; first to the target wins.
+"""Pig: roll a die as often as you like; a 1 loses the turn's points, holding banks them. First to the target wins.
 
-With nothing to bank the only move is to roll, and with enough to win the only move is to hold: neither takes
-a sensible choice away, and turns stay finite. OpenSpiel's pig lets a player hold nothing and cuts the game at
-a horizon; otherwise the two agree.
+With no points to bank the only legal action is to roll, and with enough points to win it is to hold. This removes no
+sensible choice and keeps turns finite. OpenSpiel's pig allows holding with no points and ends the game at a horizon;
+all other rules are the same.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FACES = 6
 
 
 def describe(target: int = 100) -> GameInfo:
-    """Pig to a target score (at least 2; 100 in the usual game)."""
+    """Describe the game; ``target`` is the score that wins, from 2 to 10,000."""
     if not isinstance(target, int) or not 2 <= target <= 10_000:
-        raise GameError(f"pig: target is {target!r}, expected a whole number from 2 to 10000")
+        raise GameError(f"pig: target is {target!r}, expected an integer from 2 to 10000")
     return GameInfo(
         name="pig",
         num_players=2,
@@ -45,17 +45,17 @@ def describe(target: int = 100) -> GameInfo:
 
 
 def kind(state: Vector) -> int:
-    """A roll is pending, somebody decides, or somebody has won."""
+    """CHANCE before a roll, DECISION, or TERMINAL."""
     return state[KIND]
 
 
 def to_play(state: Vector) -> int:
-    """Whose turn it is, also while the die rolls."""
+    """The player whose turn it is, also at chance nodes."""
     return state[PLAYER]
 
 
 def legal(state: Vector, out: Vector) -> int:
-    """Holding needs points to bank; with enough of them to win, holding is all that is left to do."""
+    """Only rolling without points in this turn; only holding with enough points to win; else both."""
     if state[TURN] == 0:
         out[0] = ROLL
         return 1
@@ -68,7 +68,7 @@ def legal(state: Vector, out: Vector) -> int:
 
 
 def apply(state: Vector, action: int) -> None:
-    """Roll: the die is in the air. Hold: bank the points and pass the turn, or win."""
+    """Rolling leads to a chance node; holding banks the points and wins or passes the turn."""
     if action == ROLL:
         state[KIND] = CHANCE
         return
@@ -90,7 +90,7 @@ def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> 
 
 
 def sample(state: Vector, u: float) -> int:
-    """The face that u stands for."""
+    """A face for a uniform number u in [0, 1)."""
     return 1 + int(u * FACES)
 
 
@@ -115,13 +115,13 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def points(state: Vector, out: NDArray[np.float64]) -> None:
-    """What is banked, as a share of the target."""
+    """The banked points as a fraction of the target."""
     out[0] = state[SCORE] / TARGET
     out[1] = state[SCORE + 1] / TARGET
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """Own score, other score, the turn's points (as shares of the target), own turn, a roll pending."""
+    """Own score, other score and the turn's points as fractions of the target; own turn; 1 before a roll."""
     out[0] = state[SCORE + player] / TARGET
     out[1] = state[SCORE + 1 - player] / TARGET
     out[2] = state[TURN] / TARGET
@@ -140,13 +140,13 @@ def outcome_text(state: Vector, outcome: int) -> str:
 
 
 def text(state: Vector) -> str:
-    """``12-30 turn 7 player 0``, with ``rolling`` behind while the die is in the air."""
+    """``12-30 turn 7 player 0``, followed by ``rolling`` at a chance node and by ``over`` at the end."""
     line = f"{state[SCORE]}-{state[SCORE + 1]} turn {state[TURN]} player {state[PLAYER]}"
     return line + {CHANCE: " rolling", TERMINAL: " over"}.get(int(state[KIND]), "")
 
 
 def parse(line: str) -> Vector:
-    """Read what ``text`` writes; ``turn`` and ``player`` may be left out and are then 0."""
+    """Read what ``text`` writes; ``turn`` and ``player`` are optional and 0 by default."""
     match = re.fullmatch(
         r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})(?:\s+turn\s+([0-9]{1,6}))?(?:\s+player\s+([01]))?(?:\s+(rolling|over))?\s*",
         line,
@@ -190,13 +190,13 @@ def render(state: Vector) -> str:
 
 
 def kit(game: Game) -> GameKit:
-    """Return the examples of the demo."""
-    short = {"target": 30}  # one compiled search serves the positions and the watched game
+    """Examples for the demo."""
+    short = {"target": 30}  # the same for all examples, so that the search is compiled once
     position = "14-22 turn 12 player 0"
     return GameKit(
         examples=(
-            Example("Twelve points at stake, eight behind: hold, or roll again?", position, short),
-            Example("The same, with the die in the air: what each face is worth", f"{position} rolling", short),
-            Example("a game of pig to 30, watched", None, short),
+            Example("12 points in this turn, 8 points behind: hold or roll again?", position, short),
+            Example("The same position after choosing to roll: the value of each face", f"{position} rolling", short),
+            Example("A game of pig to 30", None, short),
         )
     )

@@ -1,10 +1,14 @@
-"""Find games: bundled ones, those a user registers, and those in a user's file."""
+"""Load games: bundled games, registered games, and games in a user's file."""
 
 from __future__ import annotations
 
+import ast
 import importlib
+import math
+import re
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,87 +18,176 @@ from aleazero.errors import AleaZeroError, ContractError, GameError, UnknownGame
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.kit import GameKit, give_kit
-from aleazero.games.objects import ObjectGame, is_object_game
+from aleazero.games.objects import METHODS, ObjectGame, is_object_game
 from aleazero.untrusted import is_there
 
-_SHIPPED = {
+_BUNDLED = {
     "2048": ("aleazero.games.twenty48", None),
     "dice_game": ("aleazero.games.dice_game", None),
     "pig": ("aleazero.games.pig", None),
     "tic_tac_toe": ("aleazero.games.tic_tac_toe", None),
     "yatzy": ("aleazero.games.yatzy.rules", "aleazero.evaluation.yatzy"),
 }
-"""By name: the module of the rules, and that of the kit if it needs the layers above; it is imported when asked for."""
+"""By name: the module of the rules, and the module of the kit if the kit needs higher layers. It is imported on use."""
 _registered: dict[str, Any] = {}
 
-for _rules, _kit in _SHIPPED.values():
+for _rules, _kit in _BUNDLED.values():
     if _kit is not None:
         give_kit(_rules, _kit)
 
 
 def game_names() -> list[str]:
-    """The names that ``load_game`` knows: the games that ship and those registered."""
-    return sorted({*_SHIPPED, *_registered})
+    """Return the names of all bundled and registered games, sorted."""
+    return sorted({*_BUNDLED, *_registered})
 
 
 def ships(game: Game) -> bool:
-    """Whether a game is one of those that ship, not a user's of the same name."""
-    return isinstance(game, KernelGame) and game.module.__name__ == _SHIPPED.get(game.name, (None,))[0]
+    """Return whether a game is bundled, and not a user's game with the same name."""
+    return isinstance(game, KernelGame) and game.module.__name__ == _BUNDLED.get(game.name, (None,))[0]
 
 
 def register_game(name: str, source: Any, kit: GameKit | Callable[[Game], GameKit] | None = None) -> None:
-    """Make a game known by name.
+    """Register a game by name.
 
     Args:
-        name: what ``load_game`` finds it by.
-        source: a kernel game's module, or an object game's class.
-        kit: what is known of the game beyond its rules, or a function that makes it from the game. Processes that load
-            the game again from its file see only the ``kit`` that the file itself has.
+        name: the name for ``load_game``.
+        source: the module of a kernel game, or the class of an object game.
+        kit: the kit of the game, or a function that makes it from the game. Worker processes load the game from its
+            file, and see only the ``kit`` in that file.
 
     Raises:
-        GameError: the name belongs to a bundled game.
+        GameError: a bundled game has this name.
         ContractError: the source is not a game.
     """
-    if name in _SHIPPED:
-        raise GameError(f"the name {name!r} belongs to a game that ships, expected another")
+    if name in _BUNDLED:
+        raise GameError(f"the name {name!r} belongs to a bundled game, expected another name")
     _require_game(source, name)
     _registered[name] = source
     give_kit(source, kit)
 
 
 def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
-    """A game with its parameters: by name, by ``path/file.py[:NAME]``, or from a module or class itself."""
+    """Load a game.
+
+    Args:
+        name: the name of a bundled or registered game, a file as ``path/file.py`` or ``path/file.py:NAME``, or the
+            module or class of a game. A text may end with parameters, as ``repr(game)`` prints them, e.g.
+            ``pig(target=50)``.
+        **params: parameters of the game, in addition to those in the text.
+
+    Returns:
+        The game with its parameters fixed.
+
+    Raises:
+        UnknownGameError: no game has this name, or there is no such file.
+        GameError: the text or a parameter is invalid, or the file cannot be imported.
+        ContractError: the source is not a game.
+    """
     if not isinstance(name, str):
         return _make(name, params)
-    path, colon, wanted = name.rpartition(".py:")
-    if colon or name.endswith(".py"):
-        file = Path(f"{path}.py" if colon else name)
-        return _make(_find_in(import_file(file), wanted if colon else "", file), params)
+    text, (name, given) = name, parse_game_text(name)
+    for key in given.keys() & params.keys():
+        raise GameError(f"game {text!r} sets {key}, which is also given as a parameter, expected it only once")
+    params = {**given, **params}
+    file, wanted = _split_file(name)
+    if file is not None:
+        return _make(_find_in(import_file(file), wanted, file), params)
     if name in _registered:
         return _make(_registered[name], params)
-    if name in _SHIPPED:
-        return _make(importlib.import_module(_SHIPPED[name][0]), params)
+    if name in _BUNDLED:
+        return _make(importlib.import_module(_BUNDLED[name][0]), params)
     raise UnknownGameError(f"no game {name!r}, {nearest(name, game_names())}")
+
+
+def parse_game_text(text: str) -> tuple[str, dict[str, Any]]:
+    """Split the text of a game into its name and its parameters.
+
+    Args:
+        text: a name or ``path/file.py:NAME``, optionally followed by parameters, e.g. ``pig(target=50)``. A value is a
+            Python literal or a bare word; a bare word is a string, except ``true`` and ``false``.
+
+    Returns:
+        The text before the parameters, and the parameters by name.
+
+    Raises:
+        GameError: the parameters cannot be read.
+    """
+    name, arguments = _split_arguments(text)
+    keywords = None if name is None else _parse_keywords(arguments)
+    if name is None or keywords is None:
+        raise GameError(f"cannot read the game {text!r}, expected NAME or NAME(KEY=VALUE, ...), e.g. pig(target=50)")
+    params: dict[str, Any] = {}
+    for key, value in keywords:
+        if key in params:
+            raise GameError(f"game {text!r}: {key} is given twice, expected it only once")
+        try:
+            is_word = isinstance(value, ast.Name)
+            params[key] = _BARE_WORDS.get(value.id, value.id) if is_word else ast.literal_eval(value)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            raise GameError(
+                f"game {text!r}: cannot read the value of {key}, expected a number, True, False or a quoted text"
+            ) from None
+    return name, params
+
+
+_GAME_TEXT = re.compile(r"(.*?\.py(?::[^():]*)?|[^()]*)(\(.*\))?", re.DOTALL)
+"""A file or a name, and the parameters in parentheses. The path of a file may contain parentheses."""
+_LONGEST_TEXT = 10_000
+_BARE_WORDS = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
+
+
+def _split_arguments(text: str) -> tuple[str | None, str]:
+    """Split ``pig(target=50)`` into ``pig`` and ``(target=50)``; the name is None if the text cannot be read."""
+    found = _GAME_TEXT.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
+    return (None, "") if found is None else (found[1], found[2] or "")
+
+
+def _parse_keywords(arguments: str) -> list[tuple[str, Any]] | None:
+    """Return the names and the expressions of ``(target=50)``; None if it is not a list of keyword arguments."""
+    try:
+        with warnings.catch_warnings():  # Python warns about texts such as '\d' and 1or
+            warnings.simplefilter("ignore")
+            call = ast.parse(f"game{arguments or '()'}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        return None
+    keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+    return keywords if len(keywords) == len(call.keywords) else None
+
+
+def _split_file(name: str) -> tuple[Path | None, str]:
+    """Split ``path/file.py:NAME`` into the file and NAME, which is empty if not given; no file for other texts."""
+    path, colon, wanted = name.rpartition(".py:")
+    if colon:
+        return Path(f"{path}.py"), wanted
+    return (Path(name) if name.endswith(".py") else None), ""
 
 
 _loaded: dict[str, Game] = {}
 
 
 def load_game_once(name: str, params: Mapping[str, Any]) -> Game:
-    """Load a game, or return the one that the last call loaded: a worker process has the same game in every job."""
+    """Load a game, or return the one that the last call loaded: a worker process has the same game in every job.
+
+    Args:
+        name: the text that the game was loaded by. Parameters in it are ignored.
+        params: all parameters of the game.
+    """
     key = repr((name, sorted(params.items())))
     if key not in _loaded:
         _loaded.clear()
-        _loaded[key] = load_game(name, **params)
+        _loaded[key] = load_game(parse_game_text(name)[0], **params)
     return _loaded[key]
 
 
-def title_of(name: str) -> str:
-    """What people call a game that is loaded by this text: its name, without the way to the file."""
-    path, colon, wanted = name.rpartition(".py:")
-    if name.endswith(".py"):
-        return Path(name).stem
-    return (wanted or Path(path).stem) if colon else name
+def title_of(text: str) -> str:
+    """Return the text of a game without the path of a file: ``race`` for ``games/race.py``."""
+    name, arguments = _split_arguments(text)
+    if name is None:
+        return text
+    file, wanted = _split_file(name)
+    return (name if file is None else wanted or file.stem) + arguments
 
 
 def _make(source: Any, params: dict[str, Any]) -> Game:
@@ -105,8 +198,8 @@ def _make(source: Any, params: dict[str, Any]) -> Game:
 
 
 def _title_of_module(module: types.ModuleType) -> str:
-    """What errors call a kernel game: the name of a bundled one, else the last part of the module's name."""
-    names = (name for name, (rules, _) in _SHIPPED.items() if rules == module.__name__)
+    """Return the name of a kernel game for errors: that of a bundled game, else the last part of the module's name."""
+    names = (name for name, (rules, _) in _BUNDLED.items() if rules == module.__name__)
     return next(names, module.__name__.rpartition(".")[2])
 
 
@@ -115,20 +208,24 @@ def _require_game(source: Any, name: str) -> None:
         return
     if not is_object_game(source):
         raise ContractError(
-            f"{name}: expected a module with describe() (a kernel game) or a class with "
-            f"current_player, legal_actions, apply_action and returns (an object game)"
+            f"{name} is not a game, expected a module with describe() or a class with {', '.join(METHODS)}"
         )
 
 
 def import_file(file: Path) -> types.ModuleType:
-    """Run a user's Python file and return it as a module."""
+    """Run a user's Python file and return it as a module.
+
+    Raises:
+        UnknownGameError: there is no such file.
+        GameError: the file cannot be imported.
+    """
     if not is_there(file) or not file.is_file():
         raise UnknownGameError(f"no file {str(file)!r}, expected path/file.py or path/file.py:NAME")
     module = types.ModuleType(file.stem)
     module.__file__ = str(file)
-    with _beside(file), _known(module):
+    with _folder_on_path(file), _in_sys_modules(module):
         try:
-            # Compiled from the text, not from a cached .pyc: an edit within the clock's grain must count.
+            # Compiled from the text and not from a cached .pyc, which could miss an edit within a second.
             exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
         except AleaZeroError:
             raise
@@ -138,8 +235,8 @@ def import_file(file: Path) -> types.ModuleType:
 
 
 @contextmanager
-def _beside(file: Path) -> Iterator[None]:
-    """Let a user's file import its neighbours."""
+def _folder_on_path(file: Path) -> Iterator[None]:
+    """Let a user's file import other files in its folder."""
     folder = str(file.resolve().parent)
     before = set(sys.modules)
     sys.path.insert(0, folder)
@@ -147,15 +244,15 @@ def _beside(file: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(folder)
-        for name in set(sys.modules) - before:  # another file's neighbour of the same name is another module
+        for name in set(sys.modules) - before:  # files of the same name in other folders are other modules
             place = getattr(sys.modules[name], "__file__", None)
             if place and str(Path(place).resolve().parent).startswith(folder):
                 del sys.modules[name]
 
 
 @contextmanager
-def _known(module: types.ModuleType) -> Iterator[None]:
-    """Let a module be found by name while it is being run: dataclasses look their module up."""
+def _in_sys_modules(module: types.ModuleType) -> Iterator[None]:
+    """List a module in ``sys.modules`` while it is run, because dataclasses look up their module."""
     taken = module.__name__ in sys.modules
     sys.modules.setdefault(module.__name__, module)
     try:
@@ -166,7 +263,7 @@ def _known(module: types.ModuleType) -> Iterator[None]:
 
 
 def _find_in(module: types.ModuleType, wanted: str, file: Path) -> Any:
-    """What NAME stands for in a file: a class, or the kernel game that the file itself is."""
+    """Return the game NAME of a file: a class, or the module itself if it is a kernel game."""
     classes = {
         name: value
         for name, value in vars(module).items()
@@ -180,5 +277,5 @@ def _find_in(module: types.ModuleType, wanted: str, file: Path) -> Any:
     if not wanted and len(found) == 1:
         return next(iter(found.values()))
     if not found:
-        raise GameError(f"{str(file)!r} holds no game: expected describe() or a class with the facade's methods")
+        raise GameError(f"{str(file)!r} has no game, expected describe() or a class with {', '.join(METHODS)}")
     raise UnknownGameError(f"no game {wanted!r} in {str(file)!r}, {nearest(wanted, found)}")

@@ -1,4 +1,4 @@
-"""The first check of a kernel game, that of its state vector; and how a check that failed is reported."""
+"""The first check of ``check_game``, that of the state vector of a kernel game; and the errors of failed checks."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from aleazero.errors import AleaZeroError, ContractError
+from aleazero.errors import AleaZeroError, ContractError, shortened
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
 from aleazero.games.kernel import KernelGame, KernelState
 
 
 def broken(check: str, state: State | None, got: Any, expected: str) -> NoReturn:
-    """Raise the one-line error of a check that failed."""
+    """Raise the error of a failed check."""
     where = "" if state is None else f" in {_describe(state)}"
-    raise ContractError(f"check of {check} failed{where}: got {_short(got)}, expected {expected}".replace("\n", " "))
-
-
-def _short(got: Any, most: int = 400) -> str:
-    """A value as text; lists of thousands of numbers are cut."""
-    text = str(got)
-    return text if len(text) <= most else f"{text[:most]}…"
+    text = shortened(str(got), 400, 100)
+    raise ContractError(f"check of {check} failed{where}: got {text}, expected {expected}".replace("\n", " "))
 
 
 def _describe(state: State) -> str:
-    """The state's text; where that itself fails, what it is made of."""
+    """Return the text of a state; if that fails, its vector or object."""
     try:
         text = repr(state.to_text())
     except Exception:
@@ -37,7 +32,7 @@ def _describe(state: State) -> str:
 
 @contextmanager
 def running(what: str, state: State | None) -> Iterator[None]:
-    """Rules that raise fail the check too."""
+    """Convert errors of the rules in this block into failed checks."""
     try:
         yield
     except ContractError as error:
@@ -51,7 +46,7 @@ def running(what: str, state: State | None) -> Iterator[None]:
 
 
 def require_fit(state: KernelState) -> None:
-    """Fail if a number of the state does not fit the declared type."""
+    """Raise ContractError if a number of the state does not fit the declared type."""
     dtype = state.game.info.state_dtype
     bounds = np.iinfo(dtype)
     lowest, highest = int(state.vector.min()), int(state.vector.max())
@@ -67,9 +62,9 @@ class _OutsideState(IndexError):
 
 
 class _Watched(np.ndarray):
-    """A state vector that remembers which of its numbers were used, and names an index outside of it as such."""
+    """A state vector that records which of its numbers are used, and raises _OutsideState for an invalid index."""
 
-    used: set[int] | None = None  # of the vector itself; its slices are not watched
+    used: set[int] | None = None  # None in slices, which are not recorded
 
     def __getitem__(self, index: Any) -> Any:
         self._note(index)
@@ -95,12 +90,12 @@ class _Watched(np.ndarray):
 def check_state_numbers(
     game: KernelGame, is_over: Callable[[], bool], episodes: int = 2, steps: int = 200
 ) -> list[int]:
-    """Play some episodes in which the state vector reports what is wrong with its size or its numbers.
+    """Check the size and the numbers of the state vector in a few random episodes.
 
-    Whatever else is wrong with the rules ends this silently: the other checks name it.
+    Other errors of the rules end this check silently, because later checks report them.
 
     Returns:
-        The places at the end of the vector that nothing read or wrote; none if no episode came to its end.
+        The indices at the end of the vector that nothing read or wrote; [] if no episode ended.
     """
     size = game.info.state_size
     vector = np.zeros(size, np.int64).view(_Watched)
@@ -134,12 +129,12 @@ def check_state_numbers(
 
 
 def random_step(state: State, draw: random.Random) -> int:
-    """A random action or outcome."""
+    """Return a random action or outcome."""
     return state.sample_outcome(draw.random()) if state.kind() == CHANCE else draw.choice(state.legal_actions())
 
 
 def _call_rules(state: KernelState) -> None:
-    """Call every function that may be called in a state, but for its names and the default observation."""
+    """Call every function that can be called in a state, except names and the default observation."""
     game, kernels, running = state.game, state.game.kernels, state.kind() != TERMINAL
     state.current_player(), state.viewer(), state.returns()
     if "points" in kernels.words:
@@ -163,8 +158,8 @@ def _check_parsed_size(game: KernelGame) -> None:
         return
     try:
         count = len(words["parse"](words["text"](game.new_initial_state().vector)))
-    except Exception:  # the check of text names it
+    except Exception:  # the check of text reports it
         return
     if count != game.info.state_size:
         got = f"{count} numbers from {game.name}'s parse"
-        broken("state numbers", None, got, f"state_size, {game.info.state_size}: one of the two is wrong")
+        broken("state numbers", None, got, f"state_size, {game.info.state_size}")

@@ -1,6 +1,6 @@
-"""Many states as one array: vectors of a kernel game (rows, state size), or an object game's states (rows,).
+"""Many states as one array: the vectors of a kernel game (rows, state_size), or the states of an object game (rows,).
 
-Rows are picked, put and repeated alike in both, and none is changed where it stands.
+Rows are selected, assigned and repeated in the same way in both. A row is replaced, never changed in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Rows = NDArray[Any]
 
 
 class KernelStates(Sequence[State]):
-    """States as rows of an array (states, state size); one is made where somebody looks at it."""
+    """States of a kernel game over the rows of an array (states, state_size). An item is created when it is read."""
 
     def __init__(self, game: KernelGame, vectors: Vector) -> None:
         self.game, self.vectors = game, vectors
@@ -40,14 +40,14 @@ class KernelStates(Sequence[State]):
 
 
 def vectors_of(states: Sequence[State]) -> Vector:
-    """The vectors of kernel games' states (states, state size)."""
+    """Return the vectors (states, state_size) of states of a kernel game."""
     if isinstance(states, KernelStates):
         return states.vectors
     return np.array([cast(KernelState, state).vector for state in states], np.int64)
 
 
 def rows_of(game: Game, states: Sequence[State]) -> Rows:
-    """States as rows."""
+    """Return states as rows."""
     if isinstance(game, KernelGame):
         return vectors_of(states)
     rows = np.empty(len(states), object)
@@ -56,24 +56,24 @@ def rows_of(game: Game, states: Sequence[State]) -> Rows:
 
 
 def state_of(game: Game, row: Any) -> State:
-    """The state of a row, to look at and not to change."""
+    """Return the state of a row, which must not be changed."""
     return KernelState(game, row) if isinstance(game, KernelGame) else cast(State, row)
 
 
 def states_of(game: Game, rows: Rows) -> Sequence[State]:
-    """The states of rows."""
+    """Return the states of rows."""
     return KernelStates(game, rows) if isinstance(game, KernelGame) else cast(list[State], rows.tolist())
 
 
 def pack(game: Game, rows: Rows) -> NDArray[Any]:
-    """Rows as numbers, for a file."""
+    """Return rows as numbers, for a file."""
     if isinstance(game, KernelGame):
         return rows
     return np.frombuffer("\n".join(state.serialize() for state in rows).encode(), np.uint8)
 
 
 def unpack(game: Game, packed: NDArray[Any]) -> Rows:
-    """The rows that ``pack`` made numbers of."""
+    """Return the rows that ``pack`` converted to numbers."""
     if isinstance(game, KernelGame):
         return np.array(packed)
     return rows_of(game, [game.deserialize(text) for text in packed.tobytes().decode().split("\n")])

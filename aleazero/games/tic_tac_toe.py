@@ -1,4 +1,4 @@
-"""Tic-tac-toe: three in a row wins. Two players and no chance, so that plain game trees are covered too."""
+"""Tic-tac-toe: three in a row wins. Two players, no chance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = ".xo"
 
 
 def describe() -> GameInfo:
-    """Tic-tac-toe on three by three; x moves first."""
+    """Describe the game. It has no parameters; x moves first."""
     return GameInfo(
         name="tic_tac_toe",
         num_players=2,
@@ -32,7 +32,7 @@ def describe() -> GameInfo:
 
 
 def kind(state: Vector) -> int:
-    """Somebody decides, or the game is over."""
+    """DECISION or TERMINAL."""
     return state[KIND]
 
 
@@ -88,25 +88,25 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """Nine cells: 1 where the player's own mark stands; then nine: 1 where the other's stands."""
+    """For each of the nine cells, 1 if it has the player's own mark; then the same for the opponent's mark."""
     for cell in range(CELLS):
         out[cell] = 1.0 if state[cell] == player + 1 else 0.0
         out[CELLS + cell] = 1.0 if state[cell] == 2 - player else 0.0
 
 
 def action_text(state: Vector, action: int) -> str:
-    """Column letter and row number, counted from the top left: ``a1`` to ``c3``."""
+    """Column letter and row number, from ``a1`` at the top left to ``c3``."""
     return f"{'abc'[action % 3]}{action // 3 + 1}"
 
 
 def text(state: Vector) -> str:
-    """Rows from the top, e.g. ``x.o/.x./...``; whose move it is follows from the marks."""
+    """Rows from the top, e.g. ``x.o/.x./...``; the marks determine whose move it is."""
     marks = "".join(MARKS[state[cell]] for cell in range(CELLS))
     return f"{marks[:3]}/{marks[3:6]}/{marks[6:]}"
 
 
 def parse(line: str) -> Vector:
-    """Read what ``text`` writes; boards that no play reaches are refused."""
+    """Read what ``text`` writes; reject boards that no play reaches."""
     rows = line.strip().lower().split("/")
     if [len(row) for row in rows] != [3, 3, 3] or set("".join(rows)) - set(MARKS):
         raise PositionError(f"tic_tac_toe: cannot read position {line!r}, expected e.g. 'x.o/.x./...'")
@@ -130,13 +130,13 @@ def check(state: Vector) -> None:
 
 
 def _settle(state: Vector) -> None:
-    """Write the mover, the kind and the winner that follow from the cells; reject cells that no play reaches."""
+    """Set the mover, the kind and the winner from the cells; reject cells that no play reaches."""
     state[CELLS:] = 0
     crosses, noughts = int((state[:CELLS] == 1).sum()), int((state[:CELLS] == 2).sum())
     if crosses - noughts not in (0, 1):
         raise PositionError(
-            f"tic_tac_toe: {text(state)!r} cannot happen, got {crosses} x and {noughts} o, expected as many, or one "
-            f"more x"
+            f"tic_tac_toe: {text(state)!r} cannot happen, got {crosses} x and {noughts} o, expected equal numbers or "
+            f"one more x"
         )
     state[PLAYER] = crosses - noughts
     last, other = (1, 2) if crosses > noughts else (2, 1)
@@ -156,5 +156,5 @@ def render(state: Vector) -> str:
 
 
 def kit(game: Game) -> GameKit:
-    """Return the examples of the demo."""
-    return GameKit(examples=(Example("x to move, and o threatens: a game without luck", "x.o/.x./..o"),))
+    """Examples for the demo."""
+    return GameKit(examples=(Example("x to move, o threatens to win; this game has no chance", "x.o/.x./..o"),))

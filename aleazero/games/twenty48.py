@@ -1,7 +1,7 @@
-"""2048: slide the tiles of a four by four board; equal ones that meet merge and score their sum.
+"""2048: slide the tiles of a four by four board; equal tiles that meet merge and score their sum.
 
-A new game has an empty board and two chance events in a row before the first move. Hence 32 outcomes at the
-very start; after a move there are at most 30, as at least one tile stands.
+A new game has an empty board and two chance events in a row before the first move. The first has 32 outcomes; after a
+move there are at most 30, because there is at least one tile.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ UP, RIGHT, DOWN, LEFT = 0, 1, 2, 3
 ACTIONS = ("up", "right", "down", "left")
 TWO_SHARE = 0.9
 LARGEST = 17
-"""No play makes a tile above 2^17."""
+"""Exponent of the largest possible tile."""
 HIGHEST_TOTAL = (2 << LARGEST) - 4
-"""Sixteen different tiles, 4 to 2^17: every lower sum of tiles needs an empty cell to grow, this one has none."""
+"""Highest sum of the tiles, reached with sixteen different tiles from 4 to 2^17 on a full board."""
 HIGHEST_SCORE = 1_000_000_000
 PLANES = LARGEST + 1
 
 
 def describe() -> GameInfo:
-    """2048 on four by four, with a 2 (90 %) or a 4 (10 %) on a random empty cell after each move."""
+    """Describe the game. It has no parameters; new tiles are 2 (90 %) or 4 (10 %)."""
     return GameInfo(
         name="2048",
         num_players=1,
@@ -53,7 +53,7 @@ def describe() -> GameInfo:
 
 
 def tuple_shape() -> TupleShape:
-    """Four tables of six cells each (two straight, two blocks of two by three) under the square's eight symmetries."""
+    """Four tables of six cells each (two lines, two blocks of two by three) with the eight symmetries of the square."""
     board = np.arange(CELLS).reshape(SIDE, SIDE)
     turned = [np.rot90(flipped, turns) for flipped in (board, np.fliplr(board)) for turns in range(4)]
     return TupleShape(
@@ -70,7 +70,7 @@ def init(state: Vector) -> None:
 
 
 def kind(state: Vector) -> int:
-    """A tile is about to appear, the player decides, or no move is left."""
+    """CHANCE before a new tile, DECISION, or TERMINAL."""
     return state[KIND]
 
 
@@ -80,24 +80,24 @@ def to_play(state: Vector) -> int:
 
 
 def legal(state: Vector, out: Vector) -> int:
-    """The directions in which some tile moves or merges, found from the 24 pairs of neighbours.
+    """The directions in which a tile moves or merges, found from the 24 pairs of neighbouring cells.
 
-    Written without branches: random boards defeat branch prediction (17 ns against 134 ns).
+    Written without branches, because branches on random boards are mispredicted (17 ns instead of 134 ns).
     """
     up = right = down = left = False
     for cell in range(CELLS):
         tile = state[cell]
         if cell % SIDE != SIDE - 1:
-            beside = state[cell + 1]
-            merge = (tile == beside) & (tile != 0)
-            left |= merge | ((tile == 0) & (beside != 0))
-            right |= merge | ((tile != 0) & (beside == 0))
+            neighbor = state[cell + 1]
+            merge = (tile == neighbor) & (tile != 0)
+            left |= merge | ((tile == 0) & (neighbor != 0))
+            right |= merge | ((tile != 0) & (neighbor == 0))
         if cell < CELLS - SIDE:
             below = state[cell + SIDE]
             merge = (tile == below) & (tile != 0)
             up |= merge | ((tile == 0) & (below != 0))
             down |= merge | ((tile != 0) & (below == 0))
-    # Each is written behind the legal ones so far, and overwritten by the next where it is not one of them.
+    # Each direction is written after the legal ones so far; an illegal one is overwritten by the next.
     out[0] = UP
     count = 0 + up
     out[count] = RIGHT
@@ -109,11 +109,11 @@ def legal(state: Vector, out: Vector) -> int:
 
 
 def apply(state: Vector, action: int) -> None:
-    """Slide the four lines towards the action's side and add what merges to the score.
+    """Slide the tiles of the four lines and add merged tiles to the score.
 
-    Written without branches on tiles, as ``legal`` is (40 ns against 65 ns).
+    Written without branches on tiles, like ``legal`` (40 ns instead of 65 ns).
     """
-    # A line is the cells first, first + step, …, counted from the side the tiles slide to.
+    # A line has the cells first, first + step, …, counted from the side that the tiles slide to.
     if action == UP:
         first, step, across = 0, SIDE, 1
     elif action == RIGHT:
@@ -131,7 +131,7 @@ def apply(state: Vector, action: int) -> None:
         b, c, d = c if gap else b, d if gap else c, 0 if gap else d
         gap = a == 0
         a, b, c, d = b if gap else a, c if gap else b, d if gap else c, 0 if gap else d
-        # Pairs merge from the front, and what stands behind moves up: no tile merges twice.
+        # Pairs merge from the front and the rest moves up, so that no tile merges twice.
         merge = (a == b) & (a != 0)
         gained += 2 << a if merge else 0
         a, b, c, d = a + merge, c if merge else b, d if merge else c, 0 if merge else d
@@ -166,7 +166,7 @@ def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> 
 
 
 def sample(state: Vector, u: float) -> int:
-    """The whole part of u × empty cells picks the cell; the rest, below 0.9 or not, picks a 2 or a 4."""
+    """The integer part of u × empty cells selects the cell; the fraction selects a 2 (below 0.9) or a 4."""
     empty = 0
     for cell in range(CELLS):
         if state[cell] == 0:
@@ -183,7 +183,7 @@ def sample(state: Vector, u: float) -> int:
 
 
 def apply_outcome(state: Vector, outcome: int) -> None:
-    """Set the new tile. The first of a new game is followed by another; a board without a move is the end."""
+    """Place the new tile. The first tile of a game is followed by another; a board without a move ends the game."""
     state[outcome // 2] = 1 + outcome % 2
     tiles = 0
     for cell in range(CELLS):
@@ -198,7 +198,7 @@ def apply_outcome(state: Vector, outcome: int) -> None:
 
 
 def _has_pair(state: Vector) -> bool:
-    """Whether equal neighbours stand on a full board."""
+    """Whether a full board has equal neighbours."""
     for cell in range(CELLS):
         if cell % SIDE != SIDE - 1 and state[cell] == state[cell + 1]:
             return True
@@ -213,7 +213,7 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """Cell by cell 18 numbers of which one is 1 (empty, 2, 4, … 2^17); last, 1 while a tile is about to appear."""
+    """One-hot tile (empty, 2, 4, … 2^17) of each cell, 18 numbers per cell; last, 1 before a new tile."""
     for i in range(CELLS * PLANES):
         out[i] = 0.0
     for cell in range(CELLS):
@@ -227,15 +227,15 @@ def action_text(state: Vector, action: int) -> str:
 
 
 def outcome_text(state: Vector, outcome: int) -> str:
-    """The tile and its cell, column letter and row number from the top left: ``2@a1`` to ``4@d4``."""
+    """The tile and its cell, from ``2@a1`` at the top left to ``4@d4``."""
     cell = outcome // 2
     return f"{2 + 2 * (outcome % 2)}@{'abcd'[cell % SIDE]}{cell // SIDE + 1}"
 
 
 def text(state: Vector) -> str:
-    """Rows of tile values from the top, then the score: ``2 . . 4/. . . ./8 . . ./. . . . score 12``.
+    """Rows of tiles from the top and the score: ``2 . . 4/. . . ./8 . . ./. . . . score 12``.
 
-    ``spawning`` stands behind while a tile is about to appear.
+    It ends with ``spawning`` before a new tile.
     """
     rows = "/".join(" ".join(_tile(state[SIDE * r + c]) for c in range(SIDE)) for r in range(SIDE))
     return f"{rows} score {state[SCORE]}" + (" spawning" if state[KIND] == CHANCE else "")
@@ -246,7 +246,7 @@ def _tile(exponent: int) -> str:
 
 
 def parse(line: str) -> Vector:
-    """Read what ``text`` writes; 0 will do for an empty cell, and the score may be left out and is then 0."""
+    """Read what ``text`` writes. An empty cell may be written as 0; the score is optional and 0 by default."""
     match = re.fullmatch(r"\s*([0-9. ]+(?:/[0-9. ]+){3}?)(?:\s*score\s+([0-9]{1,10}))?(\s+spawning)?\s*", line)
     words = [row.split() for row in match[1].split("/")] if match else []
     if match is None or any(whole_number(word) is None and word != "." for row in words for word in row):
@@ -258,9 +258,17 @@ def parse(line: str) -> Vector:
 
 
 def from_board(rows: Sequence[Sequence[int]], score: int = 0) -> KernelState:
-    """The state in which the player faces this board, given as four rows of tile values with 0 for empty.
+    """Return the state with this board.
 
-    A board without a move is the end; the empty board is the start of a game.
+    Args:
+        rows: four rows of four tile values, 0 for an empty cell.
+        score: the score so far.
+
+    Returns:
+        A decision; a terminal state if no move is left; the start of a game if the board is empty.
+
+    Raises:
+        PositionError: the board or the score is impossible.
     """
     from aleazero.games.registry import load_game
 
@@ -270,7 +278,7 @@ def from_board(rows: Sequence[Sequence[int]], score: int = 0) -> KernelState:
 
 
 def to_board(state: KernelState) -> list[list[int]]:
-    """The board as four rows of tile values with 0 for empty."""
+    """Return the board as four rows of tile values, 0 for an empty cell."""
     cells = [1 << int(e) if e else 0 for e in state.vector[:CELLS]]
     return [cells[SIDE * r : SIDE * (r + 1)] for r in range(SIDE)]
 
@@ -292,13 +300,13 @@ def _vector(rows: Sequence[Sequence[int]], score: int, spawning: bool) -> Vector
 
 
 def check(state: Vector) -> None:
-    """Reject numbers that no play reaches; any board that could be built up is taken, with any score."""
+    """Reject numbers that no play reaches. Every possible board is accepted with every score."""
     cells, score = state[:CELLS], int(state[SCORE])
     if cells.min() < 0 or cells.max() > LARGEST:
         raise PositionError(f"2048: got the cells {cells.tolist()}, expected powers of two from 0 (empty) to {LARGEST}")
     total = sum(1 << int(exponent) for exponent in cells if exponent)
     if total > HIGHEST_TOTAL:
-        raise PositionError(f"2048: got tiles that sum to {total}, expected at most {HIGHEST_TOTAL}: no play has more")
+        raise PositionError(f"2048: got tiles that sum to {total}, expected at most {HIGHEST_TOTAL}")
     if not 0 <= score <= HIGHEST_SCORE:
         raise PositionError(f"2048: got the score {score}, expected 0 to {HIGHEST_SCORE}")
     empty = int((cells == 0).sum())
@@ -308,7 +316,7 @@ def check(state: Vector) -> None:
         raise PositionError("2048: got an empty board and no tile about to appear, expected a tile or 'spawning'")
     expected = TERMINAL if is_stuck(state) else DECISION
     if state[KIND] not in (CHANCE, expected):
-        raise PositionError(f"2048: got a state of kind {state[KIND]}, expected {expected} by the moves on this board")
+        raise PositionError(f"2048: got a state of kind {state[KIND]}, expected {expected} for this board")
 
 
 def is_stuck(state: Vector) -> bool:
@@ -317,7 +325,7 @@ def is_stuck(state: Vector) -> bool:
 
 
 def render(state: Vector) -> str:
-    """The board as a grid, with the score above."""
+    """The score and the board as a grid."""
     edge = "+" + "------+" * SIDE
     lines = [f"score {state[SCORE]}", edge]
     for r in range(SIDE):
@@ -327,9 +335,7 @@ def render(state: Vector) -> str:
 
 
 def kit(game: Game) -> GameKit:
-    """Return the examples of the demo."""
+    """Examples for the demo."""
     return GameKit(
-        examples=(
-            Example("Where to slide, when new tiles are luck", "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800"),
-        )
+        examples=(Example("Which direction to slide", "2 4 8 16/4 8 16 32/2 4 64 128/. 2 4 256 score 2800"),)
     )

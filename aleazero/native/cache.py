@@ -1,8 +1,8 @@
 """Machine code on disk, named by a fingerprint of everything that it depends on.
 
-numba's own cache compares the time of one file only. It returns stale code if a function, a constant or a table of
-another file changes, and one damaged file breaks every later start. Here a damaged file is replaced, and a cache that
-cannot be read or written costs compile time and nothing else.
+The cache of numba compares the modification time of one file only. It returns stale code if a function, a constant or
+a table in another file changes, and one damaged file breaks every later start. Here a damaged file is replaced, and a
+cache that cannot be read or written only costs compile time.
 
 The fingerprint covers bytecode, constants and, through globals and closures across modules, every function, table and
 number that a function names. Line numbers and comments do not count. A dependency that the fingerprint cannot read is
@@ -90,7 +90,7 @@ class _Walk:
     def value(self, value: Any, where: str) -> None:
         function = plain_function(value)
         if function is not None:
-            if hasattr(value, "targetoptions"):  # a dispatcher with options of its own
+            if hasattr(value, "targetoptions"):  # a dispatcher, compiled with its options
                 self.add(options_text(value.targetoptions))
             self.function(function)
         elif isinstance(value, enum.Enum):
@@ -183,7 +183,7 @@ def file_stamp(function: Any, options: Mapping[str, Any]) -> str:
 
 
 def versions() -> tuple[str, ...]:
-    """Return the versions and settings that all machine code depends on in addition to its own text."""
+    """Return the versions and settings that all machine code depends on."""
     numbers = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), sys.byteorder)
     return (f"format {FORMAT}", *numbers, f"boundscheck {numba.config.BOUNDSCHECK} opt {numba.config.OPT}")
 
@@ -234,14 +234,14 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the machine code of a signature, or None if it is not in the cache and numba has to compile it."""
-        rtsys.initialize(target)  # all that loading needs; compiling loads the rest (0.3 s) by itself
+        rtsys.initialize(target)  # sufficient for loading; compiling initializes the rest (0.3 s)
         try:
             content = self._file(signature, target).read_bytes()
             size = len(_MAGIC) + 32
             if content[:size] == _MAGIC + hashlib.sha256(content[size:]).digest():
                 payload = serialize.loads(content[size:])
                 return caching.CompileResultCacheImpl.rebuild(None, target, payload)
-            log.debug("a damaged file in the cache is replaced")
+            log.debug("replacing a damaged file in the cache")
         except FileNotFoundError:
             pass
         except Exception as error:  # a broken cache must not stop the program

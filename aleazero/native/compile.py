@@ -68,7 +68,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         stamp = fingerprint(plain, *versions(), repr(OPTIONS), repr(_INNER), repr(OURS))
         if numba.config.DISABLE_JIT:
             return function
-        dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialise(plain, stamp, {}, ()))
+        dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialize(plain, stamp, {}, ()))
     except GameError as error:
         raise type(error)(f"{game}: {error}") from error
     dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=True)
@@ -77,7 +77,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
 
     def call(*arguments: Any) -> int:
         nonlocal entry
-        if entry is not None:  # without the dispatcher, which takes longer to compare types than a small loop runs
+        if entry is not None:  # the type checks of the dispatcher take longer than a small loop
             return entry(*arguments)
         try:
             with paused_collector():
@@ -110,7 +110,7 @@ def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]], *ke
         game: the kernel game.
         name: name of the loop. The tree search has the empty name, so that its log line is "compiling pig, once".
         make: makes the loop from the game's kernels.
-        key: everything else that the loop made depends on.
+        key: everything else that the loop depends on.
     """
     return made_once(game, (name, *key), lambda: compile_loop(make(game.kernels), game.name, name))
 
@@ -130,8 +130,8 @@ def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any]
     """Return a decorator: ``numba.njit`` with these options and with the library's cache on disk.
 
     Args:
-        stands_alone: the fingerprint cannot read the function, for example because it calls an intrinsic, and its file
-            depends on libraries only. The text of the file is then its fingerprint.
+        stands_alone: use the text of the function's file as its fingerprint. This is for functions that the fingerprint
+            cannot read, e.g. because they call an intrinsic, in files that depend on libraries only.
         options: options of ``numba.njit``.
     """
 
@@ -149,13 +149,13 @@ def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any]
 def kernel_dtype(dtype: str) -> str:
     """Return the name of the dtype of state arrays: the game's own, or int64 without compilation.
 
-    In interpreted kernels numpy's small integers overflow where compiled code computes in 64 bits.
+    In interpreted kernels, small integers of numpy overflow; compiled code computes in 64 bits.
     """
     return "int64" if numba.config.DISABLE_JIT else dtype
 
 
 def not_inlined(function: Function) -> Function:
-    """Mark a function of a loop that stays a call. It compiles faster; if it is hot, it should take few arrays."""
+    """Mark a function that is not inlined into loops. It compiles faster; if it is hot, it should take few arrays."""
     function.not_inlined = True  # type: ignore[attr-defined]
     return function
 
@@ -163,8 +163,8 @@ def not_inlined(function: Function) -> Function:
 def borrow(value: Made) -> Made:
     """Return an array, or a named tuple of arrays and such tuples, without its owner.
 
-    Compiled loops then count no references, which takes 15-20 % of their time. The caller keeps the arrays alive.
-    Without compilation this is the value itself.
+    Compiled loops then count no references, which saves 15-20 % of their time. The caller must keep the arrays alive.
+    Without compilation this returns the value itself.
     """
     return value
 
@@ -194,7 +194,7 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def sized(array: Any, size: int) -> Any:
-    """Return the same array, whose last axis has ``size`` entries; compiled, loops along it have a known length."""
+    """Return the same array, whose last axis has ``size`` entries. In compiled loops this length is then a constant."""
     return array
 
 
@@ -217,7 +217,7 @@ def _sized_compiled(typing_context: Any, array: Any, size: Any) -> Any:
 
 
 def prefetch(array: Any, index: Any) -> None:
-    """Begin to load the memory of ``array[index]`` into the processor's cache; without compilation do nothing."""
+    """Prefetch the memory of ``array[index]`` into the processor's cache; without compilation, do nothing."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -248,7 +248,7 @@ def _prefetch_compiled(typing_context: Any, array: Any, index: Any) -> Any:
 _SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled, prefetch: _prefetch_compiled}
 
 
-def _specialise(
+def _specialize(
     function: types.FunctionType, stamp: str, done: dict[int, Any], inside: tuple[str, ...]
 ) -> types.FunctionType:
     """Return a copy of a function in which the functions that it names are compiled copies. The original is unchanged.
@@ -268,7 +268,7 @@ def _specialise(
         if plain is None:
             return value
         if done.get(id(plain)) is None:
-            copy = _specialise(plain, stamp, done, (*inside, function.__name__))
+            copy = _specialize(plain, stamp, done, (*inside, function.__name__))
             done[id(plain)] = njit(**OPTIONS, **_INNER, **_part_options(plain), pipeline_class=PartCompiler)(copy)
         return done[id(plain)]
 
@@ -286,7 +286,7 @@ def _specialise(
 def _part_options(function: types.FunctionType) -> dict[str, bool]:
     """Return the options of a function inside a loop."""
     if is_ours(function):
-        # Ours take whole trees by value, so a call costs as much as its work. Their arrays have no owners, so no
+        # These take complete trees by value, so a call costs as much as its work. Their arrays have no owners, so no
         # references need to be counted.
         return {"forceinline": not hasattr(function, "not_inlined"), "_nrt": False}
     module = function.__module__
@@ -303,12 +303,12 @@ def is_ours(function: types.FunctionType) -> bool:
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of one function of a loop, to be linked into others.
 
-    numba optimises and emits every function by itself, and again inside each of its callers. A loop has a hundred
-    functions in nested calls. Optimised and emitted once, as a whole, it compiles in a fraction of the time.
+    numba optimizes and emits every function separately, and again inside each of its callers. A loop has a hundred
+    functions in nested calls. Optimized and emitted once as one module, it compiles in a fraction of the time.
     """
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the loop, which is optimised as a whole."""
+        """Do nothing, because the complete loop is optimized later."""
 
     def _finalize_final_module(self) -> None:
         """Close the library without emitting machine code."""
@@ -351,5 +351,5 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
 def gist(error: Exception) -> str:
     """Return the one line of a numba error that names the problem."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
-    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"
+    relevant = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
+    return f"{type(error).__name__}: {(relevant or lines or [''])[0]}"

@@ -1,7 +1,7 @@
 """Random numbers from counters: SplitMix64 for Python integers and for kernels, and the names of all streams.
 
-A stream has a 64-bit key, made from its name and numbers such as a seed and a simulation. Its number at a place depends
-on the key and the place only, so a descent that is repeated draws the same numbers again.
+A stream has a 64-bit key, derived from its name and numbers such as a seed and a simulation. The number at a place of
+the stream depends on the key and the place only, so a repeated descent draws the same numbers again.
 
 ``mix``, ``extend_key``, ``unit``, ``bits_at`` and ``draw_at`` compute with Python integers. ``mix_bits``,
 ``extend_key_bits``, ``unit_bits``, ``rank_at`` and ``unit_at`` return the same numbers with unsigned 64-bit arithmetic,
@@ -23,14 +23,14 @@ STREAMS: Final[list[str]] = []
 
 
 def _stream(word: str) -> int:
-    """Return a stream's number: the letters of a word of at most 8, as an integer. Seeds never contain it."""
+    """Return the number of a stream: a word of at most 8 letters as an integer."""
     STREAMS.append(word)
     return int.from_bytes(word.encode("ascii"), "big")
 
 
-# The numbers are part of every result that depends on chance: a name may change, a word may not. A new stream needs a
-# word of its own. LANE_TURNS and SEAT_ROTATION share one, because another word would change results. Nothing uses both:
-# one is the key of numpy generators in training, the other makes seeds of players in matches.
+# Every random result depends on these numbers: a constant may be renamed, its word may not change. A new stream needs a
+# new word. LANE_TURNS and SEAT_ROTATION share a word, because another one would change results. Nothing uses both: one
+# is the key of numpy generators in training, the other makes seeds of players in matches.
 
 GAME_DICE: Final = _stream("played")  # chance events of a game that is played
 DICE_ROLLS: Final = _stream("rolls")  # rolls of several dice inside one chance event

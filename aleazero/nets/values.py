@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.games.base import TERMINAL, Game, find_bad_end
-from aleazero.games.check import check_features
+from aleazero.games.check_states import check_features
 from aleazero.games.kernel import KernelGame, Kernels
 from aleazero.games.states import Rows
 from aleazero.native.compile import loop_of

@@ -1,1 +1,1 @@
-"""Oracles: exact values of games small enough to solve."""
+"""Oracles: exact values of solved games."""

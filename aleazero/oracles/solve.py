@@ -1,8 +1,8 @@
-"""``solve``: the exact value of every state of a game small enough to be listed, cycles included.
+"""``solve``: the exact value of every state of a small game, with or without cycles.
 
-States are found depth first and numbered as they are left, so that what follows a state mostly has a smaller
-number than the state itself. Value iteration in that order settles a game without cycles in one sweep; in one
-with cycles (pig: two lost turns lead back) only the edges that point backwards need more.
+States are found depth first and numbered in postorder, so that successors mostly have smaller numbers. Value iteration
+in this order needs one sweep for a game without cycles, and more sweeps only for the edges that close a cycle (in pig,
+two lost turns lead back to the same state).
 """
 
 from __future__ import annotations
@@ -20,32 +20,43 @@ from aleazero.games.kernel import KernelGame, KernelState
 
 MAX_SWEEPS = 100_000
 TIE: Final = 1e-9
-"""Actions whose values differ by no more are equally good."""
+"""Actions whose values differ by at most this are equally good."""
 
 Progress = Callable[[str, int], None]
-"""Called with ("states", found so far) and ("sweeps", done so far)."""
+"""Called with ("states", number found so far) and ("sweeps", number done so far)."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """All states of a game in flat arrays; state i's edges are ``first[i]`` to ``first[i + 1]``."""
+    """All states of a game in flat arrays. The edges of state i are ``first[i]`` to ``first[i + 1]``."""
 
     index: dict[bytes, int]
+    """Number of a state, by its key."""
     kinds: NDArray[np.int8]
+    """(states,)"""
     movers: NDArray[np.int32]
-    """Who decides at a decision; −1 elsewhere."""
+    """(states,) the player to move at decisions; −1 elsewhere."""
     first: NDArray[np.int64]
+    """(states + 1,)"""
     actions: NDArray[np.int64]
-    """By edge: the action, or the outcome."""
+    """(edges,) the action or outcome."""
     shares: NDArray[np.float64]
-    """By edge: the outcome's probability; 0 at decisions."""
+    """(edges,) the probability of an outcome; 0 for actions."""
     targets: NDArray[np.int64]
+    """(edges,) the number of the next state."""
     returns: NDArray[np.float64]
     """(states, players)"""
 
 
 class Solution:
-    """The exact values of a solved game. Also an evaluator that is exact at decisions and at afterstates."""
+    """The exact values of a solved game; also an evaluator that is exact at decisions and afterstates.
+
+    Attributes:
+        game: the game.
+        graph: all states of the game.
+        values: (states, players) the expected return of each player under best play.
+        sweeps: number of sweeps of value iteration.
+    """
 
     sees_states = True
     afterstates = EXACT
@@ -55,42 +66,47 @@ class Solution:
         self.game = game
         self.graph = graph
         self.values = values
-        """(states, players)"""
         self.sweeps = sweeps
 
     @property
     def num_states(self) -> int:
-        """How many states were solved."""
+        """Number of states."""
         return len(self.values)
 
     def value(self, state: State) -> NDArray[np.float64]:
-        """The expected return of each player under best play."""
+        """Return the expected return (players,) of each player under best play.
+
+        Raises:
+            PositionError: the state was not solved.
+        """
         return np.array(self.values[self._number(state)])
 
     def action_values(self, state: State) -> dict[int, NDArray[np.float64]]:
-        """By action (at a chance node: by outcome) the expected return of each player after it."""
+        """Return the expected return (players,) of each player after each action; at a chance node, each outcome.
+
+        Raises:
+            PositionError: the state was not solved.
+        """
         number = self._number(state)
         edges = range(self.graph.first[number], self.graph.first[number + 1])
         return {int(self.graph.actions[e]): self.values[self.graph.targets[e]].copy() for e in edges}
 
     def best_actions(self, state: State, tolerance: float = TIE) -> list[int]:
-        """The actions whose value for the mover is within the tolerance of the best one's, ascending."""
+        """Return the actions whose value for the mover is within the tolerance of the best, ascending.
+
+        Raises:
+            PositionError: the state is not a decision, or was not solved.
+        """
         mover = state.current_player()
         if mover < 0:
-            raise PositionError(f"{self.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
+            raise PositionError(f"{self.game.name}: {state.to_text()!r} is not a decision, expected one")
         values = {action: float(value[mover]) for action, value in self.action_values(state).items()}
         best = max(values.values())
         return sorted(action for action, value in values.items() if value >= best - tolerance)
 
     def __call__(self, states: Sequence[State]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logits 0 for best actions and −30 for the others; values by seat from the viewer on."""
-        logits = np.full((len(states), self.game.num_actions), -30.0)
-        values = np.zeros((len(states), self.game.num_players))
-        for row, state in enumerate(states):
-            values[row] = np.roll(self.value(state), -state.viewer())
-            if state.kind() == DECISION:
-                logits[row, self.best_actions(state)] = 0.0
-        return logits, values
+        """Return logits and values, as evaluators do."""
+        return evaluate_exactly(states, self.value, self.best_actions)
 
     def _number(self, state: State) -> int:
         number = self.graph.index.get(state.key())
@@ -101,6 +117,19 @@ class Solution:
         return number
 
 
+def evaluate_exactly(
+    states: Sequence[State],
+    value: Callable[[State], NDArray[np.float64]],
+    best_actions: Callable[[State], list[int]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return logits (0 for best actions, −30 for others) and values by seat, starting with the viewer."""
+    logits = np.full((len(states), states[0].game.num_actions), -30.0)
+    for row, state in enumerate(states):
+        if state.kind() == DECISION:
+            logits[row, best_actions(state)] = 0.0
+    return logits, np.array([np.roll(value(state), -state.viewer()) for state in states])
+
+
 def solve(
     game: Game,
     *,
@@ -109,14 +138,26 @@ def solve(
     max_states: int = 2_000_000,
     progress: Progress | None = None,
 ) -> Solution:
-    """Solve a game by value iteration over all its states; each mover maximises their own return.
+    """Solve a game by value iteration over all its states. Each player maximizes their own return.
 
-    With ``start`` only what can follow that state is solved: a large game may be small towards its end.
+    Args:
+        game: a game whose outcomes are listed.
+        start: solve only the states that can follow this state; default: the initial state.
+        tolerance: stop when no value changes by more in a sweep. Values within it are ties, which go to the lowest
+            action.
+        max_states: maximum number of states.
+        progress: called with ("states", number found so far) and ("sweeps", number done so far).
 
-    Ties, within ``tolerance``, go to the lowest action id. Done when no value moves by more in a sweep.
+    Returns:
+        The values of all states.
+
+    Raises:
+        GameError: the game has more than ``max_states`` states, its outcomes are too many to list, or its values do not
+            converge.
+        PositionError: ``start`` is a state of another game.
     """
     if start is not None and start.game is not game and repr(start.game) != repr(game):
-        raise PositionError(f"the start is of {start.game!r}, expected one of {game!r}")
+        raise PositionError(f"start is a state of {start.game!r}, expected one of {game!r}")
     graph = list_states(game, max_states, progress, start)
     values = graph.returns.copy()
     sweep = _compiled_sweep()
@@ -126,17 +167,17 @@ def solve(
             progress("sweeps", sweeps)
         if change <= tolerance:
             return Solution(game, graph, values, sweeps)
-    raise GameError(f"{game.name}: values still move by {change:.3g} after {MAX_SWEEPS} sweeps, expected {tolerance}")
+    raise GameError(f"{game.name}: values still change by {change:.3g} after {MAX_SWEEPS} sweeps, expected {tolerance}")
 
 
 def list_states(game: Game, max_states: int, progress: Progress | None = None, start: State | None = None) -> Graph:
-    """Every state that play can reach, numbered so that successors come first wherever there is no cycle."""
+    """Return all states that play can reach, numbered so that successors come first except in cycles."""
     expand = _kernel_expander(game) if isinstance(game, KernelGame) else _object_expander(game)
     start = game.new_initial_state() if start is None else start
     names: dict[bytes, int] = {start.key(): 0}  # in order of discovery
     nodes = [expand(start.vector if isinstance(start, KernelState) else start)]
     children: list[list[int]] = [[]]
-    order: list[int] = []  # in order of leaving
+    order: list[int] = []  # postorder
     stack: list[tuple[int, Iterator[tuple[bytes, Any]]]] = [(0, nodes[0].successors())]
     while stack:
         node, successors = stack[-1]
@@ -165,7 +206,7 @@ def list_states(game: Game, max_states: int, progress: Progress | None = None, s
 
 @dataclass(slots=True)
 class _Node:
-    """One state as it is found: what can follow, and a way to step there."""
+    """A state during the search for all states."""
 
     kind: int
     mover: int
@@ -176,14 +217,14 @@ class _Node:
     step: Callable[[Any, int, int], tuple[bytes, Any]]
 
     def successors(self) -> Iterator[tuple[bytes, Any]]:
-        """Key and state after each action or outcome."""
-        state, self.state = self.state, None  # kept only as long as it is needed
+        """Yield the key and the state after each action or outcome."""
+        state, self.state = self.state, None  # free its memory when done
         for action in self.actions:
             yield self.step(state, self.kind, action)
 
 
 def _kernel_expander(game: KernelGame) -> Callable[[Any], _Node]:
-    """Straight through the kernels: about five times as fast as the facade."""
+    """Return a function that calls the kernels directly, about five times as fast as ``State``."""
     kernels, info = game.kernels, game.info
     legal = np.zeros(info.num_actions, np.int64)
     ids, shares = np.zeros(max(1, info.max_outcomes), np.int64), np.zeros(max(1, info.max_outcomes))
@@ -208,7 +249,7 @@ def _kernel_expander(game: KernelGame) -> Callable[[Any], _Node]:
             return _Node(kind, -1, paid, [], [], vector, step)
         count = int(kernels.outcomes(vector, ids, shares))
         if count == MANY:
-            raise GameError(f"{game.name}: its outcomes are too many to list, expected a game whose chance is listed")
+            raise GameError(f"{game.name}: its outcomes are too many to list, expected listed outcomes")
         return _Node(kind, -1, paid, ids[:count].tolist(), shares[:count].tolist(), vector, step)
 
     return expand
@@ -224,7 +265,7 @@ def _object_expander(game: Game) -> Callable[[Any], _Node]:
         kind = state.kind()
         if kind == CHANCE:
             if not state.outcomes_listed():
-                raise GameError(f"{game.name}: its outcomes are too many to list, expected listed chance")
+                raise GameError(f"{game.name}: its outcomes are too many to list, expected listed outcomes")
             outcomes = state.chance_outcomes()
             return _Node(kind, -1, state.returns(), [o for o, _ in outcomes], [p for _, p in outcomes], state, step)
         return _Node(kind, max(-1, state.current_player()), state.returns(), state.legal_actions(), [], state, step)
@@ -261,9 +302,9 @@ def sweep_values(
     values: NDArray[np.float64],
     tie: float,
 ) -> float:
-    """Set each state's value anew from its successors', in order; the largest change of any of them.
+    """Update the value of each state from its successors, in order, and return the largest change.
 
-    An action displaces an earlier one only if it is better by more than ``tie``.
+    An action replaces an earlier one only if it is better by more than ``tie``.
     """
     largest = 0.0
     players = values.shape[1]

@@ -1,10 +1,11 @@
-"""The exact oracle of one-player Yatzy: the value of every state and action, and how its table is built and stored.
+"""The exact oracle of one-player Yatzy: the value of every state and action, and the table that it is computed from.
 
-What is stored is one number for each set of open categories and upper total, the value between turns. Everything within
-a turn follows from those in microseconds. Values are points still to come: add what is on the card for the final score.
+The table has one number for each set of open categories and upper total: the expected points to come between turns.
+Values within a turn are computed from it in microseconds. The expected final score is the points to come plus the
+points on the card.
 
-The table is in the user's cache folder, with versions and a checksum, and is mapped into memory. If it is missing,
-damaged or of another version is never trusted, but built again; it is there complete or not at all.
+The table is stored in the user's cache folder with versions and a checksum, and is mapped into memory. A table that is
+missing, damaged or has another version is built again.
 """
 
 from __future__ import annotations
@@ -56,19 +57,19 @@ from aleazero.games.yatzy.card import (
     UPPER_CATEGORIES,
     categories_of,
     check_upper,
+    integer,
     multiset,
     possible_totals,
-    whole,
 )
 from aleazero.games.yatzy.turn import LEAF, LEAF_CATEGORY, LEAF_SCORE, solve_rerolls
-from aleazero.oracles.oracle import TIE
+from aleazero.oracles.solve import TIE, evaluate_exactly
 
 Values = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-"""Called with the number of sets of open categories solved so far, and of all."""
+"""Called with the number of sets of open categories solved so far, and the number of all sets."""
 
 FORMAT: Final = 1
-"""Version of the file and of what computes its numbers; that of the rules counts too."""
+"""Version of the file format and of the code that computes its numbers. The file also has the version of the rules."""
 SHAPE: Final = (ALL_OPEN + 1, BONUS_FROM + 1)
 _HEADER = struct.Struct("<16sII8x32s")
 _MAGIC = b"aleazero yatzy\n\0"
@@ -77,18 +78,29 @@ UPPERS = BONUS_FROM + 1
 UPPER_SETS = ALL_OPEN + 1 >> 9
 LOWER_SETS = 1 << 9
 CHUNK = 256
-"""Sets that a thread solves at a time."""
+"""Number of sets that a thread solves at a time."""
 
 log = logging.getLogger("aleazero")
 
 
 def load_or_build(progress: Progress | None = None) -> YatzyOracle:
-    """The oracle over its stored table, or over one that is built now (some seconds) and stored."""
+    """Return the oracle of one-player Yatzy.
+
+    The table is read from the cache folder. If it is not there, it is built in a few seconds and stored.
+
+    Args:
+        progress: called with the number of sets of open categories solved so far, and the number of all sets.
+    """
     return YatzyOracle(load_table(progress))
 
 
 class YatzyOracle:
-    """The ``Oracle`` of one-player Yatzy; also an evaluator that is exact at decisions and at afterstates."""
+    """The ``Oracle`` of one-player Yatzy; also an evaluator that is exact at decisions and afterstates.
+
+    Args:
+        table: (sets of open categories, upper totals), the expected points to come between turns; NaN for combinations
+            that play never reaches.
+    """
 
     sees_states = True
     afterstates = EXACT
@@ -96,7 +108,6 @@ class YatzyOracle:
 
     def __init__(self, table: Values) -> None:
         self.table = table
-        """(sets of open categories, upper totals) points to come between turns; NaN where play never is."""
         self._solved = lru_cache(maxsize=1024)(self._solve)
 
     @property
@@ -105,20 +116,41 @@ class YatzyOracle:
         return self
 
     def expected(self) -> float:
-        """The expected score of a whole game under best play."""
+        """Return the expected score of a game under best play."""
         return self.state_value(ALL_OPEN, 0)
 
     def state_value(self, avail_mask: int, upper_total: int) -> float:
-        """Expected points to come between turns, before the next roll."""
+        """Return the expected points to come between turns, before the next roll.
+
+        Args:
+            avail_mask: open categories; bit 14 − category is set if the category is open.
+            upper_total: sum of the upper categories, at most 63.
+
+        Raises:
+            PositionError: no play reaches this combination.
+        """
         check_upper(avail_mask, upper_total)
         return float(self.table[avail_mask, upper_total])
 
     def hand_values(self, avail_mask: int, upper_total: int, dice: Sequence[int], rerolls_left: int) -> Values:
-        """By action, the expected points to come; −inf where it is illegal (keeps: where it is not canonical)."""
+        """Return the expected points to come after each action.
+
+        Args:
+            avail_mask: open categories; bit 14 − category is set if the category is open.
+            upper_total: sum of the upper categories, at most 63.
+            dice: five faces from 1 to 6.
+            rerolls_left: 0, 1 or 2.
+
+        Returns:
+            (47,) values by action id; −inf for illegal actions and for keep masks that are not canonical.
+
+        Raises:
+            PositionError: no play reaches this decision.
+        """
         leaf_values, layers = self._turn(avail_mask, upper_total)
         if len(dice) != DICE:
             raise PositionError(f"yatzy: got the dice {list(dice)}, expected {DICE}")
-        rerolls_left = whole("rerolls left", rerolls_left)
+        rerolls_left = integer("rerolls left", rerolls_left)
         if rerolls_left not in (0, 1, 2):
             raise PositionError(f"yatzy: got {rerolls_left} rerolls left, expected 0, 1 or 2")
         hand = multiset(dice) - HANDS
@@ -132,7 +164,7 @@ class YatzyOracle:
         return values
 
     def value(self, state: State) -> float:
-        """The expected final score from any state of one-player Yatzy."""
+        """Return the expected final score from any state of one-player Yatzy."""
         vector = _vector_of(state)
         avail, upper, total = (int(vector[BOARDS + place]) for place in (AVAIL, UPPER, TOTAL))
         if state.kind() == TERMINAL:
@@ -143,67 +175,62 @@ class YatzyOracle:
         return total + float(self._turn(avail, upper)[1][rerolls, in_hand])
 
     def values(self, state: State) -> Values:
-        """The expected final score, of the only player."""
+        """Return the expected final score as an array (1,)."""
         return np.array([self.value(state)])
 
     def action_values(self, state: State) -> dict[int, float]:
-        """By legal action of a decision, the expected final score."""
+        """Return the expected final score after each legal action of a decision."""
         values = self.hand_values(*decision_of(state))
         total = state.returns()[0]
         return {action: total + float(values[action]) for action in state.legal_actions()}
 
     def best_actions(self, state: State, tolerance: float = TIE) -> list[int]:
-        """The actions of a decision whose value is within the tolerance of the best one's, ascending."""
+        """Return the actions of a decision whose value is within the tolerance of the best, ascending."""
         values = self.hand_values(*decision_of(state))
         return [int(action) for action in np.flatnonzero(values >= values.max() - tolerance)]
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
-        """Logits 0 for best actions and −30 for the others; values are expected final scores."""
-        logits = np.full((len(states), rules.NUM_ACTIONS), -30.0)
-        values = np.array([[self.value(state)] for state in states]).reshape(-1, 1)
-        for row, state in enumerate(states):
-            if state.kind() == DECISION:
-                logits[row, self.best_actions(state)] = 0.0
-        return logits, values
+        """Return logits and values, as evaluators do."""
+        return evaluate_exactly(states, self.values, self.best_actions)
 
     def _turn(self, avail_mask: int, upper_total: int) -> tuple[Values, Values]:
-        """A turn's values: by leaf, and by rerolls left and multiset in hand."""
+        """Return the values of a turn by leaf, and by rerolls left and multiset in hand."""
         check_upper(avail_mask, upper_total)
         if avail_mask == 0:
-            raise PositionError("yatzy: got no open category, expected a game that is not over")
+            raise PositionError("yatzy: got no open category, expected at least one")
         return self._solved(avail_mask, upper_total)
 
     def _solve(self, avail_mask: int, upper_total: int) -> tuple[Values, Values]:
-        behind = avail_mask & ~(1 << (NUM_CATEGORIES - 1 - LEAF_CATEGORY))
+        still_open = avail_mask & ~(1 << (NUM_CATEGORIES - 1 - LEAF_CATEGORY))
         upper = upper_total + np.where(LEAF_CATEGORY < UPPER_CATEGORIES, LEAF_SCORE, 0)
         bonus = np.where((upper_total < BONUS_FROM) & (upper >= BONUS_FROM), BONUS, 0)
-        leaf_values = LEAF_SCORE + bonus + self.table[behind, np.minimum(upper, BONUS_FROM)]
+        leaf_values = LEAF_SCORE + bonus + self.table[still_open, np.minimum(upper, BONUS_FROM)]
         layers = solve_rerolls(leaf_values[None, :], avail_mask)[:, 0]
         return leaf_values, layers
 
 
 def decision_of(state: State) -> tuple[int, int, tuple[int, ...], int]:
-    """What ``hand_values`` takes of a decision: open categories, upper total, dice, rerolls left."""
+    """Return the arguments of ``hand_values`` for a decision: open categories, upper total, dice, rerolls left."""
     vector = _vector_of(state)
     if state.kind() != DECISION:
-        raise PositionError(f"yatzy: nobody decides in {state.to_text()!r}, expected a decision")
+        raise PositionError(f"yatzy: {state.to_text()!r} is not a decision, expected one")
     dice = dice_of_histogram(histogram_of_outcome(int(vector[IN_HAND])))
     return int(vector[BOARDS + AVAIL]), int(vector[BOARDS + UPPER]), dice, int(vector[REROLLS])
 
 
 def _vector_of(state: State) -> NDArray[np.int64]:
     if not isinstance(state, KernelState) or state.game.name != "yatzy" or state.game.num_players != 1:
-        raise PositionError(f"the oracle values yatzy(players=1), got a state of {state.game!r}")
+        raise PositionError(f"the oracle got a state of {state.game!r}, expected one of yatzy(players=1)")
     return state.vector
 
 
 def table_path() -> Path:
-    """Where the table is kept."""
+    """Return the path of the stored table."""
     return cache_root() / "oracles" / "yatzy.table"
 
 
 def load_table(progress: Progress | None = None) -> Values:
-    """The stored table, or one that is built now and stored where the disk allows it."""
+    """Return the stored table; if there is none, build it and store it if possible."""
     stored = read_table(table_path())
     if stored is not None:
         return stored
@@ -211,30 +238,30 @@ def load_table(progress: Progress | None = None) -> Values:
     built = build_values(progress)
     try:
         write_table(table_path(), built)
-    except OSError as error:  # a disk that is full or read-only costs only the next start
-        log.debug("yatzy's table not written: %s", error)
+    except OSError as error:  # if the disk is full or read-only, the next start builds it again
+        log.debug("yatzy table not written: %s", error)
         return built
     stored = read_table(table_path())
     return built if stored is None else stored
 
 
 def write_table(path: Path, values: Values) -> None:
-    """Keep a table: a header with versions and checksum, then the numbers."""
+    """Write a table: a header with versions and checksum, then the numbers."""
     payload = np.ascontiguousarray(values, "<f8")
     write_whole(path, [_header(payload), payload.data])
 
 
 def read_table(path: Path) -> Values | None:
-    """The table of a file, mapped into memory; None where the file is missing, old or damaged."""
+    """Return the table of a file, mapped into memory; None if the file is missing, damaged or has another version."""
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER.size)
         mapped = np.memmap(path, "<f8", "r", _HEADER.size, SHAPE)
         if path.stat().st_size == _HEADER.size + mapped.nbytes and header == _header(mapped):
             return np.asarray(mapped)
-        log.debug("yatzy's table is old or damaged: %s", path)
+        log.debug("yatzy table is damaged or has another version: %s", path)
     except (OSError, ValueError) as error:
-        log.debug("yatzy's table not read: %s", error)
+        log.debug("yatzy table not read: %s", error)
     return None
 
 
@@ -243,12 +270,20 @@ def _header(payload: Values) -> bytes:
 
 
 def build_values(progress: Progress | None = None, *, threads: int | None = None, most_open: int = 15) -> Values:
-    """The expected points to come (sets of open categories, upper totals) under best play; NaN where play never is.
+    """Compute the table of ``YatzyOracle``.
 
-    Sets are solved fewest open categories first. A turn is solved as in ``games/yatzy/turn``, for all upper totals of a
-    set side by side, so that the compiled loops run over neighbours in memory. Sets with equally many open categories
-    do not depend on each other and are shared out to threads; which thread solves a set does not change a bit of its
-    values. Sets with more than ``most_open`` open categories stay NaN.
+    Sets are solved in the order of their number of open categories. Each turn is solved as in ``games/yatzy/turn``, for
+    all upper totals of a set at once, so that the compiled loops run over contiguous memory. Sets with the same number
+    of open categories are independent, and threads solve them in parallel with bit-identical results.
+
+    Args:
+        progress: called with the number of sets solved so far, and the number of all sets.
+        threads: number of threads; default: all cores.
+        most_open: sets with more open categories stay NaN.
+
+    Returns:
+        (sets of open categories, upper totals) expected points to come under best play; NaN for combinations that play
+        never reaches.
     """
     sets = np.arange(ALL_OPEN + 1)
     open_counts = np.array([mask.bit_count() for mask in sets.tolist()])
@@ -270,7 +305,7 @@ def build_values(progress: Progress | None = None, *, threads: int | None = None
 
 
 def _reachable() -> NDArray[np.bool_]:
-    """Which upper totals go with which set of open categories: only the open upper ones count."""
+    """Return which upper totals are possible with which set of open categories."""
     uppers = np.zeros((UPPER_SETS, UPPERS), np.bool_)
     for upper_set in range(UPPER_SETS):
         uppers[upper_set, list(possible_totals(upper_set << 9 | LOWER_SETS - 1))] = True
@@ -283,7 +318,7 @@ def _compile(function: Any) -> Any:
 
 @_compile
 def _solve_sets(sets: Any, values: Values, scores: Values, counts: Any, add: Any, drop: Any) -> None:
-    """Fill the values of some sets, given those of all sets with one category less."""
+    """Compute the values of some sets from those of all sets with one open category less."""
     solved = np.empty((len(drop), UPPERS))
     marked = np.empty((6, UPPERS))
     for avail in sets:
@@ -304,24 +339,24 @@ def _solve_sets(sets: Any, values: Values, scores: Values, counts: Any, add: Any
 def _mark_best(
     avail: int, values: Values, scores: Values, counts: Any, marked: Values, hands: Values, width: int
 ) -> None:
-    """The best mark of each hand: its points, and the value of what is open behind it."""
+    """Compute the value of the best category of each hand: its points plus the value of the remaining categories."""
     hands[:] = -np.inf
     for category in range(NUM_CATEGORIES):
         bit = 1 << (NUM_CATEGORIES - 1 - category)
         if avail & bit == 0:
             continue
-        behind = values[avail - bit]
+        after = values[avail - bit]
         if category < 6:
             for count in range(6):
                 points = count * (category + 1)
                 for upper in range(width):
                     reached = upper < BONUS_FROM <= upper + points
-                    marked[count, upper] = points + (BONUS if reached else 0) + behind[min(BONUS_FROM, upper + points)]
+                    marked[count, upper] = points + (BONUS if reached else 0) + after[min(BONUS_FROM, upper + points)]
             for hand in range(len(hands)):
                 _raise(hands[hand], marked[counts[hand, category]], 0.0, width)
         else:
             for hand in range(len(hands)):
-                _raise(hands[hand], behind, scores[hand, category], width)
+                _raise(hands[hand], after, scores[hand, category], width)
 
 
 @_compile
@@ -333,7 +368,7 @@ def _raise(best: Values, offered: Values, more: float, width: int) -> None:
 
 @_compile
 def _keep_best(lanes: Values, drop: Any, width: int) -> None:
-    """For each multiset the best of keeping it whole and of the best with one die less."""
+    """Compute for each multiset the best of keeping all of it and of the best keeps with one die less."""
     for number in range(1, len(drop)):
         less = drop[number]
         a, b, c, d, e = lanes[less[0]], lanes[less[1]], lanes[less[2]], lanes[less[3]], lanes[less[4]]
@@ -348,7 +383,7 @@ def _keep_best(lanes: Values, drop: Any, width: int) -> None:
 
 @_compile
 def _expect_rolls(lanes: Values, add: Any, width: int) -> None:
-    """The mean over six faces of the values with one die more, from four dice down to none."""
+    """Compute the mean over six faces of the values with one die more, from four dice down to none."""
     for number in range(len(add) - 1, -1, -1):
         more = add[number]
         a, b, c = lanes[more[0]], lanes[more[1]], lanes[more[2]]

@@ -22,7 +22,7 @@ ABOUT_RENDERING = r".*Not able to test alternative render modes"
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("config", [None, EnvConfig(reward="delta", include_full_state=True)], ids=["plain", "all"])
-def test_gymnasiums_own_checker(game, config):
+def test_the_checker_of_gymnasium_passes(game, config):
     for render_mode in (None, "ansi"):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ABOUT_SPACES)
@@ -31,7 +31,7 @@ def test_gymnasiums_own_checker(game, config):
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_it_is_the_environment_in_other_words(game):
+def test_steps_equal_those_of_the_environment(game):
     env, own = GymnasiumEnv(game, EnvConfig(reward="delta")), Environment(game, EnvConfig(reward="delta"))
     (observation, info), step = env.reset(seed=7), own.reset(7)
     for _ in range(30):
@@ -47,7 +47,7 @@ def test_it_is_the_environment_in_other_words(game):
         assert (reward, terminated, truncated) == (step.rewards[0], step.done, False)
 
 
-def test_seeds_go_on_from_the_last():
+def test_later_episodes_depend_on_the_last_seed():
     env = GymnasiumEnv(GAMES["2048"])
     first = [env.reset(seed=1)[0], env.reset()[0], env.reset()[0]]
     again = [env.reset(seed=1)[0], env.reset()[0], env.reset()[0]]
@@ -55,11 +55,11 @@ def test_seeds_go_on_from_the_last():
     assert any((one != first[0]).any() for one in first[1:])
 
 
-def test_an_illegal_action_costs_and_changes_nothing():
+def test_an_illegal_action_costs_reward_and_does_not_change_the_state():
     env = GymnasiumEnv(GAMES["yatzy"], illegal_reward=-3.0)
     before, info = env.reset(seed=1)
     text = env.environment.text()
-    illegal = int(np.flatnonzero(info["action_mask"] == 0)[-1])  # marking a box before the dice are settled
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[-1])  # a scoring action while rerolls are left
     after, reward, terminated, truncated, _ = env.step(illegal)
     assert (reward, terminated, truncated) == (-3.0, False, False)
     assert (after == before).all()
@@ -73,7 +73,7 @@ def test_an_illegal_action_costs_and_changes_nothing():
         strict.step(illegal)
 
 
-def test_equivalents_of_a_legal_action_are_no_offence():
+def test_equivalent_actions_are_legal():
     env = GymnasiumEnv(GAMES["yatzy"], EnvConfig(include_full_state=True))
     env.reset(seed=1)
     state = env.last_step.state
@@ -84,7 +84,7 @@ def test_equivalents_of_a_legal_action_are_no_offence():
     assert env.last_step.state.key() != state.key()
 
 
-def test_agents_of_aleazero_play_in_it():
+def test_agents_of_aleazero_play_in_the_environment():
     game = GAMES["dice_game"]
     env = GymnasiumEnv(game, EnvConfig(include_full_state=True))
     agent, done = aleazero.make_agent("oracle", game), False
@@ -94,8 +94,8 @@ def test_agents_of_aleazero_play_in_it():
     assert reward == env.environment.returns()[0]
 
 
-def test_bad_input_is_one_line():
-    with pytest.raises(aleazero.ConfigError, match=r"has 2 players, expected 1: PettingZooEnv takes several"):
+def test_invalid_input_raises_one_line():
+    with pytest.raises(aleazero.ConfigError, match=r"has 2 players, expected 1; use PettingZooEnv for several"):
         GymnasiumEnv(aleazero.load_game("pig"))
     with pytest.raises(aleazero.ConfigError, match="game is 'pig', expected a Game"):
         GymnasiumEnv("pig")
@@ -112,7 +112,7 @@ def test_the_position_as_text():
     assert GymnasiumEnv(GAMES["dice_game"]).render() is None
 
 
-def test_a_class_without_observations_is_an_environment_too():
+def test_an_object_game_without_observations():
     env = GymnasiumEnv(aleazero.load_game(str(Path(__file__).resolve().parents[2] / "examples" / "coins.py")))
     assert env.reset(seed=0)[0].shape == (0,)
     assert env.step(1)[1:4] == (1.0, True, False)

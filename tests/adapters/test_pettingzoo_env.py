@@ -19,14 +19,14 @@ GAMES = {
     "yatzy-2": aleazero.load_game("yatzy", players=2),
     "yatzy-3": aleazero.load_game("yatzy", players=3),
 }
-# What PettingZoo's test says of its own classic games too, but for a list of their names.
+# PettingZoo's test prints the same warnings for its own classic games, which it lists by name.
 ABOUT_DICTS = ("Observation is not a NumPy array", "Observation space for each agent probably should be")
 ABOUT_EMPTY_BOARDS = ("Observation numpy array is all zeros", "Action mask numpy array is all zeros")
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("config", [None, EnvConfig(reward="delta", include_full_state=True)], ids=["plain", "all"])
-def test_pettingzoos_own_test(game, config, capsys):
+def test_the_api_test_of_pettingzoo_passes(game, config, capsys):
     with warnings.catch_warnings():
         for said in (*ABOUT_DICTS, *ABOUT_EMPTY_BOARDS):
             warnings.filterwarnings("ignore", said)
@@ -35,7 +35,7 @@ def test_pettingzoos_own_test(game, config, capsys):
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_pettingzoos_own_test_of_seeds(game):
+def test_the_seed_test_of_pettingzoo_passes(game):
     seed_test(lambda: PettingZooEnv(game), num_cycles=30)
 
 
@@ -55,7 +55,7 @@ def test_rewards_sum_to_the_returns(name, reward):
     assert list(total.values()) == pytest.approx(env.environment.returns())
 
 
-def test_players_act_when_the_rules_say():
+def test_players_need_not_alternate():
     env = PettingZooEnv(GAMES["yatzy-2"])
     env.reset(seed=0)
     movers = []
@@ -63,10 +63,10 @@ def test_players_act_when_the_rules_say():
         movers.append(agent)
         env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[-1]))
     assert {"player_0", "player_1"} == set(movers)
-    assert any(one == other for one, other in pairwise(movers))  # a reroll is not passed on
+    assert any(one == other for one, other in pairwise(movers))  # a player may decide twice in a row
 
 
-def test_who_does_not_decide_has_no_actions():
+def test_agents_that_are_not_to_move_have_no_actions():
     env = PettingZooEnv(GAMES["tic_tac_toe"])
     env.reset(seed=0)
     env.step(4)
@@ -76,7 +76,7 @@ def test_who_does_not_decide_has_no_actions():
     assert (env.observe("player_0")["observation"] != env.observe("player_1")["observation"]).any()
 
 
-def test_an_illegal_action_is_an_error_and_changes_nothing():
+def test_an_illegal_action_raises_and_does_not_change_the_state():
     env = PettingZooEnv(GAMES["tic_tac_toe"], render_mode="ansi")
     env.reset(seed=0)
     env.step(4)
@@ -89,7 +89,7 @@ def test_an_illegal_action_is_an_error_and_changes_nothing():
     assert env.agent_selection == "player_0"
 
 
-def test_pettingzoos_wrapper_ends_an_episode_of_an_illegal_action():
+def test_the_wrapper_of_pettingzoo_ends_the_episode_after_an_illegal_action():
     env = TerminateIllegalWrapper(PettingZooEnv(GAMES["tic_tac_toe"]), illegal_reward=-1)
     env.reset(seed=0)
     env.step(4)
@@ -98,7 +98,7 @@ def test_pettingzoos_wrapper_ends_an_episode_of_an_illegal_action():
     assert env.rewards["player_1"] == -1
 
 
-def test_agents_of_aleazero_play_in_it():
+def test_agents_of_aleazero_play_in_the_environment():
     game = GAMES["tic_tac_toe"]
     env = PettingZooEnv(game, EnvConfig(include_full_state=True))
     player = aleazero.make_agent("oracle", game)
@@ -108,7 +108,7 @@ def test_agents_of_aleazero_play_in_it():
     assert env.environment.returns() == [0.0, 0.0]
 
 
-def test_seeds_go_on_from_the_last():
+def test_later_episodes_depend_on_the_last_seed():
     env = PettingZooEnv(GAMES["yatzy-2"])
 
     def starts():
@@ -121,7 +121,7 @@ def test_seeds_go_on_from_the_last():
     assert first[1] != first[0]
 
 
-def test_bad_input_is_one_line():
+def test_invalid_input_raises_one_line():
     with pytest.raises(aleazero.ConfigError, match="game is 'pig', expected a Game"):
         PettingZooEnv("pig")
     with pytest.raises(aleazero.ConfigError, match="render_mode is 'human'"):

@@ -26,8 +26,8 @@ MARK = "\nopen(__file__ + '.ran', 'w').close()\n"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["analyse", "pig", "-p", f"target={'[' * 20_000}"], "expected a whole number from 2 to 10000"),
-        (["analyse", "pig", "-p", "target=1" + "0" * 400], "expected a whole number from 2 to 10000"),
+        (["analyse", "pig", "-p", f"target={'[' * 20_000}"], "expected an integer from 2 to 10000"),
+        (["analyse", "pig", "-p", "target=1" + "0" * 400], "expected an integer from 2 to 10000"),
         (["analyse", "pig", "--plan", DIGITS], "expected turn, game or a number of plies"),
         (["analyse", "pig", "--evaluator", f"rollout:{DIGITS}"], "rollout:N with N from 1 to"),
         (["analyse", "2048", "--position", f"{DIGITS} . . ./. . . ./. . . ./. . . ."], "2048: cannot read position"),

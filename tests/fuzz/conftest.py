@@ -1,4 +1,4 @@
-"""Lets the tests import the mutations, and what makes their inputs."""
+"""Let the tests import the mutations and the functions that make their inputs."""
 
 import sys
 from pathlib import Path

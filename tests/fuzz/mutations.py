@@ -1,4 +1,4 @@
-"""Inputs with something wrong in them, from a seed; and what an input may lead to: success, or an error in one line."""
+"""Random mutations of valid inputs, and assertions about their results: success, or an error in one line."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from aleazero.errors import LONGEST, AleaZeroError
 from aleazero.untrusted import UNSAFE
 
 SECONDS = 60
-"""How long one input may take on a slow machine; the usual ones take milliseconds."""
+"""Time limit for one input on a slow machine. Usual inputs take milliseconds."""
 MEMORY = 2 << 30
-"""Bytes that all inputs of a test may take."""
+"""Limit of the memory that a test may allocate, in bytes."""
 
 
 def counts(short: int) -> pytest.MarkDecorator:
-    """A few inputs in the normal suite, ten thousand in the long one."""
+    """Parametrize a test with a small number of inputs, and with ten thousand in the long suite."""
     return pytest.mark.parametrize("count", [short, pytest.param(10_000, marks=pytest.mark.long)])
 
 
 class Hang(BaseException):
-    """An input took too long; no code that catches Exception swallows it."""
+    """An input exceeded the time limit. It is not an Exception, so that no code catches it."""
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Bounded time and memory: a hang in Python raises, a hang outside it ends the process with its traceback."""
+    """Limit the time: a hang in Python raises Hang, a hang in native code ends the process with a traceback."""
 
     def ring(*_: Any) -> None:
         raise Hang
@@ -54,7 +54,7 @@ def watched() -> Iterator[None]:
 
 @pytest.fixture
 def bounded() -> Iterator[None]:
-    """Memory is bounded while a test runs: more of it is a MemoryError."""
+    """Limit the memory of a test: allocating more raises MemoryError."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
         size = int(file.read().split()[0]) * resource.getpagesize()
@@ -66,7 +66,7 @@ def bounded() -> Iterator[None]:
 
 
 def survives(what: str, call: Callable[..., Any], *given: Any) -> Any:
-    """What a call gives, or None where it raises an error of AleaZero's in a short line; all else fails the test."""
+    """Return the result of a call; None if it raises a short AleaZeroError. Other errors fail the test."""
     try:
         with watched():
             return call(*given)
@@ -79,10 +79,10 @@ def survives(what: str, call: Callable[..., Any], *given: Any) -> Any:
 
 
 def answers(what: str, given: Any, result: Any, codes: tuple[int, ...] = (0, 2)) -> None:
-    """The command ended by itself: with nothing that a terminal obeys, and an error in one line on stderr."""
+    """Assert that a command printed no control characters, and ended with success or with one line on stderr."""
     if result.exception is not None and not isinstance(result.exception, SystemExit):
-        told = f"{type(result.exception).__name__}: {result.exception!s:.300}"
-        raise AssertionError(f"{what}: {told}; given {given!r:.2000}") from result.exception
+        error = f"{type(result.exception).__name__}: {result.exception!s:.300}"
+        raise AssertionError(f"{what}: {error}; given {given!r:.2000}") from result.exception
     assert result.exit_code in codes, (what, result.exit_code, result.output[:500], f"{given!r:.2000}")
     assert not UNSAFE.search(result.output), (what, result.output[:500])
     if result.exit_code == 2:
@@ -112,7 +112,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def flipped(rng: Random, data: bytes) -> bytes:
-    """Bytes that were changed, cut, moved, doubled or put in, at one place or a few."""
+    """Return bytes that are changed, cut, moved, doubled or inserted at one or more places."""
     out = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 5, 20))):
         place = rng.randrange(len(out) + 1)
@@ -137,7 +137,7 @@ def flipped(rng: Random, data: bytes) -> bytes:
 
 
 def garbled(rng: Random, text: str) -> str:
-    """A text with letters, words or numbers changed at one place or a few."""
+    """Return a text with letters, words or numbers changed at one or more places."""
     for _ in range(rng.choice((1, 1, 2, 4))):
         place, other = sorted((rng.randrange(len(text) + 1), rng.randrange(len(text) + 1)))
         found = list(re.finditer(r"\d+(\.\d+)?|\w+", text))
@@ -165,7 +165,7 @@ def garbled(rng: Random, text: str) -> str:
 
 
 def swapped(rng: Random, data: Any) -> Any:
-    """Data as of JSON with values replaced by others, keys left out, renamed or put in, at one place or a few."""
+    """Return JSON data with values replaced, or keys removed, renamed or inserted, at one or more places."""
     data = copy.deepcopy(data)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         places = list(_places(data))
@@ -189,7 +189,7 @@ def swapped(rng: Random, data: Any) -> Any:
 
 
 def as_yaml_text(rng: Random, data: Any) -> str:
-    """Data as YAML, in blocks or as JSON, which is YAML too."""
+    """Return data as YAML in block style or as JSON, which is also YAML."""
     if rng.random() < 0.7:
         with contextlib.suppress(RecursionError):
             return yaml.safe_dump(data, sort_keys=False, allow_unicode=rng.random() < 0.5)
@@ -197,7 +197,7 @@ def as_yaml_text(rng: Random, data: Any) -> str:
 
 
 def nested(rng: Random, value: Any) -> Any:
-    """A value inside many lists or mappings."""
+    """Return a value inside many lists or mappings."""
     for _ in range(rng.choice((2, 20, 100))):
         value = [value] if rng.random() < 0.5 else {"a": value}
     return value

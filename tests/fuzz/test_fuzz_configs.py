@@ -1,4 +1,4 @@
-"""Config files with something wrong in them."""
+"""Mutated config files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_changes_on_the_command_line(count, bounded):
         survives(f"change {seed}", read_config, CONFIGS[2], [given])
 
 
-def test_bombs_are_refused_before_they_go_off(tmp_path, bounded):
+def test_yaml_bombs_are_rejected(tmp_path, bounded):
     merged = BOMB.replace("[x, x, x, x, x, x, x, x, x]", "{x: 1}").replace("[*", "{<<: [*").replace("]\n", "]}\n")
     chain = "a0: &a0 [x]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}]\n" for k in range(1, 500))
     for text, said in (

@@ -1,4 +1,4 @@
-"""Shards and checkpoints with something wrong in them, also under a checksum that fits."""
+"""Mutated shards and checkpoints, also with a valid checksum."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POSITIONS = {"pig": "4-3 turn 2 player 0", "2048": "2 . . 4/. . . ./8 . . ./. . 
 
 
 def split(data: bytes) -> tuple[dict, bytes]:
-    """The header and the numbers of a safetensors file."""
+    """Return the header and the data of a safetensors file."""
     size = int.from_bytes(data[:LENGTH], "little")
     return json.loads(data[LENGTH : LENGTH + size]), data[LENGTH + size :]
 
@@ -47,7 +47,7 @@ def joined(header: object, numbers: bytes) -> bytes:
 
 
 def with_metadata(rng: Random, data: bytes) -> bytes:
-    """The file with other metadata inside."""
+    """Return the file with other metadata."""
     header, numbers = split(data)
     texts = header["__metadata__"]
     texts["aleazero"] = json.dumps(swapped(rng, json.loads(texts["aleazero"])))
@@ -68,7 +68,7 @@ def mutated(rng: Random, data: bytes) -> bytes:
 
 
 def disturbed(rng: Random, columns: dict[str, np.ndarray]) -> None:
-    """Some numbers of a column, or its shape, are others."""
+    """Change some numbers of a column, or its shape."""
     name = rng.choice(sorted(columns))
     column = columns[name]
     if rng.random() < 0.2:
@@ -131,9 +131,9 @@ def fit_folder(folder: Path, out: Path, config: TrainConfig) -> None:
 
 
 @counts(15)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers as large as a file likes overflow in means
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # large numbers of a file overflow in means
 def test_fits(count, tmp_path):
-    """Training on samples that nobody checked: it fails in one line, or learns."""
+    """Training on unchecked samples succeeds or fails with one line."""
     pytest.importorskip("torch")
     whole = make_shard(tmp_path / "whole", "pig", 0, 2).read_bytes()
     folder = tmp_path / "fuzzed"
@@ -148,7 +148,7 @@ def test_fits(count, tmp_path):
 
 
 def checkpoints(folder: Path) -> dict[Path, object]:
-    """One of each kind, and the game that it is of."""
+    """One checkpoint of each kind, with its game."""
     pig, board = game_of("pig"), load_game("2048")
     from value_checkpoints import taught
 

@@ -1,4 +1,4 @@
-"""Run directories that others made: damaged files, values of other types, links, pipes; nothing outside is written."""
+"""Mutated run directories: damaged files, values of other types, links, pipes. Nothing is written outside."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMMANDS = (("runs", "show", "{run}"), ("runs", "show", "{run}", "--json"), ("ru
 
 @pytest.fixture
 def runs(tmp_path):
-    """Runs that could go on, one of each recipe."""
+    """Unfinished runs, one per recipe."""
     paths = [run_by_hand(tmp_path / "runs" / recipe, recipe, 2, final=recipe == "afterstate") for recipe in RECIPES]
     for path in paths:
         manifest = json.loads((path / MANIFEST).read_text())
@@ -47,7 +47,7 @@ def runs(tmp_path):
 
 
 def spoil(rng: Random, path: Path, outside: Path) -> str:
-    """Change a run's directory; what was done."""
+    """Change a run directory and return a description of the change."""
     name = rng.choice(FILES)
     file = path / name
     match rng.randrange(10):

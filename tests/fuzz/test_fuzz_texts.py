@@ -1,4 +1,4 @@
-"""Positions and players as text: whatever is typed, the answer is a state or a player, or an error in one line."""
+"""Mutated texts of games, positions, moves, players and options: they are accepted, or raise an error in one line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ODD = (-1, 1, 2, 9, 31, 127, 300, 2**31, 2**63 - 1, -(2**63))
 
 @cache
 def positions(number):
-    """Texts, serialized states and vectors of random play, with their game."""
+    """Return a game with texts, serialized states and vectors of random play."""
     game, rng = load_game(GAMES[number][0], **GAMES[number][1]), Random(number)
     found, state = [], game.new_initial_state()
     for _ in range(60):
@@ -46,7 +46,7 @@ def positions(number):
 
 
 def use(state):
-    """Ask a state that was accepted for all it can show, and play on from it a little."""
+    """Call the methods of an accepted state, and play a few moves."""
     for _ in range(4):
         str(state), state.to_text(), state.returns(), state.viewer(), state.observation_tensor(), state.serialize()
         if state.is_terminal():
@@ -54,6 +54,14 @@ def use(state):
         actions = state.legal_actions()
         [state.action_to_string(action) for action in actions[:20]]
         state.apply_action(actions[len(actions) // 2])
+
+
+@counts(400)
+def test_games(count, bounded):
+    texts = ("pig(target=50)", "yatzy(players=1)", "2048()", f"{EXAMPLES[0]}(heads=0.5, most=3)")
+    for seed in range(count):
+        rng = Random(f"games {seed}")
+        survives(f"game {seed}", load_game, garbled(rng, rng.choice(texts)))
 
 
 @counts(600)
@@ -93,7 +101,7 @@ def test_moves(count, bounded):
 def test_players(count, bounded):
     games = [load_game("pig", target=10), load_game(str(EXAMPLES[0]))]
     for game in games:
-        make_player("search", game)  # compiled before the watch begins
+        make_player("search", game)  # compiled before the time is limited
     for seed in range(count):
         rng = Random(f"players {seed}")
         survives(f"player {seed}", make_player, garbled(rng, rng.choice(PLAYERS)), rng.choice(games))
@@ -111,12 +119,12 @@ def test_options(count, bounded):
 
 
 def parameter(text):
-    """What an option gives can be shown and written."""
+    """Parse a parameter, and check that it can be printed and written."""
     found = read_params([text])
     return repr(found), json.dumps(found)
 
 
-def test_what_is_no_error_of_ours_fails_the_test():
+def test_survives_fails_for_other_errors():
     with pytest.raises(AssertionError, match="a bug: ValueError: invalid literal"):
         survives("a bug", int, "y")
     with pytest.raises(ConfigError):

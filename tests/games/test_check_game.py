@@ -1,4 +1,4 @@
-"""``check_game`` passes the bundled games and fails one small wrong game for each check."""
+"""``check_game`` passes the bundled games, and fails a small incorrect game for each check."""
 
 import random
 import types
@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from aleazero.errors import ContractError
-from aleazero.games import check as contract
 from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, Features, GameInfo
-from aleazero.games.check import check_game, chi_square
+from aleazero.games.check import STEPPING_CHECKS, check_game
+from aleazero.games.check_states import CHECKS, KERNEL_CHECKS, check_features, chi_square
 from aleazero.games.registry import game_names, load_game
 
 
-def sound_game(**changes):
-    """A little kernel game (flip a three-sided coin up to three times), with functions or info replaced."""
+def correct_game(**changes):
+    """A small kernel game (flip a three-sided coin up to three times), with functions or info replaced."""
     info = {
-        "name": "sound",
+        "name": "correct",
         "num_players": 2,
         "num_actions": 3,
         "max_outcomes": 3,
@@ -66,7 +66,7 @@ def sound_game(**changes):
     def canonical(state, action):
         return 1 if action == 2 else action
 
-    module = types.ModuleType("sound")
+    module = types.ModuleType("correct")
     functions = [kind, to_play, legal, apply, outcomes, sample, apply_outcome, returns, canonical]
     for function in functions:
         setattr(module, function.__name__, function)
@@ -79,11 +79,11 @@ def sound_game(**changes):
     return load_game(module)
 
 
-def fails(game, law, **options):
+def fails(game, check, **options):
     with pytest.raises(ContractError) as error:
         check_game(game, compiled=False, **options)
     message = str(error.value)
-    assert message.startswith(f"check of {law} failed"), message
+    assert message.startswith(f"check of {check} failed"), message
     assert "got" in message
     assert "expected" in message
     assert "\n" not in message
@@ -99,15 +99,15 @@ def test_bundled_games_pass(name):
     assert report.max_length >= report.mean_length > 0
 
 
-def test_the_sound_game_is_sound():
-    report = check_game(sound_game())
+def test_the_correct_game_passes():
+    report = check_game(correct_game())
     assert report.census == {"decision": 1 + 2 + 3, "chance": 2 * (1 + 2 + 3), "terminal": 4}
     assert report.states == 22
     assert (report.warnings, report.out_of_time) == ((), False)
     assert (report.max_legal, report.max_outcomes, report.max_length) == (2, 3, 6)
 
 
-def test_it_repeats():
+def test_results_are_reproducible():
     assert check_game("pig", seed=4, episodes=2, compiled=False) == check_game(
         "pig", seed=4, episodes=2, compiled=False
     )
@@ -115,17 +115,17 @@ def test_it_repeats():
     assert check_game("pig", seed=4, episodes=2, compiled=False).mean_length != other.mean_length
 
 
-def test_a_game_with_unlistable_chance_passes_without_a_census():
-    report = check_game(sound_game(outcomes=lambda state, ids, probabilities: MANY), compiled=False)
+def test_a_game_with_too_many_outcomes_to_list_passes_without_a_census():
+    report = check_game(correct_game(outcomes=lambda state, ids, probabilities: MANY), compiled=False)
     assert report.census is None
 
 
-def test_an_endless_game_is_reported():
+def test_a_game_without_end_is_reported():
     def apply_outcome(state, outcome):
         state[2] = 0
         state[3] = 0
 
-    report = check_game(sound_game(apply_outcome=apply_outcome), episodes=3, max_length=50, compiled=False)
+    report = check_game(correct_game(apply_outcome=apply_outcome), episodes=3, max_length=50, compiled=False)
     assert (report.capped, report.max_length) == (3, 50)
 
 
@@ -171,7 +171,7 @@ def read_and_write(state):
     return state[1] % 2
 
 
-def fall_apart(state, out):
+def inconsistent_returns(state, out):
     out[0] = np.inf
     out[1] = 0.0
 
@@ -186,7 +186,7 @@ def draw_inside(state, action):
 
 
 @pytest.mark.parametrize(
-    ("law", "changes"),
+    ("check", "changes"),
     [
         ("kinds", {"kind": lambda state: 7}),
         ("kinds", {"info": {"max_outcomes": 0}}),
@@ -218,7 +218,7 @@ def draw_inside(state, action):
         ("probabilities", {"outcomes": lambda state, ids, probabilities: MANY, "sample": None}),
         ("sampling", {"sample": lambda state, u: int(3 * u)}),
         ("sampling", {"sample": lambda state, u: int(4 * u)}),
-        ("returns", {"returns": fall_apart}),
+        ("returns", {"returns": inconsistent_returns}),
         ("returns", {"returns": lambda state, out: None}),
         ("returns", {"info": {"utility": (0.0, 1.0)}}),
         ("determinism", {"apply": draw_inside}),
@@ -244,8 +244,8 @@ def draw_inside(state, action):
         ("equivalent actions", {"canonical": lambda state, action: 0 if action == 2 else action}),
     ],
 )
-def test_each_failed_check_is_named(law, changes):
-    fails(sound_game(**changes), law)
+def test_each_check_can_fail(check, changes):
+    fails(correct_game(**changes), check)
 
 
 def test_state_numbers_must_fit_their_type():
@@ -255,7 +255,7 @@ def test_state_numbers_must_fit_their_type():
         state[3] = 0
         state[2] = 2 if state[1] == 3 else 0
 
-    fails(sound_game(apply_outcome=apply_outcome, info={"utility": None}), "state numbers")
+    fails(correct_game(apply_outcome=apply_outcome, info={"utility": None}), "state numbers")
 
 
 def write_seats(state, player, out):
@@ -269,7 +269,7 @@ def write_seats(state, player, out):
 
 
 def with_features(features, block=2, common=2, **changes):
-    return sound_game(features=features, info={"features": Features("seats", block=block, common=common)}, **changes)
+    return correct_game(features=features, info={"features": Features("seats", block=block, common=common)}, **changes)
 
 
 def forget_one(state, player, out):
@@ -300,26 +300,26 @@ def look_from_player_0(state, player, out):
         (raise_error, {}),
     ],
 )
-def test_wrong_features_are_named(features, sizes):
+def test_incorrect_features_fail(features, sizes):
     check_game(with_features(write_seats), compiled=False)
     fails(with_features(features, **sizes), "features")
 
 
 def test_training_checks_features_before_it_compiles_them():
     with pytest.raises(ContractError, match="check of features failed"):
-        contract.check_features(with_features(write_seats, common=1))
+        check_features(with_features(write_seats, common=1))
     with pytest.raises(ContractError, match="check of observations failed"):
-        contract.check_features(sound_game(observe=write_seats, info={"observation_size": 5}))
+        check_features(correct_game(observe=write_seats, info={"observation_size": 5}))
 
 
-def test_a_state_that_is_too_small_or_too_large_is_named_first():
-    message = fails(sound_game(info={"state_size": 3}), "state numbers")
+def test_a_wrong_state_size_is_reported_first():
+    message = fails(correct_game(info={"state_size": 3}), "state numbers")
     assert "using index 3 of the state, expected 0 to 2: state_size is 3, and this needs at least 4" in message
     parse = {"text": lambda state: " ".join(map(str, state[:4])), "parse": lambda line: np.array(line.split(), int)}
-    message = fails(sound_game(info={"state_size": 5}, **parse), "state numbers")
-    assert "4 numbers from sound's parse, expected state_size, 5" in message
-    (warning,) = check_game(sound_game(info={"state_size": 6}), compiled=False).warnings
-    assert "numbers 4 to 5 of the state were neither read nor written" in warning
+    message = fails(correct_game(info={"state_size": 5}, **parse), "state numbers")
+    assert "4 numbers from correct's parse, expected state_size, 5" in message
+    (warning,) = check_game(correct_game(info={"state_size": 6}), compiled=False).warnings
+    assert "indices 4 to 5 of the state were neither read nor written" in warning
 
 
 def swapped_points(state, out):
@@ -337,13 +337,13 @@ def test_points_of_the_wrong_player_are_a_warning(points, warned):
         state[2] = 1
         state[4 + state[1] % 2] += 1
 
-    game = sound_game(apply=apply, points=points, canonical=None, info={"state_size": 6, "num_actions": 2})
+    game = correct_game(apply=apply, points=points, canonical=None, info={"state_size": 6, "num_actions": 2})
     warnings = check_game(game, compiled=False).warnings
     assert len(warnings) == warned
     assert all("raised the points of another player and none raised the mover's own" in one for one in warnings)
 
 
-def test_points_that_are_no_shares_are_a_warning():
+def test_points_that_are_not_fractions_are_a_warning():
     def apply(state, action):
         state[3] = action
         state[2] = 1
@@ -357,9 +357,9 @@ def test_points_that_are_no_shares_are_a_warning():
         out[1] = -out[0]
 
     info = {"state_size": 6, "num_actions": 2, "utility": (-1.0, 1.0)}
-    game = sound_game(apply=apply, points=points, returns=returns, canonical=None, info=info)
+    game = correct_game(apply=apply, points=points, returns=returns, canonical=None, info=info)
     (warning,) = check_game(game, compiled=False).warnings
-    assert "they are shares of what a win takes" in warning
+    assert "expected fractions of the points that a win takes" in warning
 
 
 @pytest.mark.parametrize(("view", "warned"), [(lambda state, player: 0, True), (lambda state, player: player, False)])
@@ -367,28 +367,28 @@ def test_an_observation_that_ignores_the_player_is_a_warning(view, warned):
     def observe(state, player, out):
         out[0] = view(state, player)
 
-    warnings = check_game(sound_game(observe=observe, info={"observation_size": 1}), compiled=False).warnings
+    warnings = check_game(correct_game(observe=observe, info={"observation_size": 1}), compiled=False).warnings
     assert len(warnings) == warned
     assert all(warning.startswith("observe: ") for warning in warnings)
 
 
-def test_a_turn_that_never_ends_is_a_warning_alone():
-    game = sound_game(to_play=lambda state: 0, turn=lambda state: 7, info={"num_players": 2})
+def test_a_turn_that_never_ends_is_only_a_warning():
+    game = correct_game(to_play=lambda state: 0, turn=lambda state: 7, info={"num_players": 2})
     (warning,) = check_game(game, compiled=False).warnings
-    assert "`turn` did not change within any of 10 episodes" in warning
+    assert "`turn` did not change in any of 10 episodes" in warning
 
 
-def test_a_start_that_raises_is_named():
-    fails(sound_game(init=raise_error), "starting")
+def test_a_start_that_raises_fails():
+    fails(correct_game(init=raise_error), "starting")
 
 
-def test_steps_that_raise_are_named():
-    fails(sound_game(apply_outcome=raise_error), "clones")
-    fails(sound_game(apply=raise_error), "clones")
+def test_steps_that_raise_fail():
+    fails(correct_game(apply_outcome=raise_error), "clones")
+    fails(correct_game(apply=raise_error), "clones")
 
 
 class Walk:
-    """A sound object game: three steps left or right."""
+    """A correct object game: three steps left or right."""
 
     num_players = 1
     num_actions = 2
@@ -448,7 +448,7 @@ class StrangePlayer(Walk):
 
 
 @pytest.mark.parametrize(
-    ("law", "broken_class"),
+    ("check", "broken_class"),
     [
         ("clones", SharedClone),
         ("determinism", Drawing),
@@ -458,11 +458,11 @@ class StrangePlayer(Walk):
         ("kinds", StrangePlayer),
     ],
 )
-def test_object_games_are_checked_too(law, broken_class):
-    fails(load_game(broken_class), law)
+def test_object_games_are_checked(check, broken_class):
+    fails(load_game(broken_class), check)
 
 
-def test_a_sound_object_game_passes():
+def test_a_correct_object_game_passes():
     assert check_game(Walk).census == {"decision": 7, "chance": 0, "terminal": 8}
 
 
@@ -470,7 +470,7 @@ needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="numb
 
 
 @needs_compiler
-def test_kernels_that_do_not_compile_are_named():
+def test_kernels_that_do_not_compile_fail():
     def returns(state, out):
         class Zero:
             value = 0.0
@@ -479,7 +479,7 @@ def test_kernels_that_do_not_compile_are_named():
         out[1] = 0.0
 
     with pytest.raises(ContractError, match="check of compiled rules failed: got returns"):
-        check_game(sound_game(returns=returns))
+        check_game(correct_game(returns=returns))
 
 
 @needs_compiler
@@ -491,7 +491,7 @@ def test_features_and_points_are_compared_with_plain_python():
         scratch[0] += 100
         out[5] = 0.0 if scratch[0] > 0 else 1.0
 
-    with pytest.raises(ContractError, match=r"check of compiled rules failed in sound .* got features"):
+    with pytest.raises(ContractError, match=r"check of compiled rules failed in correct .* got features"):
         check_game(with_features(wrong))
 
     def points(state, out):
@@ -502,13 +502,13 @@ def test_features_and_points_are_compared_with_plain_python():
         out[1] = 0.0
 
     lead = Features("seats", block=2, common=2, lead=0)
-    with pytest.raises(ContractError, match=r"check of compiled rules failed in sound .* got points"):
-        check_game(sound_game(features=write_seats, points=points, info={"features": lead}))
+    with pytest.raises(ContractError, match=r"check of compiled rules failed in correct .* got points"):
+        check_game(correct_game(features=write_seats, points=points, info={"features": lead}))
 
 
 @needs_compiler
 def test_rare_ends_are_found_by_compiled_games():
-    # Twelve flips in a row: one end of 4,096, which ten episodes do not meet.
+    # Twelve flips in a row: one end of 4,096, which ten episodes do not reach.
     def apply_outcome(state, outcome):
         state[0] += 1 if outcome == 0 else 0
         state[1] += 1
@@ -521,31 +521,31 @@ def test_rare_ends_are_found_by_compiled_games():
 
     info = {"utility": (-1.0, 1.0)}
     assert check_game(
-        sound_game(apply_outcome=apply_outcome, returns=returns, info=info), compiled=False, max_states=20
+        correct_game(apply_outcome=apply_outcome, returns=returns, info=info), compiled=False, max_states=20
     )
-    with pytest.raises(ContractError, match=r"check of ends failed in sound .* got \[2.0, -2.0\]"):
-        check_game(sound_game(apply_outcome=apply_outcome, returns=returns, info=info), max_states=20)
+    with pytest.raises(ContractError, match=r"check of ends failed in correct .* got \[2.0, -2.0\]"):
+        check_game(correct_game(apply_outcome=apply_outcome, returns=returns, info=info), max_states=20)
 
 
-def test_the_budget_ends_a_check_of_very_many_outcomes():
+def test_the_time_limit_ends_a_check_of_very_many_outcomes():
     def outcomes(state, ids, probabilities):
         ids[:200_000] = np.arange(200_000)
         probabilities[:200_000] = 1.0 / 200_000
         return 200_000
 
-    many = sound_game(outcomes=outcomes, sample=None, info={"max_outcomes": 200_000})
+    many = correct_game(outcomes=outcomes, sample=None, info={"max_outcomes": 200_000})
     report = check_game(many, seconds=0.5, compiled=False)
     assert report.out_of_time
     assert 1 <= report.states < 22
     told = []
-    done = check_game(sound_game(), seconds=None, compiled=False, progress=lambda *words: told.append(words))
+    done = check_game(correct_game(), seconds=None, compiled=False, progress=lambda *words: told.append(words))
     assert not done.out_of_time
     assert told[-1] == (22, 2_000, "states")
 
 
 @needs_compiler
-def test_kernels_that_compile_to_something_else_are_named():
-    # In 8 bits 100 + 100 wraps around; in plain Python's 64 it does not.
+def test_kernels_that_behave_differently_when_compiled_fail():
+    # 100 + 100 overflows 8 bits, but not the 64 bits of plain Python.
     def returns(state, out):
         scratch = np.zeros(1, state.dtype)
         scratch[0] = 100
@@ -553,33 +553,33 @@ def test_kernels_that_compile_to_something_else_are_named():
         out[0] = 0.0 if scratch[0] > 0 else 1.0
         out[1] = 0.0
 
-    with pytest.raises(ContractError, match="check of compiled rules failed in sound"):
-        check_game(sound_game(returns=returns))
+    with pytest.raises(ContractError, match="check of compiled rules failed in correct"):
+        check_game(correct_game(returns=returns))
 
 
-def test_every_check_has_a_test_that_fails_it():
+def test_every_check_has_a_game_that_fails_it():
     text = Path(__file__).read_text()
-    for check in (*contract.STEPPING_CHECKS, *contract.CHECKS, *contract.KERNEL_CHECKS, "compiled rules", "ends"):
+    for check in (*STEPPING_CHECKS, *CHECKS, *KERNEL_CHECKS, "compiled rules", "ends"):
         if check != "stepping":
             assert f'("{check}"' in text or f'"{check}")' in text or f"check of {check}" in text, check
 
 
-def test_serialization_must_come_back():
+def test_serialization_must_restore_the_state():
     game = load_game("dice_game")
     game.deserialize = lambda text: game.new_initial_state()
     fails(game, "serialization")
 
 
-def test_chi_square_bands():
+def test_chi_square_bounds():
     assert chi_square([500, 250, 250], [0.5, 0.25, 0.25])[0] == 0.0
     off, bound = chi_square([600, 200, 200], [0.5, 0.25, 0.25])
     assert off == pytest.approx(40.0)
     assert bound < 50
     assert chi_square([10], [1.0]) == (0.0, 0.0)
-    # Rare outcomes are pooled: ten bins that expect one each count as two of five.
+    # Rare outcomes are pooled: ten bins with an expectation of one each become two bins of five.
     pooled = chi_square([990] + [1] * 10, [0.99] + [0.001] * 10)
     assert pooled[0] == pytest.approx(0.0)
 
 
-def test_kinds_are_what_the_games_say():
+def test_kinds_are_counted_by_name():
     assert (DECISION, CHANCE, TERMINAL) == (0, 1, 2)

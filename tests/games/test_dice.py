@@ -1,4 +1,4 @@
-"""Multisets of dice against plain counting over all sequences of dice."""
+"""Multisets of dice, compared with counting over all sequences of dice."""
 
 from collections import Counter
 from fractions import Fraction
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aleazero.errors import PositionError
 from aleazero.games import dice
-from aleazero.games.check import chi_square
+from aleazero.games.check_states import chi_square
 
 HAND = st.lists(st.integers(1, 6), min_size=5, max_size=5)
 
@@ -21,7 +21,7 @@ def counts(faces):
     return tuple(sum(face == wanted for face in faces) for wanted in range(1, 7))
 
 
-def test_there_are_as_many_multisets_as_counted_by_hand():
+def test_number_of_multisets():
     assert [dice.FIRST[k + 1] - dice.FIRST[k] for k in range(6)] == [comb(k + 5, 5) for k in range(6)]
     assert [comb(k + 5, 5) for k in range(6)] == [1, 6, 21, 56, 126, 252]
     assert (len(dice.HISTOGRAMS), dice.NUM_HANDS) == (462, 252)
@@ -30,7 +30,7 @@ def test_there_are_as_many_multisets_as_counted_by_hand():
 
 
 @pytest.mark.parametrize("k", range(6))
-def test_chances_are_those_of_all_sequences(k):
+def test_probabilities_equal_those_of_all_sequences(k):
     seen = Counter(counts(faces) for faces in product(range(1, 7), repeat=k))
     numbers = [dice.outcome_of_histogram(histogram) for histogram in seen]
     assert sorted(numbers) == list(range(dice.FIRST[k], dice.FIRST[k + 1]))
@@ -46,7 +46,7 @@ def test_single_faces_are_the_outcomes_one_to_six():
 
 
 @given(HAND, st.integers(0, 31))
-def test_a_mask_keeps_the_dice_of_its_bits_and_the_canonical_one_is_the_smallest(hand, mask):
+def test_masks_keep_the_dice_of_their_bits_and_the_canonical_mask_is_the_smallest(hand, mask):
     ordered = sorted(hand)
     kept = {m: counts([die for i, die in enumerate(ordered) if m >> (4 - i) & 1]) for m in range(32)}
     assert dice.kept_histogram(hand, mask) == kept[mask]
@@ -77,7 +77,7 @@ def test_adding_a_die():
 
 
 @pytest.mark.parametrize("k", range(6))
-def test_drawing_is_the_inverse_of_the_distribution(k):
+def test_draws_invert_the_distribution(k):
     below = Fraction(0)
     for number in range(dice.FIRST[k], dice.FIRST[k + 1]):
         share = Fraction(int(dice.WAYS[number]), 6**k)
@@ -88,7 +88,7 @@ def test_drawing_is_the_inverse_of_the_distribution(k):
     assert dice.draw_roll(k, 1.0 - 2.0**-53) == dice.FIRST[k + 1] - 1
 
 
-def test_sampled_histograms_are_fair_and_repeat():
+def test_sampled_histograms_are_fair_and_reproducible():
     seen = Counter(dice.sample_histogram(2, seed) for seed in range(8000))
     histograms = [dice.histogram_of_outcome(number) for number in range(7, 28)]
     assert set(seen) == set(histograms)
@@ -99,7 +99,7 @@ def test_sampled_histograms_are_fair_and_repeat():
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda: dice.histogram_of_dice([1, 2, 7]),
         lambda: dice.histogram_of_dice([1] * 6),
@@ -113,7 +113,7 @@ def test_sampled_histograms_are_fair_and_repeat():
         lambda: dice.sample_histogram(6, 1),
     ],
 )
-def test_bad_dice_are_refused_in_one_line(ask):
+def test_invalid_dice_raise_one_line(call):
     with pytest.raises(PositionError, match="expected") as error:
-        ask()
+        call()
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""The dice game: its few rules, its text, and the values everybody agrees on."""
+"""The dice game: rules, text and known values."""
 
 import pytest
 
@@ -13,13 +13,13 @@ def game():
 
 
 def test_census_counts_every_score(game):
-    # Scores 0 to 19 are decided on and rolled from; 0 to 25 can be final.
+    # Decisions and chance nodes have scores from 0 to 19, terminal states from 0 to 25.
     report = check_game(game)
     assert report.census == {"decision": 20, "chance": 20, "terminal": 26}
     assert (report.max_legal, report.max_outcomes) == (2, 6)
 
 
-def test_rolling_adds_the_face_and_twenty_ends(game):
+def test_rolling_adds_the_face_and_20_ends_the_game(game):
     state = game.new_initial_state()
     state.play("roll 6 roll 6 roll 6 roll 1")
     assert (state.to_text(), state.returns(), state.is_terminal()) == ("19", [19.0], False)
@@ -41,12 +41,12 @@ def test_the_afterstate_has_six_equal_outcomes(game):
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "20", "20 rolling", "26 over", "3 stopped", "1.5", "٣", "9" * 40])
-def test_bad_positions_are_refused_in_one_line(game, text):
+def test_invalid_positions_raise_one_line(game, text):
     with pytest.raises(PositionError, match="expected") as error:
         game.state_from_text(text)
     assert "\n" not in str(error.value)
 
 
-def test_observation_is_score_and_pending_roll(game):
+def test_observation_is_score_and_whether_a_roll_follows(game):
     assert game.state_from_text("5").observation_tensor().tolist() == pytest.approx([0.2, 0.0])
     assert game.state_from_text("5 rolling").observation_tensor().tolist() == pytest.approx([0.2, 1.0])

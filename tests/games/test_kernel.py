@@ -1,4 +1,4 @@
-"""Kernel games: binding, the facade over a vector, and what is refused."""
+"""Kernel games: bound parameters, states over vectors, and errors."""
 
 import types
 
@@ -32,7 +32,7 @@ def canonical(state, action): return 1 if action == 2 else action
     return module
 
 
-def test_parameters_reach_helpers_and_the_module_stays_as_it_is():
+def test_parameters_apply_to_helpers_and_the_module_does_not_change():
     fast, slow = load_game(make(constants={"STEP": 3})), load_game(make())
     for game, steps in ((fast, 1), (slow, 3)):
         state = game.new_initial_state()
@@ -71,22 +71,22 @@ def test_constants_must_exist():
         ),
     ],
 )
-def test_impossible_descriptions_are_refused(changes, message):
+def test_invalid_descriptions_are_rejected(changes, message):
     with pytest.raises(ContractError, match=message):
         load_game(make(**changes))
 
 
-def test_descriptions_that_raise_or_are_none():
+def test_describe_that_raises_or_returns_none():
     module = make()
     module.describe = lambda: 1 / 0
     with pytest.raises(GameError, match="ZeroDivisionError"):
         load_game(module)
     module.describe = lambda: None
-    with pytest.raises(ContractError, match="gave NoneType, expected GameInfo"):
+    with pytest.raises(ContractError, match="returned NoneType, expected GameInfo"):
         load_game(module)
 
 
-def test_equivalent_actions_are_accepted_and_illegal_ones_refused():
+def test_equivalent_actions_are_accepted_and_illegal_ones_rejected():
     state = load_game(make()).new_initial_state()
     assert state.legal_actions() == [1]
     state.apply_action(2)
@@ -97,7 +97,7 @@ def test_equivalent_actions_are_accepted_and_illegal_ones_refused():
     assert state.vector.tolist() == [1]
 
 
-def test_outcomes_that_cannot_happen_are_refused_and_so_is_playing_on():
+def test_impossible_outcomes_and_actions_after_the_end_are_rejected():
     state = load_game("pig").new_initial_state()
     state.apply_action(0)
     with pytest.raises(IllegalActionError, match="outcome 7 cannot happen"):
@@ -109,7 +109,7 @@ def test_outcomes_that_cannot_happen_are_refused_and_so_is_playing_on():
         over.require_running()
 
 
-def test_the_words_of_openspiel():
+def test_methods_of_openspiel():
     state = load_game("pig", target=20).state_from_text("3-4 turn 5 player 1")
     assert (state.current_player(), state.legal_actions()) == (1, [0, 1])
     assert state.legal_actions_mask().tolist() == [True, True]
@@ -125,7 +125,7 @@ def test_the_words_of_openspiel():
     assert state.to_text() == "3-15 turn 0 player 0"
 
 
-def test_serialised_states_know_their_game():
+def test_serialized_states_name_their_game():
     game = load_game("pig", target=20)
     state = game.state_from_text("3-4 turn 5 player 1")
     text = state.serialize()

@@ -1,4 +1,4 @@
-"""Where a game's kit comes from, and what a wrong one says."""
+"""The sources of a game's kit, and the error for an invalid kit."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ def clean_registry(monkeypatch):
     monkeypatch.setattr(kit, "_given", dict(kit._given))
 
 
-def test_a_game_without_any_has_an_empty_one():
+def test_a_game_without_kit_has_an_empty_kit():
     assert kit_of(aleazero.load_game(Once)) == GameKit()
 
 
-def test_a_file_has_its_own_which_is_bound_to_the_parameters(tmp_path):
+def test_the_kit_of_a_file_is_bound_to_the_parameters(tmp_path):
     (tmp_path / "stop.py").write_text(FILE)
     game = aleazero.load_game(str(tmp_path / "stop.py"), faces=4)
     assert kit_of(game).notes == {"faces": "4 of 4"}
     assert kit_of(game) is kit_of(game)
 
 
-def test_a_class_has_it_as_a_static_method():
+def test_the_kit_of_a_class_is_a_static_method():
     assert kit_of(aleazero.load_game(Knowing)).notes == {"game": "Knowing()"}
 
 
-def test_what_is_registered_comes_first():
+def test_a_registered_kit_has_precedence():
     aleazero.register_game("mine", Knowing, kit=GameKit(notes={"a": "b"}))
     assert kit_of(aleazero.load_game("mine")).notes == {"a": "b"}
     aleazero.register_game("mine", Knowing, kit=lambda game: GameKit(notes={"name": game.name}))
@@ -89,7 +89,7 @@ def test_bundled_games():
 
 
 @pytest.mark.parametrize("wrong", [3, lambda game: None])
-def test_what_is_no_kit_is_refused(wrong):
+def test_invalid_kits_are_rejected(wrong):
     aleazero.register_game("mine", Once, kit=wrong)
-    with pytest.raises(ContractError, match=r"Once: the kit is .*, expected a GameKit, or a function of the game"):
+    with pytest.raises(ContractError, match=r"Once: the kit is .*, expected a GameKit or a function that returns one"):
         kit_of(aleazero.load_game("mine"))

@@ -1,9 +1,9 @@
-"""Played luck: keyed by the event, uniform, and the game's own rule where it has one."""
+"""Game dice: derived from the event, uniform, and replaced by the game's own function if it has one."""
 
 import types
 
 from aleazero.games import pig
-from aleazero.games.check import chi_square
+from aleazero.games.check_states import chi_square
 from aleazero.games.luck import played_outcome
 from aleazero.games.registry import load_game
 
@@ -18,7 +18,7 @@ def test_the_same_event_has_the_same_outcome_whatever_was_played():
     assert [played_outcome(early, 7, n) for n in range(50)] != [played_outcome(early, 8, n) for n in range(50)]
 
 
-def test_played_dice_are_fair():
+def test_game_dice_are_fair():
     state = load_game("pig").state_from_text("0-0 rolling")
     counts = [0] * 6
     for seed in range(60):
@@ -28,7 +28,7 @@ def test_played_dice_are_fair():
     assert off < bound
 
 
-def test_a_game_may_have_its_own_rule():
+def test_a_game_can_define_its_own_dice():
     module = types.ModuleType("own")
     vars(module).update({k: v for k, v in vars(pig).items() if not k.startswith("__")})
     module.played_outcome = lambda state, seed, count: 1 + (seed + count) % 6

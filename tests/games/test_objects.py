@@ -7,7 +7,7 @@ from aleazero.games.registry import load_game
 
 
 class Bet:
-    """Two players; each in turn bets or passes; a fair coin pays the better."""
+    """Two players bet or pass in turn; a fair coin pays those who bet."""
 
     num_players = 2
     num_actions = 2
@@ -48,7 +48,7 @@ class Bet:
         return self.turn
 
 
-def test_facade_of_an_object():
+def test_states_of_an_object_game():
     game = load_game(Bet, stake=2.0)
     state = game.new_initial_state()
     assert state.legal_actions() == [0, 1]
@@ -66,11 +66,11 @@ def test_facade_of_an_object():
     assert (game.new_initial_state().phase(), state.phase()) == (0, 1)
 
 
-def test_phases_need_their_method():
+def test_phases_need_a_method():
     class Mute(Bet):
         phase = None
 
-    with pytest.raises(ContractError, match=r"Mute: the class has phases and no phase\(\), expected both or neither"):
+    with pytest.raises(ContractError, match=r"Mute: the class has phases but no phase\(\), expected both or neither"):
         load_game(Mute).new_initial_state().phase()
 
     class Plain(Bet):
@@ -78,7 +78,7 @@ def test_phases_need_their_method():
 
     state = load_game(Plain).new_initial_state()
     state.play("0")
-    assert state.phase() == 0  # a method that is not declared is the class's own affair
+    assert state.phase() == 0  # a method phase() without phases is ignored
 
 
 def test_histories_that_cannot_be_replayed():
@@ -94,12 +94,12 @@ def test_illegal_actions():
         state.apply_action(2)
 
 
-def test_without_observations_an_evaluator_hears_so():
+def test_a_missing_observation_is_an_error():
     with pytest.raises(GameError, match="no observation_tensor"):
         load_game(Bet).new_initial_state().observation_tensor()
 
 
-def test_sizes_are_needed():
+def test_sizes_are_required():
     class Sizeless(Bet):
         num_players = None
 
@@ -107,7 +107,7 @@ def test_sizes_are_needed():
         load_game(Sizeless)
 
 
-def test_a_class_that_raises_is_named():
+def test_a_class_that_raises_is_an_error():
     with pytest.raises(GameError, match="no parameter 'stakes', did you mean stake"):
         load_game(Bet, stakes=1)
 

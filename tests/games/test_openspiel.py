@@ -1,4 +1,4 @@
-"""OpenSpiel's games behind our facade, and the ones refused."""
+"""Games of OpenSpiel, and games that are not supported."""
 
 import sys
 
@@ -24,7 +24,7 @@ def test_sizes_come_from_openspiel():
     assert repr(game) == "pig(winscore=30)"
 
 
-def test_states_speak_the_same_words():
+def test_states_agree_with_openspiel():
     state = from_openspiel("pig").new_initial_state()
     assert state.action_to_string(0) == "roll"
     state.play("roll")
@@ -46,8 +46,8 @@ def test_states_speak_the_same_words():
         ("stones_and_gems", "chance sampled inside"),
     ],
 )
-def test_games_we_cannot_search_are_refused_by_name(name, reason):
-    with pytest.raises(GameError, match=f"{name} cannot be searched: got {reason}"):
+def test_unsupported_games_are_rejected(name, reason):
+    with pytest.raises(GameError, match=f"{name} is not supported: it has {reason}"):
         from_openspiel(name)
 
 
@@ -61,7 +61,7 @@ def test_unknown_names_and_parameters(capfd):
         from_openspiel("pig", winscore="many")
 
 
-def test_without_pyspiel_the_extra_is_named(monkeypatch):
+def test_without_pyspiel_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(GameError, match=r"pip install aleazero\[openspiel\]"):
         from_openspiel("pig")

@@ -1,4 +1,4 @@
-"""Pig: its rules, its text, and OpenSpiel's pig move for move."""
+"""Pig: rules, text, and comparison with OpenSpiel's pig."""
 
 import random
 
@@ -14,8 +14,8 @@ def game():
     return load_game("pig", target=20)
 
 
-def test_agrees_with_openspiel_but_for_the_empty_hold():
-    # OpenSpiel's faces are 0 to 5 and it allows holding nothing; everything else is the same, move for move.
+def test_agrees_with_openspiel_except_for_holding_no_points():
+    # In OpenSpiel the faces are 0 to 5 and holding without points is legal; all other rules are the same.
     ours_game, theirs_game = load_game("pig", target=30), pyspiel.load_game("pig", {"winscore": 30})
     draw = random.Random(5)
     ends = 0
@@ -42,7 +42,7 @@ def test_agrees_with_openspiel_but_for_the_empty_hold():
     assert ends == 150
 
 
-def test_a_one_loses_the_turn_and_only_the_turn(game):
+def test_a_one_loses_only_the_points_of_the_turn(game):
     state = game.state_from_text("5-6 turn 9 player 0")
     state.play("roll 1")
     assert state.to_text() == "5-6 turn 0 player 1"
@@ -55,7 +55,7 @@ def test_holding_enough_wins(game):
     assert (state.to_text(), state.returns()) == ("21-6 turn 0 player 0 over", [1.0, -1.0])
 
 
-def test_while_the_die_rolls_the_roller_is_the_viewer(game):
+def test_at_a_chance_node_the_player_who_rolls_is_the_viewer(game):
     state = game.state_from_text("5-6 turn 2 player 1 rolling")
     assert (state.current_player(), state.viewer()) == (-1, 1)
     assert state.observation_tensor().tolist() == pytest.approx([6 / 20, 5 / 20, 2 / 20, 1.0, 1.0])
@@ -68,13 +68,13 @@ def test_while_the_die_rolls_the_roller_is_the_viewer(game):
         *("5-6 turn 15 player 0 rolling", "5-6 turn 21", "26-3 player 0 over", "20-3 turn 4 over", "5-6 over"),
     ],
 )
-def test_bad_positions_are_refused_in_one_line(game, text):
+def test_invalid_positions_raise_one_line(game, text):
     with pytest.raises(PositionError, match="expected") as error:
         game.state_from_text(text)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("target", [1, 2.5, "x", 10**6])
-def test_bad_targets_are_refused(target):
+def test_invalid_targets_are_rejected(target):
     with pytest.raises(GameError, match="target"):
         load_game("pig", target=target)

@@ -1,6 +1,6 @@
-"""Golden playthroughs: one recorded random episode of each game that ships, which must come out the same again.
+"""Golden playthroughs: one recorded random episode of each bundled game, which must not change.
 
-After a deliberate change of rules or text, raise the game's version and record anew:
+After an intended change of the rules, increase the game's version. After a change of rules or text, record again:
 
     python tests/games/test_playthroughs.py
 """
@@ -21,7 +21,7 @@ MOST_OUTCOMES = 40
 
 
 def record(name):
-    """An episode as text: every state with what the facade says of it, and the step taken."""
+    """Return an episode as text: every state with the results of its methods, and the action or outcome."""
     game = load_game(name)
     state = game.new_initial_state()
     info = game.info
@@ -58,7 +58,7 @@ def record(name):
 
 
 def _numbers(values):
-    """Zeros in a row are counted, so that one-hot observations stay readable."""
+    """Return numbers as text, with runs of zeros counted to keep one-hot observations readable."""
     words, zeros = [], 0
     for value in [*values.tolist(), None]:
         if value == 0.0:
@@ -72,16 +72,16 @@ def _numbers(values):
     return " ".join(words)
 
 
-def test_every_game_that_ships_has_one_and_only_those():
-    assert {path.stem for path in FOLDER.glob("*.txt")} == set(registry._SHIPPED)
+def test_exactly_the_bundled_games_have_a_playthrough():
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(registry._BUNDLED)
 
 
-@pytest.mark.parametrize("name", sorted(registry._SHIPPED))
-def test_playthrough_comes_out_the_same(name):
+@pytest.mark.parametrize("name", sorted(registry._BUNDLED))
+def test_playthroughs_do_not_change(name):
     assert record(name).splitlines() == (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for shipped in sorted(registry._SHIPPED):
-        (FOLDER / f"{shipped}.txt").write_text(record(shipped), encoding="utf-8")
+    for game_name in sorted(registry._BUNDLED):
+        (FOLDER / f"{game_name}.txt").write_text(record(game_name), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Positions that enter from outside: each vector is rejected with a PositionError, or the whole facade works on it."""
+"""Positions from outside: each vector is rejected with a PositionError, or all methods of its state work."""
 
 import random
 import types
@@ -21,7 +21,7 @@ IDS = [f"{Path(name).stem}{''.join(f'-{value}' for value in params.values())}" f
 
 
 def played(game, draw, games=10):
-    """The vectors of some random games."""
+    """Return the vectors of a few random games."""
     vectors = []
     for _ in range(games):
         state = game.new_initial_state()
@@ -38,7 +38,7 @@ def step(state, draw):
 
 
 def mutated(game, vectors, draw):
-    """A vector of play with some numbers changed, or random small numbers."""
+    """Return a vector of a game with some numbers changed, or random small numbers."""
     limits = np.iinfo(game.info.state_dtype)
     vector = draw.choice(vectors).copy()
     if draw.random() < 0.1:
@@ -51,7 +51,7 @@ def mutated(game, vectors, draw):
 
 
 def use(state):
-    """Call what the facade has."""
+    """Call the methods of a state."""
     game, legal = state.game, state.legal_actions()
     assert 0 <= state.viewer() < game.num_players
     assert len(state.returns()) == game.num_players
@@ -95,7 +95,7 @@ def fuzz(name, params, vectors, plays):
             assert accepted > plays or state.is_terminal()
         except Exception as error:
             raise AssertionError(f"{game} accepts {vector.tolist()}") from error
-    # Numbers of play itself are among them, so that neither side of the test is empty.
+    # Unchanged vectors are among them, so that some are accepted.
     assert 0 < accepted < vectors
 
 
@@ -137,7 +137,7 @@ def test_bundled_games_and_examples_have_a_check(name, params):
 
 
 def pick_game(**functions):
-    """Pick one of three numbers of a table, with some functions replaced."""
+    """A game in which one of three numbers of a table is picked, with some functions replaced."""
     table = np.array([1.0, 2.0, 3.0])
 
     def apply(state, action):

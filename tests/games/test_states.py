@@ -1,4 +1,4 @@
-"""States as rows of an array, of both kinds of game."""
+"""States as rows of an array, for both kinds of games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIG = aleazero.load_game("pig", target=20)
 
 @pytest.fixture(params=[PIG, object_twin(PIG)], ids=["kernel", "object"])
 def some(request):
-    """A game, and states of it at several places, the first of them at its start."""
+    """A game and several of its states, the first of them the initial state."""
     game = request.param
     states = [game.new_initial_state()]
     for action in (0, 5, 0, 1, 0, 6, 1, 0):
@@ -22,7 +22,7 @@ def some(request):
     return game, states
 
 
-def test_rows_are_the_states(some):
+def test_rows_and_states_are_equal(some):
     game, states = some
     rows = rows_of(game, states)
     assert [state.key() for state in states_of(game, rows)] == [state.key() for state in states]
@@ -34,7 +34,7 @@ def test_rows_are_the_states(some):
     assert state_of(game, rows[2]).key() == states[2].key()
 
 
-def test_packed_rows_are_numbers_and_come_back(some):
+def test_packed_rows_are_numbers_and_are_restored(some):
     game, states = some
     for few in (states, states[:1], states[-1:]):
         packed = pack(game, rows_of(game, few))

@@ -1,4 +1,4 @@
-"""Tic-tac-toe against OpenSpiel's on every state, and its text."""
+"""Tic-tac-toe: comparison with OpenSpiel in every state, and text."""
 
 import pyspiel
 import pytest
@@ -51,12 +51,12 @@ def test_render_shows_the_board(game):
         *("xx./.../...", "o../.../...", "xxx/ooo/...", "xxx/oo./o..", "ooo/xx./x.x"),
     ],
 )
-def test_impossible_boards_are_refused(game, text):
+def test_impossible_boards_are_rejected(game, text):
     with pytest.raises(PositionError, match=r"expected|after"):
         game.state_from_text(text)
 
 
-def test_observation_is_own_marks_then_the_others(game):
+def test_observation_is_own_marks_then_the_opponents(game):
     state = game.state_from_text("x.o/.x./...")
     assert state.viewer() == 1
     assert state.observation_tensor().tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]

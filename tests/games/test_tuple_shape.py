@@ -1,4 +1,4 @@
-"""What a game says of its board to tables."""
+"""The description of a board for n-tuple tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_2048_describes_its_board() -> None:
         {"values": 100, "tuples": ((0, 1, 2, 3, 4),)},
     ],
 )
-def test_impossible_shapes_are_refused(change) -> None:
+def test_invalid_shapes_are_rejected(change) -> None:
     made = {"cells": 16, "values": 12, "tuples": SMALL.tuples, "symmetries": SMALL.symmetries}
     with pytest.raises(ContractError):
         TupleShape(**{**made, **change})

@@ -1,4 +1,4 @@
-"""2048 against an independent slide (by rows of text and regular expressions), OpenSpiel's, and its own text."""
+"""2048: comparison with an independent implementation (text and regular expressions) and with OpenSpiel; text."""
 
 import random
 import re
@@ -9,14 +9,14 @@ import pytest
 
 from aleazero.errors import PositionError
 from aleazero.games import twenty48
-from aleazero.games.check import chi_square
+from aleazero.games.check_states import chi_square
 from aleazero.games.registry import load_game
 
 EMPTY = [[0] * 4 for _ in range(4)]
 
 
 def slide_left(row):
-    """A row of tile values slid left, and its reward: written with text, a letter a tile, merging by one regex."""
+    """Slide a row of tiles left and return it with its reward. Tiles are letters, merged by a regular expression."""
     letters = "".join(chr(ord("a") + value.bit_length()) for value in row if value)
     reward = 0
 
@@ -32,7 +32,7 @@ def slide_left(row):
 
 
 def slide(rows, action):
-    """The board slid in a direction, by turning it until that direction is left."""
+    """Slide the board in a direction, by rotating it until this direction is left."""
     turns = {3: 0, 0: 1, 1: 2, 2: 3}[action]
     board = np.rot90(np.array(rows), turns)
     lines = [slide_left(line) for line in board.tolist()]
@@ -45,7 +45,7 @@ def random_boards(count, seed):
     for _ in range(count):
         fill, top = draw.random(), draw.randint(1, 17)
         rows = [[1 << draw.randint(1, top) if draw.random() < fill else 0 for _ in range(4)] for _ in range(4)]
-        if 0 < sum(map(sum, rows)) <= twenty48.HIGHEST_TOTAL:  # more than that no play builds
+        if 0 < sum(map(sum, rows)) <= twenty48.HIGHEST_TOTAL:  # higher sums are impossible
             yield rows
 
 
@@ -63,7 +63,7 @@ def played_boards(count, seed):
 
 
 @pytest.mark.parametrize("boards", [random_boards, played_boards])
-def test_moves_boards_and_rewards_agree_with_an_independent_slide(boards):
+def test_moves_boards_and_rewards_agree_with_the_independent_implementation(boards):
     checked = 0
     for rows in boards(7_000, seed=11):
         state = twenty48.from_board(rows, score=100)
@@ -80,7 +80,7 @@ def test_moves_boards_and_rewards_agree_with_an_independent_slide(boards):
     assert checked > 5_000
 
 
-def test_the_independent_slide_is_right_where_everybody_knows():
+def test_the_independent_implementation_in_known_cases():
     assert slide_left([2, 2, 2, 2]) == ([4, 4, 0, 0], 8)
     assert slide_left([4, 2, 2, 0]) == ([4, 4, 0, 0], 4)
     assert slide_left([2, 2, 2, 0]) == ([4, 2, 0, 0], 4)
@@ -89,8 +89,8 @@ def test_the_independent_slide_is_right_where_everybody_knows():
     ]
 
 
-def test_agrees_with_openspiel_where_it_allows_the_move():
-    # OpenSpiel 2.0.2 leaves out some legal moves; the boards and rewards of those it has are right.
+def test_agrees_with_openspiel_for_moves_that_it_allows():
+    # OpenSpiel 2.0.2 omits some legal moves; the boards and rewards of the other moves are correct.
     draw = random.Random(3)
     theirs_game, ours_game = pyspiel.load_game("2048"), load_game("2048")
     moves = 0
@@ -124,7 +124,7 @@ def test_a_new_game_places_two_tiles_by_chance():
     assert not state.is_chance_node()
 
 
-def test_outcomes_are_ninety_to_ten_on_each_empty_cell():
+def test_new_tiles_are_2_or_4_on_each_empty_cell_with_90_and_10_percent():
     state = twenty48.from_board([[2, 4, 8, 16], [4, 8, 16, 32], [2, 4, 8, 16], [2, 2, 0, 0]])
     state.play("right")
     assert twenty48.to_board(state)[3] == [0, 0, 0, 4]
@@ -139,7 +139,7 @@ def test_outcomes_are_ninety_to_ten_on_each_empty_cell():
     assert off < bound
 
 
-def test_sample_is_the_inverse_of_the_listed_distribution():
+def test_sample_inverts_the_listed_distribution():
     for rows in random_boards(300, seed=8):
         if all(map(all, rows)):
             continue
@@ -153,7 +153,7 @@ def test_sample_is_the_inverse_of_the_listed_distribution():
         assert state.sample_outcome(1.0 - 2.0**-53) == outcome
 
 
-def test_a_board_without_a_move_is_the_end():
+def test_a_board_without_a_move_ends_the_game():
     stuck = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
     assert twenty48.from_board(stuck, score=40).is_terminal()
     assert twenty48.from_board(stuck, score=40).returns() == [40.0]
@@ -185,7 +185,7 @@ def test_from_board_and_to_board_are_inverse():
         ([[2, 2, 0, 0], *EMPTY[1:]], -4),
     ],
 )
-def test_bad_boards_are_refused(rows, score):
+def test_invalid_boards_are_rejected(rows, score):
     with pytest.raises(PositionError, match="expected"):
         twenty48.from_board(rows, score)
 
@@ -202,13 +202,13 @@ def test_bad_boards_are_refused(rows, score):
         "2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 2 score 0 spawning",
     ],
 )
-def test_bad_texts_are_refused_in_one_line(text):
+def test_invalid_texts_raise_one_line(text):
     with pytest.raises(PositionError, match="expected") as error:
         load_game("2048").state_from_text(text)
     assert "\n" not in str(error.value)
 
 
-def test_text_takes_zeros_and_no_score():
+def test_text_may_have_zeros_and_no_score():
     state = load_game("2048").state_from_text("2 0 0 0/0 0 0 0/0 0 0 0/0 0 4 0")
     assert state.to_text() == "2 . . ./. . . ./. . . ./. . 4 . score 0"
 

@@ -1,4 +1,4 @@
-"""Compiled code that is kept on disk: never stale, and never in the way."""
+"""Compiled functions in the cache on disk: never stale, and errors of the cache do not matter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hits(compiled) -> int:
 
 
 @COMPILES
-def test_code_is_kept(folder: Path) -> None:
+def test_code_is_cached(folder: Path) -> None:
     for kept in (0, 1):
         compiled = cached_njit()(double)
         assert compiled(4) == 8
@@ -48,7 +48,7 @@ def test_code_is_kept(folder: Path) -> None:
 
 
 @COMPILES
-def test_options_are_numbas_and_change_the_code(folder: Path) -> None:
+def test_options_are_passed_to_numba_and_change_the_fingerprint(folder: Path) -> None:
     compiled = cached_njit(nogil=True, error_model="numpy")(double)
     assert compiled.targetoptions["nogil"]
     assert compiled.targetoptions["error_model"] == "numpy"
@@ -109,7 +109,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
 def python(program: str, **environment: str) -> str:
-    """What a program prints in a process of its own, which says nothing else and finds no package in its folder."""
+    """Run a program in a new process without output to stderr, and return its output."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd="/",
@@ -122,8 +122,8 @@ def python(program: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
-    """A folder that cannot be made, and a disk that takes no more than a few bytes of any file."""
+def test_a_read_only_cache_is_no_error(folder: Path) -> None:
+    """A folder that cannot be created, and a disk that is full."""
     assert python(SOME, ALEAZERO_CACHE_DIR="/proc/aleazero") == "right"
     assert python(FULL + NOISE) == python(NOISE, ALEAZERO_CACHE_DIR="/proc/aleazero")
     assert cache_info().files == 0
@@ -149,8 +149,8 @@ def later(x):
 
 
 @COMPILES
-def test_a_change_in_another_file_is_never_served_stale(folder: Path) -> None:
-    """A constant and a function of another module; all versions of it have the same time and size."""
+def test_a_change_in_another_file_recompiles(folder: Path) -> None:
+    """A constant and a function of another module change, but not the time and size of its file."""
     (folder / "user.py").write_text(USER)
     found = []
     for change in ({"scale": 1, "bonus": 0}, {"scale": 2, "bonus": 0}, {"scale": 1, "bonus": 5}):
@@ -163,8 +163,8 @@ def test_a_change_in_another_file_is_never_served_stale(folder: Path) -> None:
 
 
 @COMPILES
-def test_the_librarys_own_functions_are_never_served_stale(folder: Path) -> None:
-    """Noise depends on ``native/random.py``: in a copy of the package an edit of that file shows at once."""
+def test_a_change_in_the_library_recompiles(folder: Path) -> None:
+    """Noise depends on ``native/random.py``: an edit of that file in a copy of the package changes it."""
     shutil.copytree(PACKAGE, folder / "aleazero", ignore=shutil.ignore_patterns("__pycache__"))
     streams = folder / "aleazero" / "native" / "random.py"
     text, old = streams.read_text(), "0xBF58476D1CE4E5B9"
@@ -176,8 +176,8 @@ def test_the_librarys_own_functions_are_never_served_stale(folder: Path) -> None
     assert second == python(NOISE, PYTHONPATH=str(folder), ALEAZERO_CACHE_DIR=str(folder / "another"))
 
 
-def kept_functions() -> dict[str, Dispatcher]:
-    """Every function of the library that is compiled and kept, by name."""
+def cached_functions() -> dict[str, Dispatcher]:
+    """Return all functions of the library that are compiled with the cache, by name."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         if "cached_njit(" in path.read_text(encoding="utf-8"):
@@ -189,15 +189,15 @@ def kept_functions() -> dict[str, Dispatcher]:
 
 
 @COMPILES
-def test_every_kept_function_has_a_fingerprint() -> None:
-    functions = kept_functions()
+def test_every_cached_function_has_a_fingerprint() -> None:
+    functions = cached_functions()
     assert len(functions) > 30
     stamps = {value._cache.stamp for value in functions.values()}
     assert len(stamps) == len({id(value) for value in functions.values()})
 
 
-def test_what_stands_alone_depends_on_no_other_file() -> None:
-    """The file's text is its fingerprint, so it may import nothing but libraries and the decorator."""
+def test_functions_that_stand_alone_depend_on_no_other_file() -> None:
+    """The text of the file is the fingerprint, so the file may import only libraries and the decorator."""
     alone = [path for path in PACKAGE.rglob("*.py") if "stands_alone=True" in path.read_text(encoding="utf-8")]
     assert [path.name for path in alone] == ["value_kernels.py"]
     for path in alone:
@@ -214,10 +214,10 @@ def test_what_stands_alone_depends_on_no_other_file() -> None:
         }
 
 
-def test_nothing_asks_numba_to_keep_code() -> None:
+def test_nothing_uses_the_cache_of_numba() -> None:
     assert [path.name for path in PACKAGE.rglob("*.py") if "cache=True" in path.read_text(encoding="utf-8")] == []
 
 
-def test_without_compiling_functions_stay_plain() -> None:
+def test_functions_are_plain_without_compilation() -> None:
     plain, compiled = (python(NOISE, **more) for more in ({"NUMBA_DISABLE_JIT": "1"}, {}))
     np.testing.assert_allclose(ast.literal_eval(plain), ast.literal_eval(compiled), rtol=1e-12)

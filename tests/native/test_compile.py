@@ -1,4 +1,4 @@
-"""Compiled code on disk: never stale, never in the way."""
+"""Compiled loops in the cache on disk: never stale, and errors of the cache do not matter."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def returns(state, out):
 NEIGHBOUR = "def bonus(action):\n    return {bonus}\n"
 USUAL = {"start": 1, "entry": 10, "gain": 0, "bonus": 0}
 
-# A loop of two steps, compiled and kept exactly as the search's, in a fraction of the time.
+# A loop of two steps, compiled and cached like that of the search, in a fraction of the time.
 SCRIPT = """
 import sys
 import numpy as np
@@ -78,7 +78,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, **changes: int) -> Path:
-    """Write the game; every version has the same file times, to the nanosecond."""
+    """Write the game; all versions have the same file times."""
     values = {**USUAL, **changes}
     file = folder / "climb.py"
     file.write_text(RULES.format(**values))
@@ -89,8 +89,8 @@ def write(folder: Path, **changes: int) -> Path:
 
 
 def search(file: Path, script: str = SCRIPT, **environment: str) -> tuple[str, str]:
-    """Run in a fresh process: the values found, and what was said on the way."""
-    # Python's own .pyc files go by time and size, as everywhere; here only our cache is on trial.
+    """Run a script in a new process and return its output and its log."""
+    # Python does not write .pyc files here, which depend on time and size; this tests only the cache of the library.
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}
     done = subprocess.run(
         [sys.executable, "-c", script, str(file)], capture_output=True, text=True, env=variables, timeout=300
@@ -99,8 +99,8 @@ def search(file: Path, script: str = SCRIPT, **environment: str) -> tuple[str, s
     return done.stdout.strip(), done.stderr.strip()
 
 
-def test_an_edit_is_never_served_stale(folder: Path) -> None:
-    """A constant, a table, a helper and a helper in another file, all with the same file times."""
+def test_an_edit_recompiles(folder: Path) -> None:
+    """A constant, a table, a helper and a helper in another file change, but not the file times."""
     assert search(write(folder)) == ("[1.0, 11.0]", "compiling climb, once")
     assert search(write(folder)) == ("[1.0, 11.0]", "")
     for change, expected in (
@@ -114,15 +114,14 @@ def test_an_edit_is_never_served_stale(folder: Path) -> None:
     assert cache_info().files == 5
 
 
-@pytest.mark.long  # compiles, or runs, for most of a minute
-def test_a_search_is_never_served_stale_rules(folder: Path) -> None:
-    """The same through a whole search."""
+@pytest.mark.long  # takes most of a minute
+def test_an_edit_recompiles_the_search(folder: Path) -> None:
     assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "compiling climb, once")
     assert search(write(folder, bonus=7), SEARCH) == ("[8.0, 18.0]", "compiling climb, once")
     assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "")
 
 
-def test_damaged_files_are_made_anew(folder: Path) -> None:
+def test_damaged_files_are_replaced(folder: Path) -> None:
     file = write(folder)
     search(file)
     code = next((folder / "cache" / "kernels").glob("climb-*.code"))
@@ -136,8 +135,8 @@ def test_damaged_files_are_made_anew(folder: Path) -> None:
         assert search(file) == ("[1.0, 11.0]", "")
 
 
-def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
-    """A folder that cannot be made; and a disk that takes no more than a few bytes of any file."""
+def test_a_read_only_cache_is_no_error(folder: Path) -> None:
+    """A folder that cannot be created, and a disk that is full."""
     file = write(folder)
     blocked = folder / "file"
     blocked.write_text("in the way")
@@ -157,7 +156,7 @@ def test_a_cache_that_cannot_be_written_breaks_nothing(folder: Path) -> None:
     assert not list((folder / "cache").rglob("*.tmp"))
 
 
-def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) -> None:
+def test_processes_can_compile_at_the_same_time(folder: Path) -> None:
     file = write(folder)
     others = [
         subprocess.Popen([sys.executable, "-c", SCRIPT, str(file)], stdout=subprocess.PIPE, text=True) for _ in range(3)
@@ -167,8 +166,8 @@ def test_processes_that_compile_at_once_do_not_disturb_each_other(folder: Path) 
     assert search(file) == ("[1.0, 11.0]", "")
 
 
-def test_games_compiled_apart_are_loaded_together(folder: Path) -> None:
-    """Each game was the first that its process compiled; both come from the cache into one process."""
+def test_games_compiled_in_separate_processes_are_loaded_into_one(folder: Path) -> None:
+    """Each game was the first that its process compiled, so their symbols could collide."""
     (folder / "one").mkdir()
     (folder / "two").mkdir()
     first, second = write(folder / "one"), write(folder / "two", start=5, gain=3)
@@ -180,7 +179,7 @@ def test_games_compiled_apart_are_loaded_together(folder: Path) -> None:
     assert done.stderr == ""
 
 
-def test_the_cache_can_be_seen_and_cleared(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_cache_info_and_clear_cache(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert (cache_info().files, cache_info().bytes) == (0, 0)
     game = aleazero.load_game("dice_game")
     for _ in range(2):
@@ -194,20 +193,20 @@ def test_the_cache_can_be_seen_and_cleared(folder: Path, caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ("state[0] += 1", "state[0] += len('a' + action)", "do not compile"),
         ("return {gain} + bonus(action)".format(**USUAL), "return gain(action)", "calls itself"),
         ("START = 1", "START = {}", "START, used by apply, is a dict"),
     ],
 )
-def test_rules_that_do_not_compile_are_named(folder: Path, old: str, new: str, says: str) -> None:
+def test_errors_name_rules_that_do_not_compile(folder: Path, old: str, new: str, message: str) -> None:
     file = write(folder)
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
     game = aleazero.load_game(str(file))
-    with pytest.raises(aleazero.GameError, match=says) as error:
+    with pytest.raises(aleazero.GameError, match=message) as error:
         aleazero.Search(game, "uniform").run(game.new_initial_state())
     assert "\n" not in str(error.value)
     assert str(error.value).startswith("climb: ")

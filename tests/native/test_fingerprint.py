@@ -1,4 +1,4 @@
-"""The fingerprint changes with whatever the machine code depends on, and with nothing else."""
+"""The fingerprint changes exactly with the things that the machine code depends on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stamp(source: str = SOURCE, name: str = "kernel") -> str:
     return fingerprint(scope[name])
 
 
-def test_it_repeats() -> None:
+def test_the_fingerprint_is_reproducible() -> None:
     assert stamp() == stamp()
 
 
@@ -50,16 +50,15 @@ def test_it_repeats() -> None:
         ("math.sqrt", "math.exp"),  # a library function
     ],
 )
-def test_it_sees_every_dependency(old: str, new: str) -> None:
+def test_every_dependency_changes_the_fingerprint(old: str, new: str) -> None:
     assert stamp(SOURCE.replace(old, new)) != stamp()
 
 
-def test_comments_and_places_do_not_count() -> None:
+def test_comments_and_line_numbers_do_not_change_the_fingerprint() -> None:
     assert stamp("# a comment\n\n\n" + SOURCE.replace("def kernel", "# more\ndef kernel")) == stamp()
 
 
-def test_marks_count() -> None:
-    """A mark says how a function is compiled, as ``not_inlined`` does: the machine code differs."""
+def test_not_inlined_changes_the_fingerprint() -> None:
 
     def marked() -> int:
         return 1
@@ -69,7 +68,7 @@ def test_marks_count() -> None:
     assert fingerprint(marked) != before
 
 
-def test_closures_count() -> None:
+def test_closures_change_the_fingerprint() -> None:
     def make(n):
         def inner(x):
             return x + n
@@ -82,7 +81,7 @@ def test_closures_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "message"),
     [
         ("T = {1: 2}\ndef kernel(x):\n    return T[x]", "T, used by kernel, is a dict"),
         ("T = [1, 2]\ndef kernel(x):\n    return T[x]", "is a list"),
@@ -91,6 +90,6 @@ def test_closures_count() -> None:
         ("import numpy as np\nT = np.array([{}])\ndef kernel(x):\n    return T[0]", "array of objects"),
     ],
 )
-def test_what_it_cannot_see_is_refused(source: str, says: str) -> None:
-    with pytest.raises(GameError, match=says):
+def test_unreadable_dependencies_are_rejected(source: str, message: str) -> None:
+    with pytest.raises(GameError, match=message):
         stamp(source)

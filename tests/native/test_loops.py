@@ -1,4 +1,4 @@
-"""Compiled loops: their functions are the library's or the game's, arrays are borrowed, and each is made once."""
+"""Compiled loops: their functions belong to the library or the game, arrays are borrowed, and each is made once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FILES = ("examples/race.py", "examples/shut_the_box.py", "examples/tag.py")
 
 
 def reached(*starts: Any) -> set[types.FunctionType]:
-    """All Python functions that some functions name, directly or through others, and these functions."""
+    """Return these functions and all Python functions that they use, directly or indirectly."""
     found: set[types.FunctionType] = set()
     waiting = [plain_function(start) for start in starts]
     while waiting:
@@ -43,7 +43,7 @@ def reached(*starts: Any) -> set[types.FunctionType]:
 
 
 def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
-    """Every loop that the library compiles for a game."""
+    """Return all loops that the library compiles for a game."""
     kernels = game.kernels
     found = {
         "search": make_loop(kernels, sizes_of(game), open_loop=False),
@@ -63,7 +63,7 @@ def loops_of(game: KernelGame) -> dict[str, Callable[..., int]]:
 
 @pytest.mark.parametrize("name", [*aleazero.game_names(), *FILES])
 def test_functions_of_a_loop_belong_to_the_library_or_to_the_game(name: str) -> None:
-    """A function of the library outside ``OURS`` would stay a call with counted references: slow, without an error."""
+    """A library function outside ``OURS`` is not inlined and counts references, which is slow without an error."""
     game = aleazero.load_game(name)
     assert isinstance(game, KernelGame)
     kernels = [value for value in vars(game.kernels).values() if plain_function(value)]
@@ -117,7 +117,7 @@ def make_sum() -> Callable[..., int]:
             found += outer.pair[0][i] - outer.pair[1][i]
         return found
 
-    total.__module__ = "aleazero.search.test"  # compiled as one of ours: it counts no references
+    total.__module__ = "aleazero.search.test"  # compiled as a library function, without reference counting
 
     def loop(outer_: Any, alone_: Any, out: Any) -> int:
         outer, alone = borrow(outer_), borrow(alone_)
@@ -175,15 +175,15 @@ def test_a_loop_is_made_once_per_game_name_and_key(monkeypatch: pytest.MonkeyPat
     assert loops[1](state) == loops[0](state) + 1
 
 
-def test_what_depends_on_no_game_is_made_once_per_process() -> None:
+def test_values_without_a_game_are_made_once_per_process() -> None:
     made: list[int] = []
     for _ in range(2):
         made_once(None, ("test", 1), lambda: made.append(1))
     assert made == [1]
 
 
-def test_ends_are_seen_with_and_without_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The loop that does not read points must not be taken for the one that does, which was made later."""
+def test_loops_with_and_without_points_are_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop that reads points and the loop that does not are different loops."""
     monkeypatch.setattr(native_compile, "compile_loop", lambda function, game, name="": function)
     game = aleazero.load_game("yatzy", players=2)
     states = np.array([game.new_initial_state().vector], np.int64)
@@ -195,7 +195,7 @@ def test_ends_are_seen_with_and_without_points(monkeypatch: pytest.MonkeyPatch) 
     assert [game.kernels.words["points"] in reached(loop) for loop in loops] == [False, True]
 
 
-def test_rules_that_are_rejected_are_named_by_their_game() -> None:
+def test_the_error_for_rejected_rules_names_the_game() -> None:
     table: dict[int, int] = {}
 
     def loop(x: int) -> int:
@@ -205,17 +205,17 @@ def test_rules_that_are_rejected_are_named_by_their_game() -> None:
         compile_loop(loop, "climb", "plan")
 
 
-# -- small things ----------------------------------------------------------------------------------------------
+# -- other ----------------------------------------------------------------------------------------------------
 
 
-def test_states_are_wide_without_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_int64_without_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     assert kernel_dtype("int8") == "int8"
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     assert kernel_dtype("int8") == "int64"
 
 
-def test_marked_functions_stay_calls() -> None:
+def test_functions_marked_as_not_inlined() -> None:
     def work() -> int:
         return 1
 

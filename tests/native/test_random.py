@@ -1,4 +1,4 @@
-"""Random streams: both implementations of SplitMix64 are equal and uniform, and every stream has a word of its own."""
+"""Random streams: both implementations of SplitMix64 are equal and uniform, and every stream has a unique word."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_python_and_kernels_agree(key: int, part: int, place: int) -> None:
     assert stream_key(key, part) == extend_key(stream_key(key), part)
 
 
-def test_splitmix_is_the_published_one() -> None:
+def test_splitmix_has_the_published_outputs() -> None:
     """The first outputs of SplitMix64 from state 0 and from state 1234567 are known."""
     state, outputs = 0, []
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_keys_depend_on_the_place() -> None:
 
 def test_units_are_inside_their_interval() -> None:
     assert unit(0) == 0.0 < unit(MASK) < 1.0
-    # The largest is rounded to 1.0, whose logarithm is 0: only 0.0 would do harm.
+    # The largest number is rounded to 1.0, whose logarithm is 0; only 0.0 would be a problem.
     assert 0.0 < open_unit_bits(np.uint64(0)) < open_unit_bits(np.uint64(MASK)) <= 1.0
 
 
@@ -87,8 +87,8 @@ def test_values_that_are_not_seeds_are_rejected(seed) -> None:
 # -- named streams ---------------------------------------------------------------------------------------------
 
 
-def test_every_stream_has_a_word_of_its_own() -> None:
-    """One pair shares a word, as the table explains. A new stream with a word that is taken fails here."""
+def test_every_stream_has_a_unique_word() -> None:
+    """Only one pair shares a word, as the table explains."""
     assert {word for word, times in Counter(STREAMS).items() if times > 1} == {"turns"}
     assert random.LANE_TURNS == random.SEAT_ROTATION
     numbers = {name: value for name, value in vars(random).items() if isinstance(value, int) and value in NUMBERS}
@@ -111,8 +111,8 @@ def test_the_words_never_change() -> None:
     assert all(0 < number < 2**63 for number in NUMBERS)
 
 
-def test_streams_and_splitmix_are_nowhere_else() -> None:
-    """No module of the library but this one writes a word as a number, or SplitMix64's constants."""
+def test_no_other_module_defines_streams_or_splitmix() -> None:
+    """No other module of the library has a word as a number, or the constants of SplitMix64."""
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if path != Path(random.__file__):
@@ -122,8 +122,8 @@ def test_streams_and_splitmix_are_nowhere_else() -> None:
             assert "9007199254740992" not in text, path
 
 
-def test_draws_are_even_over_simulations_depths_and_seeds() -> None:
-    """Neighbouring keys and places must not show: a Kolmogorov-Smirnov test along each of them."""
+def test_draws_are_uniform_over_simulations_depths_and_seeds() -> None:
+    """A Kolmogorov-Smirnov test along neighbouring keys and places."""
     by_simulation = [draw_at(stream_key(DESCENT, 3, i), 0) for i in range(5000)]
     by_seed = [draw_at(stream_key(DESCENT, i, 0), 0) for i in range(5000)]
     by_depth = [draw_at(stream_key(DESCENT, 3, 0), d) for d in range(5000)]

@@ -6,7 +6,7 @@ import aleazero
 from aleazero.oracles.oracle import best_of, oracle_of, require_oracle
 
 
-def test_yatzys_oracle_tells_final_scores(oracle):
+def test_the_yatzy_oracle_returns_final_scores(oracle):
     game = aleazero.load_game("yatzy", players=1)
     state = game.state_from_text("open sixes house yatzy upper 40 total 60 / player 0 dice 22266 rerolls 1")
     values = oracle.action_values(state)
@@ -14,7 +14,7 @@ def test_yatzys_oracle_tells_final_scores(oracle):
     assert max(values.values()) == pytest.approx(oracle.value(state), abs=1e-9)
 
 
-def test_a_solved_games_oracle_takes_the_movers_view():
+def test_action_values_are_those_of_the_mover():
     game = aleazero.load_game("tic_tac_toe")
     oracle = require_oracle(game)
     state = game.state_from_text("xx./oo./x..")  # o to move, and wins
@@ -23,11 +23,11 @@ def test_a_solved_games_oracle_takes_the_movers_view():
     assert max(oracle.action_values(state).values()) == 1.0
 
 
-def test_ties_are_all_best():
+def test_all_tied_actions_are_best():
     assert best_of({3: 1.0, 1: 1.0 + 5e-10, 2: 0.9}) == [1, 3]
 
 
-def test_a_game_too_large_has_none():
+def test_a_large_game_has_no_oracle():
     game = aleazero.load_game("pig", target=30)
     assert oracle_of(game, max_states=1000) is None
     with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
@@ -35,12 +35,12 @@ def test_a_game_too_large_has_none():
     found = require_oracle(game)
     assert found.evaluator.num_states > 1000
     assert oracle_of(game) is found
-    assert oracle_of(game, max_states=1000) is None  # whatever was solved before
+    assert oracle_of(game, max_states=1000) is None  # although it was solved before
     with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
         require_oracle(game, max_states=1000)
 
 
-def test_games_that_cannot_be_solved_say_why():
+def test_the_error_has_the_reason_why_there_is_no_oracle():
     assert oracle_of(aleazero.load_game("2048")) is None
     with pytest.raises(aleazero.ConfigError, match="only games with listed outcomes and bounded returns are solved"):
         require_oracle(aleazero.load_game("2048"))
@@ -48,7 +48,7 @@ def test_games_that_cannot_be_solved_say_why():
         require_oracle(aleazero.load_game("yatzy"))
 
 
-def test_a_kits_oracle_is_made_once(oracle):
+def test_the_oracle_of_a_kit_is_made_once(oracle):
     game = aleazero.load_game("yatzy", players=1)
     found = oracle_of(game)
     assert found.expected() == oracle.expected()

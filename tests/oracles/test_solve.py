@@ -1,4 +1,4 @@
-"""The solver against closed forms, FACTS, and an independent solution of pig."""
+"""The solver, compared with known values and an independent solution of pig."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def pig20():
     return game, solve(game)
 
 
-def test_dice_game_values_are_the_known_ones():
+def test_known_values_of_the_dice_game():
     game = load_game("dice_game")
     solution = solve(game)
     for score, value in {0: 21.67, 5: 21.66, 10: 21.63, 15: 21.48, 18: 22.08}.items():
@@ -30,7 +30,7 @@ def test_dice_game_values_are_the_known_ones():
         assert np.mean([value[0] for value in after.values()]) == pytest.approx(solution.value(rolling)[0], abs=1e-12)
 
 
-def test_tic_tac_toe_is_a_draw_and_wins_are_seen():
+def test_tic_tac_toe_is_a_draw_and_wins_are_found():
     game = load_game("tic_tac_toe")
     solution = solve(game)
     assert solution.num_states == 5478
@@ -38,12 +38,12 @@ def test_tic_tac_toe_is_a_draw_and_wins_are_seen():
     state = game.state_from_text("xx./oo./...")
     assert solution.best_actions(state) == [2]
     assert solution.value(state).tolist() == [1.0, -1.0]
-    # After a corner only the centre holds.
+    # The only answer to a corner is the center.
     assert solution.best_actions(game.state_from_text("x../.../...")) == [4]
 
 
 def independent_pig(target):
-    """Win probability of the player to roll, by score, other score and turn points: plain loops to a fixed point."""
+    """Return the win probability of the player to roll, by score, other score and turn points, from plain loops."""
     wins = np.full((target, target, target), 0.5)
     for _ in range(400):
         before = wins.copy()
@@ -82,7 +82,7 @@ def test_pig_to_twenty(pig20):
     start = solution.value(game.new_initial_state())
     assert start.tolist() == pytest.approx([0.23111710, -0.23111710], abs=1e-7)
     assert 1 < solution.sweeps < 100
-    # Bellman's equation holds everywhere.
+    # All states satisfy the Bellman equation.
     graph, values = solution.graph, solution.values
     for state in range(0, solution.num_states, 7):
         edges = slice(graph.first[state], graph.first[state + 1])
@@ -94,13 +94,13 @@ def test_pig_to_twenty(pig20):
 
 
 @pytest.mark.long
-def test_pig_to_a_hundred_is_the_published_game():
+def test_pig_to_100_has_the_published_value():
     game = load_game("pig")
     solution = solve(game, max_states=3_000_000)
     assert (1.0 + solution.value(game.new_initial_state())[0]) / 2.0 == pytest.approx(0.5306, abs=5e-5)
 
 
-def test_it_serves_as_an_exact_evaluator(pig20):
+def test_a_solution_is_an_exact_evaluator(pig20):
     game, solution = pig20
     assert (solution.sees_states, solution.afterstates, solution.decisions) == (True, 2, 2)
     texts = ["3-4 turn 5 player 1", "3-4 turn 5 player 0 rolling", "18-4 turn 2 player 0"]
@@ -115,7 +115,7 @@ def test_it_serves_as_an_exact_evaluator(pig20):
     assert values[2].tolist() == [1.0, -1.0]
 
 
-def test_three_players_each_want_their_own():
+def test_each_of_three_players_maximizes_their_own_return():
     splits = {(0, 0): [1.0, 5.0, 0.0], (0, 1): [4.0, 4.0, 0.0], (1, 0): [2.0, 0.0, 1.0], (1, 1): [9.0, 0.0, 0.0]}
 
     class Split:
@@ -190,8 +190,8 @@ def test_object_games_agree_with_kernel_games():
         assert objects.values[number] == pytest.approx(expected, abs=1e-12)
 
 
-def test_openspiel_games_are_solved_too():
-    # The ball falls straight down and the paddle has time to get there.
+def test_games_of_openspiel_can_be_solved():
+    # The ball falls straight down and the paddle always reaches it.
     game = from_openspiel("catch", rows=4, columns=3)
     assert solve(game).value(game.new_initial_state()).tolist() == [1.0]
 
@@ -203,18 +203,18 @@ def test_too_many_states_and_unknown_states():
     solution = solve(game)
     with pytest.raises(PositionError, match="was not solved"):
         solution.value(game.state_from_text("1-0"))
-    with pytest.raises(PositionError, match="nobody decides"):
+    with pytest.raises(PositionError, match="is not a decision"):
         solution.best_actions(game.state_from_text("0-0 rolling"))
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     told = []
     solve(load_game("pig", target=20), progress=lambda what, count: told.append((what, count)))
     assert ("states", 10_000) in told
     assert ("sweeps", 1) in told
 
 
-def test_a_start_limits_what_is_solved(pig20):
+def test_a_start_limits_the_solved_states(pig20):
     game, _ = pig20
     dice = load_game("dice_game")
     state = dice.state_from_text("15")
@@ -223,5 +223,5 @@ def test_a_start_limits_what_is_solved(pig20):
     assert late.num_states < solve(dice).num_states
     with pytest.raises(PositionError, match="was not solved"):
         late.value(dice.state_from_text("14"))
-    with pytest.raises(PositionError, match="the start is of dice_game"):
+    with pytest.raises(PositionError, match="start is a state of dice_game"):
         solve(game, start=state)

@@ -1,4 +1,4 @@
-"""The Yatzy oracle against a slow solver that knows the written rules only, and inside the search and the planner."""
+"""The Yatzy oracle, compared with a slow independent solver, and as an evaluator of the search and the planner."""
 
 import random
 import sys
@@ -28,7 +28,7 @@ def mask_of(*names):
 
 
 def random_state(draw, filled=None):
-    """A decision of a random solitaire game."""
+    """Return a decision of a random one-player game."""
     state = load_game("yatzy", players=1).new_initial_state()
     for _ in range(draw.randrange(90) if filled is None else 6 * filled + draw.choice([1, 3, 5])):
         step = state.sample_outcome(draw.random()) if state.is_chance_node() else draw.choice(state.legal_actions())
@@ -43,7 +43,7 @@ def best_of_hand(oracle, *decision):
     return np.flatnonzero(values >= values.max() - 1e-9).tolist()
 
 
-def test_the_expected_score_is_the_known_one(oracle):
+def test_the_known_expected_score(oracle):
     assert oracle.expected() == pytest.approx(248.4399893779, abs=1e-9)
     assert oracle.state_value(FULL, 0) == oracle.expected()
     assert oracle.state_value(0, 40) == 0.0
@@ -63,7 +63,7 @@ LATE = [
 
 
 @pytest.mark.parametrize(("names", "upper"), LATE)
-def test_action_values_agree_with_a_slow_solver(oracle, names, upper):
+def test_action_values_agree_with_the_independent_solver(oracle, names, upper):
     avail = mask_of(*names)
     assert oracle.state_value(avail, upper) == pytest.approx(by_hand.turn_value(names, upper), abs=1e-9)
     draw = random.Random(f"{names} {upper}")
@@ -81,7 +81,7 @@ def test_action_values_agree_with_a_slow_solver(oracle, names, upper):
             assert len(best_of_hand(oracle, avail, upper, hand, rerolls)) == len(near)
 
 
-def test_values_between_turns_are_those_of_the_turn_that_follows(oracle):
+def test_values_between_turns_equal_those_of_the_next_turn(oracle):
     draw = random.Random(1)
     for _ in range(400):
         avail = draw.randrange(1, FULL + 1)
@@ -89,8 +89,8 @@ def test_values_between_turns_are_those_of_the_turn_that_follows(oracle):
         assert oracle.state_value(avail, upper) == pytest.approx(oracle._turn(avail, upper)[1][2, 0], abs=1e-9)
 
 
-def test_ties_are_all_told(oracle):
-    # For a yatzy any single die is as good a start as rolling all: the first die to fall is any face.
+def test_all_tied_actions_are_returned(oracle):
+    # With only yatzy open, keeping one die is as good as keeping none.
     assert best_of_hand(oracle, mask_of("yatzy"), 0, [1, 2, 3, 4, 5], 2) == [0, 1, 2, 4, 8, 16]
     assert best_of_hand(oracle, mask_of("yatzy"), 0, [1, 1, 1, 4, 5], 2) == [0b11100]
 
@@ -113,20 +113,20 @@ def test_illegal_actions_are_minus_infinity(oracle):
         *((FULL, 0, [1] * 5, 1.0), (FULL, 0, [1] * 5, None), (FULL, 0, [1] * 5, "2")),
     ],
 )
-def test_impossible_positions_are_refused_in_one_line(oracle, avail, upper, dice, rerolls):
+def test_impossible_positions_raise_one_line(oracle, avail, upper, dice, rerolls):
     with pytest.raises(PositionError, match="expected") as error:
         oracle.hand_values(avail, upper, dice, rerolls)
     assert "\n" not in str(error.value)
 
 
-def test_it_values_one_player_only(oracle):
+def test_only_the_one_player_game_has_values(oracle):
     with pytest.raises(PositionError, match=r"players=1"):
         oracle.value(load_game("yatzy").new_initial_state())
     with pytest.raises(EvaluatorError, match=r"players=1"):
         aleazero.Search(load_game("yatzy"), oracle, SearchConfig(num_simulations=2), backend="plain").run(
             load_game("yatzy").new_initial_state()
         )
-    with pytest.raises(PositionError, match="expected a decision"):
+    with pytest.raises(PositionError, match="is not a decision"):
         decision_of(load_game("yatzy", players=1).new_initial_state())
 
 
@@ -134,7 +134,7 @@ def test_it_values_one_player_only(oracle):
 
 
 class PostRoll:
-    """The oracle's word at decisions only: what follows a roll is exact, the roll itself is not asked about."""
+    """The oracle at decisions only; afterstates are not passed to it."""
 
     sees_states, afterstates, decisions = True, NONE, EXACT
 
@@ -151,7 +151,7 @@ def expected_q(oracle, state):
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_a_search_of_marks_over_values_between_turns_is_exact(oracle, backend):
+def test_a_search_of_scoring_decisions_with_exact_afterstates_is_exact(oracle, backend):
     draw = random.Random(2)
     config = SearchConfig(num_simulations=60, selection="uct")
     search = aleazero.Search(load_game("yatzy", players=1), oracle, config, backend=backend)
@@ -164,7 +164,7 @@ def test_a_search_of_marks_over_values_between_turns_is_exact(oracle, backend):
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_a_search_of_rerolls_over_values_behind_the_roll_is_exact(oracle, backend):
+def test_a_search_of_keep_decisions_with_exact_values_after_the_roll_is_exact(oracle, backend):
     config = SearchConfig(
         num_simulations=64,
         selection="uct",
@@ -177,7 +177,7 @@ def test_a_search_of_rerolls_over_values_behind_the_roll_is_exact(oracle, backen
 
 
 @pytest.mark.parametrize("solver", ["auto", "generic"])
-def test_planning_over_values_between_turns_is_exact(oracle, solver):
+def test_planning_with_exact_values_between_turns_is_exact(oracle, solver):
     draw = random.Random(3)
     planner = Planner(load_game("yatzy", players=1), oracle, solver=solver)
     for _ in range(30):
@@ -189,7 +189,7 @@ def test_planning_over_values_between_turns_is_exact(oracle, solver):
         assert result.best_action in oracle.best_actions(state)
 
 
-def test_planning_with_the_oracle_plays_whole_games_without_regret(oracle):
+def test_planning_with_the_oracle_has_no_regret(oracle):
     draw = random.Random(4)
     planner = Planner(load_game("yatzy", players=1), oracle)
     regret, decisions = 0.0, 0
@@ -210,7 +210,7 @@ def test_planning_with_the_oracle_plays_whole_games_without_regret(oracle):
     assert regret < 1e-9
 
 
-def test_the_value_of_any_state_is_the_score_and_what_is_to_come(oracle):
+def test_the_value_of_a_state_is_the_score_plus_the_points_to_come(oracle):
     draw = random.Random(5)
     for _ in range(60):
         state = random_state(draw)

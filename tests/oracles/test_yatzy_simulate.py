@@ -10,7 +10,7 @@ from aleazero.oracles.yatzy_simulate import simulate
 from aleazero.players.basic import OraclePlayer
 
 
-def test_a_simulated_game_is_that_of_the_oracles_player(oracle):
+def test_a_simulated_game_equals_that_of_the_oracle_player(oracle):
     seeds = [*game_seeds(3, 10), 2001, 2**64 - 1, 0]
     simulated = simulate(oracle, seeds)
     ends = [game.state for game in play_match(solitaire(), [OraclePlayer(oracle)], seeds)]
@@ -18,14 +18,14 @@ def test_a_simulated_game_is_that_of_the_oracles_player(oracle):
     assert simulated.bonuses.tolist() == [state.vector[BOARDS + UPPER] == 63 for state in ends]
 
 
-def test_the_mean_is_the_expectation_and_the_bonus_about_89_percent(oracle):
+def test_the_mean_score_and_the_bonus_rate(oracle):
     games = simulate(oracle, game_seeds(1, 20_000))
     error = games.totals.std(ddof=1) / np.sqrt(len(games.totals))
     assert abs(games.totals.mean() - oracle.expected()) < 3 * error
     assert games.bonuses.mean() == pytest.approx(0.89, abs=0.02)
 
 
-def test_threads_and_neighbours_change_nothing(oracle):
+def test_games_do_not_depend_on_threads_and_other_games(oracle):
     seeds, told = game_seeds(5, 600), []
     one = simulate(oracle, seeds, threads=1, progress=lambda done, of: told.append((done, of)))
     two = simulate(oracle, seeds, threads=2)

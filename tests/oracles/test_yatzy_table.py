@@ -1,4 +1,4 @@
-"""The oracle's file: read back, never trusted when damaged or old, and built anew."""
+"""The file of the oracle: it is read back, and built again if it is damaged or has another version."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from aleazero.oracles import yatzy as yatzy_table
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache folder, and a build that is quick and counted."""
+    """An empty cache folder, and a fast build function that counts its calls."""
     monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path))
     built = []
 
@@ -22,7 +22,7 @@ def cache(tmp_path, monkeypatch):
     return built
 
 
-def test_it_is_built_once_and_then_mapped(cache):
+def test_the_table_is_built_once_and_then_mapped(cache):
     first = yatzy_table.load_table()
     again = yatzy_table.load_table()
     assert len(cache) == 1
@@ -45,7 +45,7 @@ def older(content):
 
 
 @pytest.mark.parametrize("damage", [truncate, flip, older, lambda c: b"", lambda c: c + b"\0", lambda c: b"x" * len(c)])
-def test_a_damaged_or_old_file_is_built_anew(cache, damage):
+def test_a_damaged_or_old_file_is_replaced(cache, damage):
     yatzy_table.load_table()
     path = yatzy_table.table_path()
     path.write_bytes(damage(path.read_bytes()))
@@ -56,13 +56,13 @@ def test_a_damaged_or_old_file_is_built_anew(cache, damage):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_another_version_of_the_rules_is_built_anew(cache, monkeypatch):
+def test_a_table_of_another_rules_version_is_replaced(cache, monkeypatch):
     yatzy_table.load_table()
     monkeypatch.setattr(yatzy_table, "FORMAT", 99)
     assert yatzy_table.read_table(yatzy_table.table_path()) is None
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing_but_time(cache, tmp_path):
+def test_a_read_only_folder_only_costs_time(cache, tmp_path):
     (tmp_path / "oracles").write_text("in the way")
     assert yatzy_table.load_table()[0, 7] == 7.0
     assert len(cache) == 1

@@ -80,7 +80,7 @@ def test_a_power_of_ten_is_a_number(tmp_path):
         (PIG + "iterations: 21\n", r"rounds is 20, expected at least 21"),
         (PIG + "minutes: 1\n", r"rounds and minutes: got both, expected one"),
         ("game: pig\n", r"rounds and minutes: got neither, expected one"),
-        ("rounds: 3\n", r"run.yaml: game is not there, expected it"),
+        ("rounds: 3\n", r"run.yaml: game is missing"),
         ("game: pigg\nrounds: 3\n", r"pigg"),
         (PIG + "params: {targets: 3}\n", r"targets"),
         (

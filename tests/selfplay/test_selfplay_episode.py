@@ -169,7 +169,7 @@ def test_decisions_of_random_networks_are_legal(name, tmp_path):
 def test_a_network_needs_observations_to_search():
     with pytest.raises(
         aleazero.GameError,
-        match=r"the class has no observation_tensor\(\), which networks and other evaluators look at",
+        match=r"the class has no observation_tensor\(\), which networks and other evaluators need",
     ):
         decide("coins", "net:dummy", 1)
 

@@ -1,4 +1,4 @@
-"""Yatzy: ``load_game("yatzy")`` loads it; these make positions and dice of it."""
+"""Yatzy: functions that make positions and game dice. ``load_game("yatzy")`` loads the game."""
 
 from aleazero.games.yatzy.card import Board
 from aleazero.games.yatzy.rules import event_dice, from_position

@@ -1,4 +1,4 @@
-"""Yatzy's score card: categories, scores, the state vector, what one category brings, and which positions are legal."""
+"""The score card of Yatzy: categories, scores, the state vector, expected scores of categories, and valid positions."""
 
 from __future__ import annotations
 
@@ -38,27 +38,29 @@ CATEGORIES: Final = (
 NUM_CATEGORIES: Final = len(CATEGORIES)
 UPPER_CATEGORIES: Final = 6
 ALL_OPEN: Final = (1 << NUM_CATEGORIES) - 1
-"""Availability mask: bit 14 − category is set where a category is open."""
+"""Availability mask: bit 14 − category is set if the category is open."""
 BONUS_FROM: Final = 63
 BONUS: Final = 50
 HIGHEST_TOTAL: Final = 374
 MARKS: Final = KEEP_ALL + 1
-"""Actions 0 to 31 are keep masks, 32 to 46 mark a category."""
+"""Actions 0 to 31 are keep masks, 32 to 46 score a category."""
 
-# The state vector: the multiset of dice in hand (five at a decision, those kept while others roll), rerolls left behind
-# this roll, whose turn it is, the kind; then a board a player: open categories, upper total (at most 63), total.
+# The state vector: the multiset of dice in hand (five at a decision, the kept dice at a chance node), the rerolls left
+# after this roll, the player to move, the kind. A board per player follows: open categories, upper total (at most 63),
+# total.
 IN_HAND, REROLLS, PLAYER, KIND, BOARDS = 0, 1, 2, 3, 4
 AVAIL, UPPER, TOTAL, BOARD = 0, 1, 2, 3
 
 
 class Board(NamedTuple):
-    """What counts of one player's score card."""
+    """The score card of one player, as far as it matters for the rest of the game."""
 
     avail_mask: int = ALL_OPEN
+    """Open categories: bit 14 − category is set if the category is open."""
     upper_total: int = 0
-    """The sum of the upper six categories, 63 where it is more."""
+    """Sum of the upper six categories, at most 63."""
     total: int | None = None
-    """All points, the bonus included; None for the lowest that is possible."""
+    """All points including the bonus; None for the lowest possible total."""
 
 
 def _of_a_kind(dice: Histogram, count: int) -> int:
@@ -88,7 +90,7 @@ _LOWER: tuple[Callable[[Histogram], int], ...] = (
 
 
 def score(dice: Histogram, category: int) -> int:
-    """What five dice score in a category, without the bonus."""
+    """Return the score of five dice in a category, without the bonus."""
     return (category + 1) * dice[category] if category < UPPER_CATEGORIES else _LOWER[category - UPPER_CATEGORIES](dice)
 
 
@@ -97,15 +99,16 @@ SCORES = np.array([[score(dice, category) for category in range(NUM_CATEGORIES)]
 """(252, 15) by hand and category."""
 
 
-# Aiming at one category: what a turn that has no other end brings, and which dice to keep for it. It is exact for that
-# category, and blind to the others and to the turns to come. Playouts compare categories by what they bring above par.
+# Aiming at one category: the expected score of a turn that can only score this category, and the dice to keep for it.
+# This is exact for the category, and ignores the others and later turns. Playouts compare categories by their expected
+# score above par.
 PAR: Final = (5, 10, 16, 22, 27, 31, 11, 19, 15, 13, 5, 8, 21, 24, 18)
-"""What a category brings in a game, about: the means of games that were played by this table, which then took their
-place, until they moved little. The upper six count with their share of the bonus, 50/63 of what they score."""
+"""Approximate mean score of each category: the means of games played with this table, iterated until they changed
+little. The upper six include their share of the bonus, 50/63 of their score."""
 
 
 def _aims() -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """A turn for each category, solved backwards in whole numbers: with r rerolls left, in 7776ths^r of a point."""
+    """Solve a turn for each category backwards, in integers: with r rerolls left, in units of 7776^−r points."""
     rolls = [WAYS[FIRST[k] : FIRST[k + 1]] * SEQUENCES[DICE - k] for k in range(DICE + 1)]  # out of 7776
     weights = np.concatenate([rolls[DICE - size] for size in SIZES])
     points = SCORES.astype(np.int64)
@@ -119,25 +122,25 @@ def _aims() -> tuple[NDArray[np.int8], NDArray[np.float64]]:
 
 
 AIM, BRINGS = _aims()
-"""(2, 252, 15) by rerolls left less one, hand and category, the keep mask that brings most there, the smallest of such;
-(3, 252, 15) by rerolls left, hand and category, the expected score."""
+"""AIM (2, 252, 15): the smallest best keep mask, by rerolls left minus one, hand and category.
+BRINGS (3, 252, 15): the expected score, by rerolls left, hand and category."""
 
 ABOVE_PAR = BRINGS * np.where(np.arange(len(PAR)) < UPPER_CATEGORIES, 1.0 + BONUS / BONUS_FROM, 1.0) - PAR
-"""(3, 252, 15) what aiming there brings above par."""
+"""(3, 252, 15) expected score above par, by rerolls left, hand and category."""
 
 
 def multiset(dice: Sequence[int]) -> int:
-    """The number of a multiset of dice."""
+    """Return the number of a multiset of dice."""
     return outcome_of_histogram(histogram_of_dice(dice))
 
 
 def categories_of(mask: int) -> list[int]:
-    """The categories whose bits are set in a mask."""
+    """Return the categories whose bits are set in a mask."""
     return [c for c in range(NUM_CATEGORIES) if mask >> (NUM_CATEGORIES - 1 - c) & 1]
 
 
 def _sums(categories: Sequence[int]) -> int:
-    """Every sum that marks in these categories can have, as a set of bits."""
+    """Return the possible sums of scores in these categories, as a set of bits."""
     sums = 1
     for category in categories:
         sums = reduce(or_, (sums << points for points in set(SCORES[:, category].tolist())))
@@ -150,7 +153,7 @@ def _bits(numbers: int) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def possible_totals(avail_mask: int) -> dict[int, int]:
-    """By upper total that the marks can give, the totals that go with it, as a set of bits."""
+    """Return the possible upper totals and, for each, the possible totals as a set of bits."""
     filled = categories_of(ALL_OPEN & ~avail_mask)
     lower = _sums([category for category in filled if category >= UPPER_CATEGORIES])
     totals: dict[int, int] = {}
@@ -160,17 +163,17 @@ def possible_totals(avail_mask: int) -> dict[int, int]:
     return totals
 
 
-def whole(what: str, number: Any) -> int:
-    """A whole number as an int; anything else is refused."""
+def integer(what: str, number: Any) -> int:
+    """Return an integer of any type as an int; raise PositionError for other values."""
     try:
         return index(number)
     except TypeError:
-        raise PositionError(f"yatzy: got {what} {number!r}, expected a whole number") from None
+        raise PositionError(f"yatzy: got {what} {number!r}, expected an integer") from None
 
 
 def check_upper(avail_mask: int, upper_total: int) -> dict[int, int]:
-    """Refuse open categories and an upper total that do not go together; what ``possible_totals`` says of them."""
-    avail_mask, upper_total = whole("the open categories", avail_mask), whole("the upper total", upper_total)
+    """Return the ``possible_totals`` of open categories; raise PositionError if the upper total is not possible."""
+    avail_mask, upper_total = integer("the open categories", avail_mask), integer("the upper total", upper_total)
     if not 0 <= avail_mask <= ALL_OPEN:
         raise PositionError(f"yatzy: got the open categories {avail_mask}, expected a mask from 0 to {ALL_OPEN}")
     totals = possible_totals(avail_mask)
@@ -185,22 +188,22 @@ def check_upper(avail_mask: int, upper_total: int) -> dict[int, int]:
 
 
 def check(state: Vector) -> None:
-    """Refuse a state vector that no play reaches."""
+    """Reject a state vector that no play reaches."""
     players = (len(state) - BOARDS) // BOARD
     in_hand, rerolls, player, kind = (int(number) for number in state[:BOARDS])
     filled = []
     for avail, upper, total in state[BOARDS:].reshape(players, BOARD).tolist():
         if not (check_upper(avail, upper)[upper] >> max(total, 0) & 1 and total >= 0):
             raise PositionError(
-                f"yatzy: got the total {total} with upper total {upper}, expected one the marks can give"
+                f"yatzy: got the total {total} with upper total {upper}, expected one that scores can give"
             )
         filled.append(NUM_CATEGORIES - avail.bit_count())
     if not 0 <= player < players:
         raise PositionError(f"yatzy: got player {player}, expected 0 to {players - 1}")
     if filled != [filled[player] + (who < player) for who in range(players)]:
         raise PositionError(
-            f"yatzy: got {filled} filled categories with player {player} to move, expected as many for each, "
-            f"and one more for those before the mover"
+            f"yatzy: got {filled} filled categories with player {player} to move, expected equal "
+            f"numbers, and one more for players before the mover"
         )
     if not 0 <= rerolls <= 2:
         raise PositionError(f"yatzy: got {rerolls} rerolls left, expected 0, 1 or 2")
@@ -229,29 +232,29 @@ def vector_of(
     player: int,
     rolling: bool,
 ) -> Vector:
-    """The state vector of a position; see ``yatzy.from_position``."""
+    """Return the state vector of a position; the arguments are those of ``from_position``."""
     if not 1 <= len(boards) <= 4 or any(not 2 <= len(board) <= 3 for board in boards):
         raise PositionError(
             f"yatzy: got the boards {list(boards)}, expected 1 to 4 of (avail_mask, upper_total, total)"
         )
-    rerolls_left = whole("rerolls left", rerolls_left)
+    rerolls_left = integer("rerolls left", rerolls_left)
     if dice is None and (rerolls_left != 2 or rolling):
         raise PositionError(f"yatzy: got no dice and {rerolls_left} rerolls left, expected 2 before the first roll")
     if dice is not None and not rolling and len(dice) != DICE:
-        raise PositionError(f"yatzy: got the dice {list(dice)}, expected {DICE}, or those kept and rolling=True")
+        raise PositionError(f"yatzy: got the dice {list(dice)}, expected {DICE}, or the kept dice and rolling=True")
     if rolling and not 0 <= rerolls_left <= 1:
-        raise PositionError(f"yatzy: got {rerolls_left} rerolls left behind a reroll, expected 0 or 1")
+        raise PositionError(f"yatzy: got {rerolls_left} rerolls left after a reroll, expected 0 or 1")
     over = all(board[0] == 0 for board in boards)
     if over and dice is not None:
         raise PositionError(f"yatzy: got the dice {list(dice)} on full boards, expected none")
     kind = TERMINAL if over else CHANCE if dice is None or rolling else DECISION
-    numbers = [multiset(dice or ()), rerolls_left, whole("player", player), kind]
+    numbers = [multiset(dice or ()), rerolls_left, integer("player", player), kind]
     for avail, upper, total in (Board(*board) for board in boards):
         lowest = _bits(check_upper(avail, upper)[upper])[0] if total is None else total
-        numbers += [avail, upper, whole("the total", lowest)]
+        numbers += [avail, upper, integer("the total", lowest)]
     try:
         vector = np.array(numbers, np.int64)
     except OverflowError:
-        raise PositionError(f"yatzy: got the numbers {numbers}, expected some that a game can have") from None
+        raise PositionError(f"yatzy: got the numbers {numbers}, expected smaller numbers") from None
     check(vector)
     return vector

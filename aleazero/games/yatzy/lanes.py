@@ -1,6 +1,6 @@
-"""Turns of many games of Yatzy at once, in native code: where each can end, what is best on the way, how it goes.
+"""Compiled turns of many Yatzy games at once, for afterstate training: list the turn ends, plan and play the turns.
 
-What learning from whole turns asks of a game (``training/turns.py``).
+``YatzyLanes`` is a ``TurnPlayer`` (``training/turns.py``).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _compile = cached_njit(nogil=True, error_model="numpy")
 
 
 class YatzyLanes:
-    """Yatzy's turns; a lane is a game before the first roll of a turn."""
+    """Turns of Yatzy. A lane is a game before the first roll of a turn."""
 
     draws = ROLLS * DICE + 2
-    """Random numbers that a turn takes: the dice, whether the mark is a random one, and which."""
+    """Random numbers per turn: the dice, whether the category is random, and which one."""
 
     def __init__(self, game: KernelGame) -> None:
         self.players = game.num_players
 
     def list_turn_ends(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], None]:
-        """Where the turns can end: states (leaves, size), and where each lane's begin among them (lanes + 1)."""
+        """Return all possible turn ends (leaves, state_size), and the start of each lane among them (lanes + 1)."""
         leaves = np.empty((len(states) * MOST_LEAVES, states.shape[1]), np.int64)
         starts = np.zeros(len(states) + 1, np.int64)
         _spread(states, self.players, LEAF_CATEGORY, LEAF_SCORE, leaves, starts)
@@ -64,11 +64,20 @@ class YatzyLanes:
         draws: NDArray[np.float64],
         explore: float,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
+        """Plan and play one turn in each lane.
 
-        Gives who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
-        (lanes, c); the leaf that each turn came to, where a share ``explore`` of marks is random; whether it was, among
-        several.
+        Args:
+            states: (lanes, state_size), before the first roll.
+            starts: (lanes + 1), from ``list_turn_ends``.
+            known: not used.
+            worth: (leaves, players), values of the turn ends.
+            carried: (leaves, c), further numbers of the turn ends.
+            draws: (lanes, ``draws``), uniform random numbers.
+            explore: probability of scoring a random category.
+
+        Returns:
+            By lane: the player; the expected value for the player under best play; the expectations (lanes, c) of the
+            carried numbers; the leaf at which the turn ended; whether a random category was scored.
         """
         expected = np.empty((len(states), 1 + carried.shape[1]))
         chosen = np.empty(len(states), np.int64)

@@ -1,8 +1,8 @@
-"""Yatzy: three rolls a turn, keep what you like, then mark one of fifteen categories; the highest total wins.
+"""Yatzy: up to three rolls per turn, then one of fifteen categories is scored; the highest total wins.
 
-The Scandinavian rules, for one to four players; alone, the return is the score. Every roll is a chance node of its own,
-the first of a turn included. Keeping is decided twice a turn, also where all dice are kept: such a roll draws nothing
-and has one outcome. Scores and positions are in ``card``, names and texts in ``text``, solved turns in ``turn``.
+These are the Scandinavian rules for one to four players. In the one-player game the return is the score. Every roll is
+a chance node, including the first of a turn. A turn has two keep decisions; if all dice are kept, the roll after it has
+one outcome. Scores and positions are in ``card``, names and texts in ``text``, and solved turns in ``turn``.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ NUM_ACTIONS = MARKS + NUM_CATEGORIES
 MOST_REROLLS = 2
 
 SEAT_SIZE = 2 * NUM_CATEGORIES + 8
-"""Numbers of an observation that tell of one player; those of the dice follow behind all players."""
+"""Numbers of an observation per player; the numbers of the dice follow after all players."""
 SCORE_UNIT = 50.0
 LOWER_CATEGORIES = NUM_CATEGORIES - UPPER_CATEGORIES
 DICE_SIZE = FACES + 1 + MOST_REROLLS + 1 + 1
 UPPER_STEP = 3
 CARD_SIZE = NUM_CATEGORIES + 1 + BONUS_FROM // UPPER_STEP
-"""Features that tell of one player's card; the leads over the others follow behind all players."""
+"""Features of one player's card; the leads over the other players follow after all cards."""
 LEAD_SIZE, LEAD_UNIT = 4, 100.0
 
 ROLL_NUMBERS = np.zeros((DICE + 1, FIRST[DICE + 1] - FIRST[DICE]), np.int64)
@@ -95,7 +95,7 @@ for _dice in range(DICE + 1):
     ROLL_NUMBERS[_dice, : _rolls.stop - _rolls.start] = NUMBERS[_rolls]
     ROLL_CHANCES[_dice, : _rolls.stop - _rolls.start] = CHANCES[_rolls]
 
-# Numbers of an observation that would take a division each.
+# Tables of numbers in observations, which save a division each.
 SHOWN_SCORES = (SCORES / SCORE_UNIT).astype(np.float32)
 """(252, 15) by hand and category."""
 SHOWN_WITH_BONUS = ((SCORES + float(BONUS)) / SCORE_UNIT).astype(np.float32)
@@ -103,15 +103,15 @@ SHOWN_WITH_BONUS = ((SCORES + float(BONUS)) / SCORE_UNIT).astype(np.float32)
 SHOWN_FACES = (HISTOGRAMS / DICE).astype(np.float32)
 """(462, 6) by multiset and face."""
 NUM_OPEN = np.array([mask.bit_count() for mask in range(1 << LOWER_CATEGORIES)], np.int64)
-"""(512,) categories that a part of an availability mask has open."""
+"""(512,) number of open categories in a part of an availability mask."""
 OPEN_FACES = np.array([sum(6 - bit for bit in range(6) if mask >> bit & 1) for mask in range(64)], np.int64)
 """(64,) sum of the faces whose upper categories are open, by the first six bits of an availability mask."""
 
 
 def describe(players: int = 2) -> GameInfo:
-    """Yatzy for 1 to 4 players; 2 in the usual duel."""
+    """Describe the game for 1 to 4 ``players``."""
     if isinstance(players, bool) or not isinstance(players, int) or not 1 <= players <= 4:
-        raise GameError(f"yatzy: players is {players!r}, expected a whole number from 1 to 4")
+        raise GameError(f"yatzy: players is {players!r}, expected an integer from 1 to 4")
     return GameInfo(
         name="yatzy",
         num_players=players,
@@ -136,7 +136,7 @@ def describe(players: int = 2) -> GameInfo:
 
 
 def init(state: Vector) -> None:
-    """All categories open; player 0's first roll is in the air."""
+    """All categories are open, before the first roll of player 0."""
     for player in range(PLAYERS):
         state[BOARDS + BOARD * player + AVAIL] = ALL_OPEN
     state[REROLLS] = MOST_REROLLS
@@ -144,17 +144,17 @@ def init(state: Vector) -> None:
 
 
 def kind(state: Vector) -> int:
-    """Dice are in the air, somebody keeps or marks, or all boards are full."""
+    """CHANCE before a roll, DECISION, or TERMINAL."""
     return state[KIND]
 
 
 def to_play(state: Vector) -> int:
-    """Whose turn it is, also while the dice roll; player 0 at the end."""
+    """The player whose turn it is, also at chance nodes; player 0 at the end."""
     return state[PLAYER]
 
 
 def viewer(state: Vector) -> int:
-    """Who acted last: whose turn it is, but behind a mark the player before."""
+    """The player who acted last: the player to move, but between turns the player before."""
     player = state[PLAYER]
     between_turns = state[KIND] == TERMINAL or (state[KIND] == CHANCE and state[REROLLS] == MOST_REROLLS)
     if between_turns and state[BOARDS + AVAIL] != ALL_OPEN:
@@ -163,18 +163,18 @@ def viewer(state: Vector) -> int:
 
 
 def decision_class(state: Vector) -> int:
-    """0 where dice are kept, 1 where a category is marked."""
+    """0 if dice are kept, 1 if a category is scored."""
     return 1 if state[REROLLS] == 0 else 0
 
 
 def turn(state: Vector) -> int:
-    """A number of its own for every turn: the mover's open categories, and the mover."""
+    """A unique number for every turn, from the mover and the mover's open categories."""
     player = state[PLAYER]
     return state[BOARDS + BOARD * player + AVAIL] * PLAYERS + player
 
 
 def legal(state: Vector, out: Vector) -> int:
-    """While rerolls are left: the canonical keep masks. Then: marks of the open categories."""
+    """The canonical keep masks while rerolls are left; then the open categories."""
     if state[REROLLS] > 0:
         hand = state[IN_HAND] - HANDS
         for i in range(NUM_KEEPS[hand]):
@@ -190,7 +190,7 @@ def legal(state: Vector, out: Vector) -> int:
 
 
 def canonical(state: Vector, action: int) -> int:
-    """The smallest mask that keeps the same dice; a mark stands for itself."""
+    """The smallest mask that keeps the same dice; scoring an open category is its own canonical action."""
     if state[REROLLS] > 0:
         return CANONICAL[state[IN_HAND] - HANDS, action] if action < MARKS else -1
     if action >= MARKS and is_open(state[BOARDS + BOARD * state[PLAYER] + AVAIL], action - MARKS):
@@ -204,14 +204,14 @@ def is_open(avail: int, category: int) -> bool:
 
 
 def gain(category: int, score: int, upper: int) -> int:
-    """What marking brings: the score, and the bonus where the upper total reaches it with this mark."""
+    """The points of scoring a category: the score, plus the bonus if the upper total reaches 63 with it."""
     if category < UPPER_CATEGORIES and upper < BONUS_FROM and upper + score >= BONUS_FROM:
         return score + BONUS
     return score
 
 
 def apply(state: Vector, action: int) -> None:
-    """Keep: the other dice are in the air. Mark: score the dice and pass the turn, or end the game."""
+    """Keeping dice leads to a chance node; scoring a category passes the turn or ends the game."""
     hand = state[IN_HAND] - HANDS
     if action < MARKS:
         state[IN_HAND] = KEPT[hand, action]
@@ -228,12 +228,12 @@ def apply(state: Vector, action: int) -> None:
     state[IN_HAND] = 0
     state[REROLLS] = MOST_REROLLS
     state[PLAYER] = (state[PLAYER] + 1) % PLAYERS
-    # The last player is the last to be done.
+    # The last player is the last to fill the card.
     state[KIND] = TERMINAL if state[BOARDS + BOARD * (PLAYERS - 1) + AVAIL] == 0 else CHANCE
 
 
 def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> int:
-    """All rolls of the missing dice; with none missing, the empty roll."""
+    """All rolls of the missing dice; the empty roll if none is missing."""
     missing = DICE - SIZES[state[IN_HAND]]
     first = FIRST[missing]
     count = FIRST[missing + 1] - first
@@ -245,19 +245,22 @@ def outcomes(state: Vector, ids: Vector, probabilities: NDArray[np.float64]) -> 
 
 
 def sample(state: Vector, u: float) -> int:
-    """The roll that u stands for."""
+    """A roll for a uniform number u in [0, 1)."""
     return draw_roll(DICE - SIZES[state[IN_HAND]], u)
 
 
 def apply_outcome(state: Vector, outcome: int) -> None:
-    """Put the rolled dice to those that were kept."""
+    """Add the rolled dice to those that were kept."""
     kept = state[IN_HAND]
     state[IN_HAND] = HAND_AFTER[ROLLS_FROM[kept] + outcome - FIRST[DICE - SIZES[kept]]]
     state[KIND] = DECISION
 
 
 def returns(state: Vector, out: NDArray[np.float64]) -> None:
-    """Alone: the score so far. Else 0 until the end: the winner gets 1, the others share −1; ties average."""
+    """One player: the score so far. Else 0 before the end; then 1 for the winner, −1 shared by the others.
+
+    Tied winners get the mean of their places.
+    """
     if PLAYERS == 1:
         out[0] = state[BOARDS + TOTAL]
         return
@@ -280,13 +283,13 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
 
 def points(state: Vector, out: NDArray[np.float64]) -> None:
-    """The totals, as a share of the highest there is; alone they are the return already."""
+    """The totals as fractions of the highest total; 0 in the one-player game, whose return is the total."""
     for player in range(PLAYERS):
         out[player] = state[BOARDS + BOARD * player + TOTAL] / HIGHEST_TOTAL if PLAYERS > 1 else 0.0
 
 
 def playout(state: Vector, actions: Vector, count: int, u: float) -> int:
-    """Aim at the open category that brings most above its par: keep for it, and in the end mark it."""
+    """Aim at the open category with the highest expected score above par: keep dice for it, then score it."""
     rerolls, hand = state[REROLLS], state[IN_HAND] - HANDS
     avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
     aim = -1
@@ -297,7 +300,7 @@ def playout(state: Vector, actions: Vector, count: int, u: float) -> int:
 
 
 def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """What a strong player looks at: seat by seat from the player on, then the dice (docs/games/yatzy.md)."""
+    """The cards, starting with the player's own, then the dice; the layout is in docs/games/yatzy.md."""
     in_hand = state[IN_HAND]
     own_total = state[BOARDS + BOARD * player + TOTAL]
     at = 0
@@ -338,7 +341,7 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
 
 
 def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
-    """What counts between turns: open categories and the way to the bonus, seat by seat, and the leads in points."""
+    """Open categories and progress to the bonus of each card, then the leads in points."""
     own_total = state[BOARDS + BOARD * player + TOTAL]
     leads = CARD_SIZE * PLAYERS
     for seat in range(PLAYERS):
@@ -364,10 +367,20 @@ PLAYER_BITS, FILLED_BITS, ROLL_BITS = np.uint64(PLAYER_KEY), np.uint64(FILLED_KE
 
 
 def event_dice(seed: int, player: int, filled: int, roll: int, dice: int = DICE) -> list[int]:
-    """The first of the five draws of a played roll: ``filled`` categories, ``roll`` 0 to 2 within the turn.
+    """Return the game dice of one roll, which depend on the seed and the event only.
 
-    A key of the event is mixed once into the start of a SplitMix64 stream, whose first draws modulo 6 are the dice.
-    Rerolling k dice takes the first k, so that neither which of two equal dice is rolled nor what was played matters.
+    The key of the event is mixed once into the start of a SplitMix64 stream, whose first draws modulo 6 are the dice.
+    A reroll of k dice takes the first k.
+
+    Args:
+        seed: seed of the game.
+        player: the player who rolls.
+        filled: number of categories that the player has filled.
+        roll: 0, 1 or 2, the number of the roll in the turn.
+        dice: number of dice to return.
+
+    Returns:
+        Faces from 1 to 6.
     """
     key = (seed ^ player * PLAYER_KEY ^ filled * FILLED_KEY ^ roll * ROLL_KEY) & MASK
     start = mix((key + GOLDEN) & MASK)
@@ -375,8 +388,8 @@ def event_dice(seed: int, player: int, filled: int, roll: int, dice: int = DICE)
 
 
 def played_outcome(state: Vector, seed: int, count: int) -> int:
-    """The roll of a played game, keyed by player, turn and roll, so that ``count`` does not matter."""
-    numbers = state.tolist()  # numpy's own are slow one by one
+    """The roll of a played game, derived from seed, player, turn and roll; ``count`` is not used."""
+    numbers = state.tolist()  # reading single numbers of an array is slow
     player = numbers[PLAYER]
     filled = NUM_CATEGORIES - numbers[BOARDS + BOARD * player + AVAIL].bit_count()
     missing = DICE - _SIZES[numbers[IN_HAND]]
@@ -390,7 +403,7 @@ _SIZES, _ADD = SIZES.tolist(), ADD.tolist()
 
 
 def played_outcome_bits(state: Vector, seed: Any, count: int) -> int:
-    """``played_outcome`` for a seed of 64 bits, to be compiled."""
+    """``played_outcome`` for a seed of type uint64; compiled."""
     player = np.uint64(state[PLAYER])
     avail = state[BOARDS + BOARD * state[PLAYER] + AVAIL]
     open_count = NUM_OPEN[avail >> LOWER_CATEGORIES] + NUM_OPEN[avail & ((1 << LOWER_CATEGORIES) - 1)]
@@ -416,11 +429,22 @@ def from_position(
     player: int = 0,
     rolling: bool = False,
 ) -> KernelState:
-    """Any position that play can reach, of as many players as there are boards: (avail_mask, upper_total, total) each.
+    """Return a state from boards and dice.
 
-    Without ``dice`` the turn's first roll is in the air, or all boards are full and the game is over. With ``rolling``
-    the dice are those kept (0 to 5), the others are in the air, and ``rerolls_left`` counts what is left behind this
-    roll. A total left out is the lowest possible.
+    Args:
+        boards: one per player, as ``Board`` or (avail_mask, upper_total, total). A missing total is the lowest one
+            possible.
+        dice: five dice at a decision; the kept dice (0 to 5) with ``rolling``; None before the first roll of a turn and
+            at the end.
+        rerolls_left: 0, 1 or 2; with ``rolling``, the rerolls left after this roll.
+        player: the player whose turn it is.
+        rolling: whether the other dice are about to be rolled.
+
+    Returns:
+        The state of Yatzy for this number of players.
+
+    Raises:
+        PositionError: no play reaches the position.
     """
     from aleazero.games.registry import load_game
 
@@ -429,14 +453,14 @@ def from_position(
 
 
 def turn_solver(game: KernelGame) -> Any:
-    """Yatzy's own solver of turns, for the planner."""
+    """Solver of turns for the planner."""
     from aleazero.games.yatzy.turn import YatzyTurns
 
     return YatzyTurns(game)
 
 
 def turn_lanes(game: KernelGame) -> Any:
-    """Yatzy's own turns of many games at once, for learning."""
+    """Player of turns in many games at once, for training."""
     from aleazero.games.yatzy.lanes import YatzyLanes
 
     return YatzyLanes(game)

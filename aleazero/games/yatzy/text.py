@@ -1,6 +1,6 @@
-"""Yatzy in words: names of actions and rolls, a position in one line, and the score card.
+"""Text of Yatzy: names of actions and rolls, a position in one line, and the score card.
 
-A line has a part for every player and one for the turn, with slashes between::
+A line has a part for every player and one for the turn, separated by slashes::
 
     filled ones pair upper 3 total 11 / filled sixes upper 18 total 18 / player 1 dice 11234 rerolls 2
 """
@@ -41,7 +41,7 @@ DICE_TEXTS = tuple("".join(map(str, dice_of_histogram(row))) or "none" for row i
 
 
 def action_text(state: Vector, action: int) -> str:
-    """``keep-44``, ``keep-none``, ``keep-all``, or the category to mark."""
+    """``keep-44``, ``keep-none``, ``keep-all``, or the category to score."""
     if action >= MARKS:
         return CATEGORIES[action - MARKS]
     kept = int(KEPT[state[IN_HAND] - HANDS, action])
@@ -49,7 +49,7 @@ def action_text(state: Vector, action: int) -> str:
 
 
 def outcome_text(state: Vector, outcome: int) -> str:
-    """``roll-446``; ``roll-none`` where all dice were kept."""
+    """``roll-446``; ``roll-none`` if all dice were kept."""
     return f"roll-{DICE_TEXTS[outcome]}"
 
 
@@ -81,7 +81,7 @@ def _turn_text(state: Vector) -> str:
 
 
 def parse(line: str, players: int) -> Vector:
-    """Read a position of some players; a total left out is the lowest possible."""
+    """Read a position with this number of players; a missing total is the lowest possible."""
     *boards, turn = (part.strip() for part in line.split("/"))
     if len(boards) != players:
         raise PositionError(
@@ -121,7 +121,7 @@ def _parse_board(part: str) -> Board:
 
 
 def render(state: Vector) -> str:
-    """The score card: what is open (·) and filled (■), what the dice score, the totals, and the dice."""
+    """The score card: open (·) and filled (■) categories, the scores of the dice, the totals, and the dice."""
     boards, mover, has_hand = _boards(state), int(state[PLAYER]), state[IN_HAND] >= HANDS
     running = state[KIND] != TERMINAL
     names = [f"{'→' if running and who == mover else ' '}player {who}" for who in range(len(boards))]
@@ -143,6 +143,7 @@ def _dice_line(state: Vector) -> str:
     in_hand, left = int(state[IN_HAND]), int(state[REROLLS])
     dice = " ".join(DICE_TEXTS[in_hand])
     if state[KIND] == DECISION:
-        return f"dice {dice}, {left} reroll{'' if left == 1 else 's'} left" if left else f"dice {dice}, to be marked"
-    rolling = f"{DICE - int(SIZES[in_hand])} in the air"
-    return f"kept {dice}, {rolling}" if in_hand else rolling
+        return f"dice {dice}, {left} reroll{'' if left == 1 else 's'} left" if left else f"dice {dice}, to be scored"
+    missing = DICE - int(SIZES[in_hand])
+    to_roll = f"{missing} {'die' if missing == 1 else 'dice'} to roll"
+    return f"kept {dice}, {to_roll}" if in_hand else to_roll

@@ -1,10 +1,10 @@
-"""A turn of Yatzy solved at once: 252 hands, 462 kept multisets, and 120 leaves, one for each mark and score.
+"""Exact solution of a turn of Yatzy: 252 hands, 462 kept multisets, and 120 leaves, one per category and score.
 
-Two short cuts make it quick. Rolling k dice is rolling one die k times, so the value of kept dice is the mean over six
-faces of the values with one die more. And the best of all keeps of a hand is the best of keeping it whole and of the
-best keeps of the hands with one die less. Tables are arguments of the compiled function, not constants in its code.
+Two identities make it fast. Rolling k dice is rolling one die k times, so the value of kept dice is the mean over six
+faces of the values with one die more. The best keep of a hand is either the complete hand or the best keep of a
+multiset with one die less. Tables are arguments of the compiled functions, not constants in their code.
 
-``YatzyTurns`` is the same as a ``TurnSolver`` of the planner.
+``YatzyTurns`` is a ``TurnSolver`` of the planner.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 Table = NDArray[np.uint16]
-"""Unsigned, so that compiled code need not look for indices from the end."""
+"""Unsigned, so that compiled code need not handle negative indices."""
 
 MULTISETS = len(HISTOGRAMS)
 
@@ -64,14 +64,14 @@ MULTISETS = len(HISTOGRAMS)
 _LISTED = [(c, points) for c in range(NUM_CATEGORIES) for points in sorted(set(SCORES[:, c].tolist()))]
 LEAF_CATEGORY, LEAF_SCORE = (np.array(column, np.int64) for column in zip(*_LISTED, strict=True))
 LEAF = np.array([[_LISTED.index((c, n)) for n in SCORES[:, c].tolist()] for c in range(NUM_CATEGORIES)], np.uint16)
-"""(15, 252) the leaf behind marking a hand in a category."""
+"""(15, 252) the leaf after scoring a hand in a category."""
 LEAF_RAISED = np.where(LEAF_CATEGORY < UPPER_CATEGORIES, LEAF_SCORE, 0)
-"""By leaf, what it adds to the upper total."""
+"""(120,) points that a leaf adds to the upper total."""
 LEAF_BIT = 1 << (NUM_CATEGORIES - 1 - LEAF_CATEGORY)
-"""By leaf, the category that it closes."""
+"""(120,) bit of the category that a leaf fills."""
 KEEPS_FROM = np.concatenate([[0], np.cumsum(NUM_KEEPS, dtype=np.int64)]).astype(np.uint16)
 KEEP_LIST = np.concatenate([KEPT[hand, KEEPS[hand, : NUM_KEEPS[hand]]] for hand in range(NUM_HANDS)]).astype(np.uint16)
-"""(4368,) what each hand can keep, in the order of the actions."""
+"""(4368,) multisets that each hand can keep, in the order of the actions."""
 
 
 _compile = cached_njit(nogil=True, error_model="numpy")
@@ -79,14 +79,14 @@ _compile = cached_njit(nogil=True, error_model="numpy")
 
 @_compile
 def _mark_best(offered: Values, open_categories: Any, leaf: Table, value: Values, chosen: Table) -> None:
-    """The best mark of each hand, and the leaf behind it."""
+    """Find the best category of each hand, and its leaf."""
     first_hand = len(value) - leaf.shape[1]
     for hand in range(leaf.shape[1]):
         value[first_hand + hand] = -np.inf
     for category in open_categories:
-        behind = leaf[category]
+        leaves = leaf[category]
         for hand in range(leaf.shape[1]):
-            number = behind[hand]
+            number = leaves[hand]
             better = offered[number] > value[first_hand + hand]
             value[first_hand + hand] = offered[number] if better else value[first_hand + hand]
             chosen[hand] = number if better else chosen[hand]
@@ -94,7 +94,7 @@ def _mark_best(offered: Values, open_categories: Any, leaf: Table, value: Values
 
 @_compile
 def _keep_best(kept: Values, drop: Table, value: Values, highest: Values, hands: int) -> None:
-    """The best keep of each hand."""
+    """Find the value of the best keep of each hand."""
     highest[0] = kept[0]
     for number in range(1, len(kept)):
         most = kept[number]
@@ -108,7 +108,7 @@ def _keep_best(kept: Values, drop: Table, value: Values, highest: Values, hands:
 
 @_compile
 def _find_keep(kept: Values, value: Values, keeps_from: Table, keep_list: Table, chosen: Table) -> None:
-    """The first keep, in the order of the actions, that is as good as the best of each hand."""
+    """Find the first best keep of each hand, in the order of the actions."""
     first_hand = len(value) - len(chosen)
     for hand in range(len(chosen)):
         place = keeps_from[hand]
@@ -119,7 +119,7 @@ def _find_keep(kept: Values, value: Values, keeps_from: Table, keep_list: Table,
 
 @_compile
 def _expect_rolls(value: Values, add: Table) -> None:
-    """The value of rolling the missing dice to each kept multiset, given those of the hands."""
+    """Compute the values of kept multisets before the missing dice are rolled, from the values of the hands."""
     for number in range(len(add) - 1, -1, -1):
         more = add[number]
         low = value[more[0]] + value[more[1]] + value[more[2]]
@@ -138,10 +138,10 @@ def solve_layers(
     keep_list: Table,
     values: Values,
 ) -> None:
-    """Fill values (layers, players, multisets), given those of the leaves (players, leaves).
+    """Fill ``values`` (layers, players, multisets) from the values of the leaves (players, leaves).
 
-    A layer is the number of rerolls left. In it, the value of a hand of five is that of its decision, and the value of
-    fewer dice that of the roll which follows keeping them. The mover maximises; of equal actions the first is taken.
+    The layer is the number of rerolls left. In a layer, hands of five have the value of their decision, and smaller
+    multisets the value before the roll after keeping them. The mover maximizes; the first of equal actions is taken.
     """
     layers, players, multisets = values.shape
     hands = leaf.shape[1]
@@ -164,9 +164,9 @@ def solve_layers(
 
 
 def solve_rerolls(leaf_values: Values, avail_mask: int, mover: int = 0, layers: int = 3) -> Values:
-    """The values (layers, players, multisets) of a turn, by rerolls left, given those of all leaves (players, leaves).
+    """Return the values (layers, players, multisets) of a turn from those of all leaves (players, leaves).
 
-    The last layer's value of no dice at all is that of the turn's first roll.
+    The layer is the number of rerolls left. The empty multiset in the last layer has the value before the first roll.
     """
     values = np.empty((layers, len(leaf_values), MULTISETS))
     free = np.array(categories_of(avail_mask), np.int64)
@@ -175,13 +175,13 @@ def solve_rerolls(leaf_values: Values, avail_mask: int, mover: int = 0, layers: 
 
 
 class YatzyTurns:
-    """Yatzy's ``TurnSolver``."""
+    """The ``TurnSolver`` of Yatzy."""
 
     def __init__(self, game: KernelGame) -> None:
         self.game = game
 
     def leaves(self, state: KernelState) -> NDArray[np.int64]:
-        """The boards after each mark and score that can still come, with the next player's roll in the air."""
+        """Return the possible ends of the turn (leaves, state_size), before the first roll of the next player."""
         numbers = leaf_numbers(state)
         score, raised = LEAF_SCORE[numbers], LEAF_RAISED[numbers]
         player = int(state.vector[PLAYER])
@@ -198,21 +198,21 @@ class YatzyTurns:
         return rows
 
     def starts(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The states that the turns of these states began from: the first roll is in the air."""
+        """Return the states at the start of the turns of these states, before the first roll."""
         rows = vectors.copy()
         rows[:, [IN_HAND, REROLLS, KIND]] = 0, 2, CHANCE
         return rows
 
     def kinds(self, leaves: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The kinds of leaves."""
+        """Return the kinds of leaves."""
         return leaves[:, KIND]
 
     def viewers(self, leaves: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Who acted last at leaves: the player before."""
+        """Return the players who acted last at leaves."""
         return (leaves[:, PLAYER] - 1) % self.game.num_players
 
     def solve(self, state: KernelState, values: Values) -> SolvedYatzyTurn:
-        """Solve the rest of the turn, given the values (leaves, players) of its leaves."""
+        """Solve the rest of the turn from the values (leaves, players) of its leaves."""
         leaf_values = np.zeros((self.game.num_players, len(LEAF_CATEGORY)))
         leaf_values[:, leaf_numbers(state)] = values.T
         vector = state.vector
@@ -223,7 +223,7 @@ class YatzyTurns:
 
 
 def leaf_numbers(state: KernelState) -> NDArray[np.int64]:
-    """The leaves that can still come in this turn, ascending."""
+    """Return the leaves that this turn can still reach, ascending."""
     in_hand, rerolls = int(state.vector[IN_HAND]), int(state.vector[REROLLS])
     avail = int(state.vector[BOARDS + BOARD * int(state.vector[PLAYER]) + AVAIL])
     if rerolls > 0:  # all dice can be rolled again
@@ -237,12 +237,12 @@ def leaf_numbers(state: KernelState) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=1 << NUM_CATEGORIES)
 def _all_leaves(avail: int) -> NDArray[np.int64]:
-    """The leaves of any hand, by open categories."""
+    """Return the leaves of all hands in the open categories."""
     return np.unique(LEAF[categories_of(avail)]).astype(np.int64)
 
 
 class SolvedYatzyTurn:
-    """What is best from a state on to the end of its turn."""
+    """Values of best play from a state to the end of its turn."""
 
     def __init__(self, root: NDArray[np.int64], leaf_values: Values, values: Values) -> None:
         self.root, self.leaf_values, self.values = root, leaf_values, values
@@ -250,14 +250,14 @@ class SolvedYatzyTurn:
         self._head, self._boards = root[:BOARDS].tolist(), root[BOARDS:].tobytes()
 
     def action_values(self, state: KernelState) -> dict[int, Values] | None:
-        """By action or outcome the values of what follows, by player; None outside of this rest of a turn."""
+        """Return the values by player after each action or outcome; None for a state outside of this turn."""
         vector = state.vector
         if not self._reaches(vector):
             return None
         in_hand, rerolls = int(vector[IN_HAND]), int(vector[REROLLS])
         if vector[KIND] == CHANCE:
             first = FIRST[DICE - int(SIZES[in_hand])]
-            return dict(enumerate(self._behind(in_hand, rerolls), start=first))
+            return dict(enumerate(self._after_roll(in_hand, rerolls), start=first))
         hand = in_hand - HANDS
         if rerolls == 0:
             free = categories_of(int(vector[BOARDS + BOARD * int(vector[PLAYER]) + AVAIL]))
@@ -267,19 +267,19 @@ class SolvedYatzyTurn:
         return {int(mask): value.copy() for mask, value in zip(masks, after, strict=True)}
 
     def rolled(self, state: KernelState) -> Values | None:
-        """The values (outcomes, players) behind a roll inside this rest of a turn; None elsewhere."""
+        """Return the values (outcomes, players) after each roll; None for a state outside of this turn."""
         vector = state.vector
         if vector[KIND] != CHANCE or not self._reaches(vector):
             return None
-        return self._behind(int(vector[IN_HAND]), int(vector[REROLLS]))
+        return self._after_roll(int(vector[IN_HAND]), int(vector[REROLLS]))
 
-    def _behind(self, in_hand: int, rerolls: int) -> Values:
+    def _after_roll(self, in_hand: int, rerolls: int) -> Values:
         hands = HAND_AFTER[ROLLS_FROM[in_hand] : ROLLS_FROM[in_hand + 1]]
-        behind: Values = self.values[rerolls, :, hands].copy()
-        return behind
+        values: Values = self.values[rerolls, :, hands].copy()
+        return values
 
     def nearly_best(self, state: KernelState, mover: int, tie: float) -> list[int]:
-        """The actions of a decision whose value is within ``tie``·(1 + the best) of the best, ascending."""
+        """Return the actions of a decision whose value is within ``tie`` · (1 + |best|) of the best, ascending."""
         vector = state.vector
         if vector[KIND] != DECISION or not self._reaches(vector):
             return []
@@ -295,7 +295,7 @@ class SolvedYatzyTurn:
         return near
 
     def _reaches(self, vector: NDArray[np.int64]) -> bool:
-        """Whether a state can come from the root on, in the same turn."""
+        """Return whether a state can be reached from the root in the same turn."""
         in_hand, rerolls, player, kind = vector[:BOARDS].tolist()
         root_hand, root_rerolls, root_player, root_kind = self._head
         if kind == TERMINAL or player != root_player or vector[BOARDS:].tobytes() != self._boards:
@@ -308,5 +308,6 @@ class SolvedYatzyTurn:
         dice, root_dice = HISTOGRAMS[in_hand], HISTOGRAMS[root_hand]
         if steps == 1:
             return bool((dice >= root_dice).all() if root_kind == CHANCE else (dice <= root_dice).all())
-        # Two steps behind a roll some of the dice that were kept may be kept again; else anything can come.
+        # Two steps after a decision every hand is possible. Two steps after a chance node, the dice before the roll and
+        # the dice kept from the hand must be part of one hand.
         return root_kind == DECISION or bool(np.maximum(dice, root_dice).sum() <= DICE)

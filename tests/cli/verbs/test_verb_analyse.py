@@ -196,7 +196,7 @@ def test_the_tree_is_written(run, tmp_path):
         (("pig", "--selection", "best"), "--selection is 'best', expected"),
         (("pig", "--chance", "opne"), "--chance is 'opne', did you mean open?"),
         (("pig", "--evaluator", "rolout"), "--evaluator is 'rolout', did you mean rollout"),
-        (("pig", "--param", "target=soon"), "target is 'soon', expected a whole number"),
+        (("pig", "--param", "target=soon"), "target is 'soon', expected an integer"),
         (("pig", "--param", "tarqet=20"), "no parameter 'tarqet', did you mean target?"),
         (("pig", "--param", "target"), "--param is 'target', expected KEY=VALUE"),
         (("nowhere/file.py:game",), "no file 'nowhere/file.py'"),
@@ -220,7 +220,7 @@ def test_a_users_broken_game_is_one_line(run, refused, coin_file, tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("def describe(:\n", encoding="utf-8")
     assert "SyntaxError" in refused("analyse", str(broken))
-    assert "holds no game" in refused("analyse", str(_empty(tmp_path)))
+    assert "has no game" in refused("analyse", str(_empty(tmp_path)))
 
 
 def _empty(folder):

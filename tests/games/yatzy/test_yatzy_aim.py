@@ -1,4 +1,4 @@
-"""Aiming at one category, against expectations taken die by die; and the playouts that aim."""
+"""Aiming at one category, compared with expectations over all sequences of dice; and playouts."""
 
 import random
 from functools import cache
@@ -18,7 +18,7 @@ ROW = {hand: row for row, hand in enumerate(HANDS)}
 
 @cache
 def kept_brings(kept, rerolls, category):
-    """What keeping some dice brings: the mean over all sequences of the others."""
+    """Return the expected score after keeping some dice, the mean over all sequences of the others."""
     rolls = list(product(range(1, 7), repeat=5 - len(kept)))
     return sum(brings(tuple(sorted(kept + roll)), rerolls - 1, category) for roll in rolls) / len(rolls)
 
@@ -32,7 +32,7 @@ def brings(hand, rerolls, category):
 
 
 @pytest.mark.parametrize("category", ["sixes", "pair", "two_pairs", "small_straight", "house", "chance", "yatzy"])
-def test_one_reroll_aims_at_its_category_as_well_as_can_be(category):
+def test_aiming_with_one_reroll_is_optimal(category):
     c = CATEGORIES.index(category)
     for hand in random.Random(category).sample(HANDS, 6):
         assert BRINGS[1, ROW[hand], c] == pytest.approx(brings(hand, 1, c), abs=1e-12)
@@ -41,8 +41,8 @@ def test_one_reroll_aims_at_its_category_as_well_as_can_be(category):
         assert kept_brings(dice, 1, c) == pytest.approx(brings(hand, 1, c), abs=1e-12)
 
 
-def test_two_rerolls_where_the_answer_is_known():
-    # Yatzy from nothing, kept for the whole turn: 50 times the well-known 4.6029 % of three rolls.
+def test_aiming_with_two_rerolls_in_known_cases():
+    # Aiming at yatzy for a complete turn: 50 times the known probability of 4.6029 %.
     first = sum(np.bincount(hand, minlength=7)[1:].max() == 5 for hand in product(range(1, 7), repeat=5)) / 6**5
     assert first == pytest.approx(6 / 6**5)
     shares = [
@@ -50,11 +50,11 @@ def test_two_rerolls_where_the_answer_is_known():
         for hand in HANDS
     ]
     assert np.dot(shares, BRINGS[2, :, CATEGORIES.index("yatzy")]) == pytest.approx(50 * 0.0460286, abs=1e-4)
-    # Chance: a die that may be rolled three times is worth 14/3, and each is on its own.
+    # Chance: a die that may be rolled three times is worth 14/3, independently of the others.
     assert np.dot(shares, BRINGS[2, :, CATEGORIES.index("chance")]) == pytest.approx(5 * 14 / 3, abs=1e-9)
 
 
-def test_what_is_made_is_kept():
+def test_a_completed_category_is_kept():
     straight = ROW[1, 2, 3, 4, 5]
     assert AIM[:, straight, CATEGORIES.index("small_straight")].tolist() == [31, 31]
     assert BRINGS[:, straight, CATEGORIES.index("small_straight")].tolist() == [15.0, 15.0, 15.0]
@@ -62,7 +62,7 @@ def test_what_is_made_is_kept():
     assert kept_histogram([1, 4, 4, 4, 6], int(fours)) == (0, 0, 0, 3, 0, 0)
 
 
-def test_an_upper_point_counts_with_its_share_of_the_bonus():
+def test_upper_points_include_a_share_of_the_bonus():
     sixes, house = ROW[1, 6, 6, 6, 6], ROW[2, 2, 3, 3, 3]
     assert ABOVE_PAR[0, sixes, CATEGORIES.index("sixes")] == pytest.approx(24 * 113 / 63 - PAR[5])
     assert ABOVE_PAR[0, house, CATEGORIES.index("house")] == 13 - PAR[12]
@@ -79,13 +79,13 @@ def test_an_upper_point_counts_with_its_share_of_the_bonus():
         ("open ones chance upper 20 / player 0 dice 11123 rerolls 0", "ones"),
     ],
 )
-def test_playouts_take_what_a_person_would(position, action):
+def test_playouts_in_simple_positions(position, action):
     state = load_game("yatzy", players=1).state_from_text(position)
     assert state.action_to_string(state.playout_action(0.5)) == action
 
 
 @pytest.mark.parametrize("players", [1, 3])
-def test_playouts_are_legal_to_the_end_and_follow_no_luck_of_their_own(players):
+def test_playouts_are_legal_and_do_not_depend_on_random_numbers(players):
     draw = random.Random(players)
     for _ in range(20):
         state = load_game("yatzy", players=players).new_initial_state()
@@ -96,12 +96,12 @@ def test_playouts_are_legal_to_the_end_and_follow_no_luck_of_their_own(players):
             action = state.playout_action(draw.random())
             assert action in state.legal_actions()
             assert action == state.playout_action(0.0)
-            # Not only where playouts go by themselves.
+            # Also visit states that playouts would not reach.
             state._apply(action if draw.random() < 0.5 else draw.choice(state.legal_actions()))
 
 
 def mean_of_playouts(game, count):
-    """The value of a tree that may not grow: the mean of so many playouts from the start."""
+    """Return the mean of this many playouts from the start: the value of a tree that may not grow."""
     config = SearchConfig(num_simulations=count, max_depth=1, seed=1)
     return Search(game, Rollout(), config).run(game.new_initial_state()).value[0]
 

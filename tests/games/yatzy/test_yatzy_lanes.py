@@ -1,4 +1,4 @@
-"""Yatzy's own turns of many games at once, against those that the planner makes."""
+"""Turns of many Yatzy games at once, compared with those of the planner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aleazero.training.turns import PlannedLanes
 
 
 def between_turns(game, draw, turns):
-    """The state before the first roll of some turn of a random game."""
+    """Return the state before the first roll of a turn of a random game."""
     state = game.new_initial_state()
     done = 0
     while done < turns:
@@ -30,7 +30,7 @@ def between_turns(game, draw, turns):
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
 def turns(request):
-    """A game, some of its boards from the first to the last turn, and both ways to play them."""
+    """A game, states from the first to the last turn, and both implementations of turns."""
     game = load_game("yatzy", players=request.param)
     draw, last = random.Random(request.param), 15 * request.param - 1
     numbers = [0, last, last - 1, *(draw.randrange(1, last // 2) for _ in range(3))]
@@ -39,14 +39,14 @@ def turns(request):
 
 
 def rows_of(lanes, states):
-    """Each lane's leaves, in an order of their own, and the order."""
+    """Return the leaves of each lane in sorted order, and the order."""
     leaves, starts, known = lanes.list_turn_ends(states)
     orders = [np.lexsort(leaves[a:b].T) for a, b in pairwise(starts)]
     order = np.concatenate([start + order for start, order in zip(starts, orders, strict=False)])
     return leaves, starts, known, order
 
 
-def test_leaves_are_the_planners_and_the_solvers(turns):
+def test_leaves_equal_those_of_the_planner_and_the_solver(turns):
     game, states, own, planned = turns
     ours, starts, _, order = rows_of(own, states)
     theirs, their_starts, _, their_order = rows_of(planned, states)
@@ -58,7 +58,7 @@ def test_leaves_are_the_planners_and_the_solvers(turns):
     assert set(ours[:, KIND]) == {CHANCE, 2}
 
 
-def test_expectations_are_the_planners(turns):
+def test_expectations_equal_those_of_the_planner(turns):
     game, states, own, planned = turns
     ours, starts, known, order = rows_of(own, states)
     _, _, their_known, their_order = rows_of(planned, states)
@@ -77,7 +77,7 @@ def test_expectations_are_the_planners(turns):
 
 
 def masses(arrays, values, mover, explore):
-    """In plain Python: how likely each node is, where dice are kept well and a share of marks is random."""
+    """Return the probability of each node in plain Python, with best keeps and a fraction of random categories."""
     count = int(arrays.counters[NODES])
     nodes, edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
     found, mass = np.array(values), np.zeros(count)
@@ -109,7 +109,7 @@ def masses(arrays, values, mover, explore):
 
 
 @pytest.mark.parametrize("explore", [0.0, 0.3])
-def test_turns_come_to_their_leaves_as_often_as_they_should(turns, explore):
+def test_turns_reach_their_leaves_with_the_right_frequencies(turns, explore):
     game, states, own, planned = turns
     games = 20_000
     for lane in (0, 3):  # the first turn, and one in the middle
@@ -140,7 +140,7 @@ def test_turns_come_to_their_leaves_as_often_as_they_should(turns, explore):
         assert statistic < free + 5.0 * np.sqrt(2.0 * free) + 5.0
 
 
-def test_a_mark_without_choice_is_not_random(turns):
+def test_a_single_open_category_is_not_random(turns):
     game, states, own, _ = turns
     last = states[1:2]
     leaves, starts, known = own.list_turn_ends(last)
@@ -149,7 +149,7 @@ def test_a_mark_without_choice_is_not_random(turns):
     assert not explored[0]
 
 
-def test_by_the_oracles_values_nothing_is_lost(oracle):
+def test_turns_with_the_values_of_the_oracle_have_no_regret(oracle):
     game = load_game("yatzy", players=2)
     draw, lanes = random.Random(4), YatzyLanes(game)
     states = np.array([between_turns(game, draw, number) for number in range(0, 30, 3)])

@@ -1,4 +1,4 @@
-"""Yatzy against an independent scorer and rules written over lists of dice, and its positions in words."""
+"""Yatzy: comparison with an independent implementation over lists of dice; positions and text."""
 
 import random
 import sys
@@ -26,7 +26,7 @@ FULL = 0x7FFF
 
 
 class SlowGame:
-    """The rules again, over lists and dictionaries: one card a player, dice as a sorted list."""
+    """An independent implementation over lists and dictionaries: one card per player, dice as a sorted list."""
 
     def __init__(self, players):
         self.cards = [{} for _ in range(players)]
@@ -59,8 +59,8 @@ class SlowGame:
         return all(len(card) == 15 for card in self.cards)
 
 
-def lucky(draw, k):
-    """Rolls with many equal dice, so that rare scores come up."""
+def roll_equal(draw, k):
+    """Roll dice that are often equal, so that rare scores occur."""
     return [draw.choice([draw.randint(1, 6), 6, 5]) for _ in range(k)]
 
 
@@ -71,7 +71,7 @@ def test_every_score_agrees_with_an_independent_scorer():
         assert SCORES[row].tolist() == [slow_score(hand, name) for name in CATEGORIES], hand
 
 
-def test_scores_that_are_easily_got_wrong():
+def test_scores_of_difficult_cases():
     def says(hand, name):
         return int(SCORES[yatzy.multiset(hand) - HANDS, CATEGORIES.index(name)])
 
@@ -83,14 +83,14 @@ def test_scores_that_are_easily_got_wrong():
 
 
 @pytest.mark.parametrize("players", [1, 2, 3, 4])
-def test_whole_games_agree_with_rules_written_over_lists(players):
+def test_games_agree_with_the_independent_implementation(players):
     draw, game = random.Random(players), load_game("yatzy", players=players)
     for _ in range(6):
         state, slow, decisions = game.new_initial_state(), SlowGame(players), 0
         while not slow.over():
             assert state.vector[4:].reshape(players, 3).tolist() == list(slow.boards())
             if state.is_chance_node():
-                rolled = lucky(draw, 5 - len(slow.dice or []))
+                rolled = roll_equal(draw, 5 - len(slow.dice or []))
                 outcome = yatzy.multiset(rolled)
                 state.apply_action(outcome)
                 slow.roll(rolled)
@@ -119,11 +119,11 @@ def test_whole_games_agree_with_rules_written_over_lists(players):
 
 @pytest.mark.parametrize(("players", "compiled"), [(1, True), (3, False), (4, False)])
 def test_passes_the_checks(players, compiled):
-    # With two players among all games that ship, in test_contract.py.
+    # The two-player game is checked with all bundled games, in test_check_game.py.
     report = check_game(
         load_game("yatzy", players=players), episodes=1, max_states=120, seconds=None, compiled=compiled
     )
-    assert report.max_length == 90 * players  # every decision has its roll
+    assert report.max_length == 90 * players  # every decision follows a roll
     assert report.max_outcomes == 252
 
 
@@ -133,7 +133,7 @@ def test_passes_the_checks_in_many_games(players):
     assert check_game(load_game("yatzy", players=players), seconds=None).states > 800
 
 
-def test_every_roll_is_a_chance_node_of_its_own():
+def test_every_roll_is_a_chance_node():
     state = load_game("yatzy").new_initial_state()
     rolls = {}
     for word in ["roll-11345", "keep-none", "roll-11345", "keep-11", "roll-116", "pair"]:
@@ -141,10 +141,14 @@ def test_every_roll_is_a_chance_node_of_its_own():
             rolls[len(rolls)] = (len(state.chance_outcomes()), state.viewer())
         state.play(word)
     assert rolls == {0: (252, 0), 1: (252, 0), 2: (56, 0)}
-    assert (len(state.chance_outcomes()), state.viewer(), state.vector[2]) == (252, 0, 1)  # player 1 rolls, 0 marked
+    assert (len(state.chance_outcomes()), state.viewer(), state.vector[2]) == (
+        252,
+        0,
+        1,
+    )  # player 1 rolls, player 0 has scored
 
 
-def test_keeping_all_spends_a_reroll_and_draws_nothing():
+def test_keeping_all_dice_uses_a_reroll_and_has_one_outcome():
     state = yatzy.from_position([(FULL, 0)], dice=[1, 1, 3, 4, 5])
     state.apply_action(31)
     assert state.chance_outcomes() == [(0, 1.0)]
@@ -171,7 +175,7 @@ def test_equivalent_masks_are_accepted_and_impossible_actions_are_not():
     ("upper", "dice", "points", "after"),
     [(60, [3, 1, 1, 1, 2], 53, 63), (59, [3, 1, 1, 1, 2], 3, 62), (62, [3] * 5, 65, 63), (63, [3] * 5, 15, 63)],
 )
-def test_the_bonus_comes_once_with_the_mark_that_reaches_it(upper, dice, points, after):
+def test_the_bonus_is_added_once_when_the_upper_total_reaches_it(upper, dice, points, after):
     state = yatzy.from_position([(1 << 12, upper)], dice=dice, rerolls_left=0)
     before = state.returns()[0]
     state.play("threes")
@@ -179,7 +183,7 @@ def test_the_bonus_comes_once_with_the_mark_that_reaches_it(upper, dice, points,
     assert state.is_terminal()
 
 
-def test_ties_average():
+def test_tied_winners_share_the_return():
     for totals, expected in (
         ((100, 100, 90, 80), [1 / 3, 1 / 3, -1 / 3, -1 / 3]),
         ((100, 100, 100, 80), [1 / 9, 1 / 9, 1 / 9, -1 / 3]),
@@ -189,7 +193,7 @@ def test_ties_average():
         assert yatzy.from_position([(0, 20, t) for t in totals]).returns() == pytest.approx(expected)
 
 
-# -- played dice -----------------------------------------------------------------------------------------------
+# -- game dice -------------------------------------------------------------------------------------------------
 
 
 def test_golden_dice():
@@ -202,7 +206,7 @@ def test_golden_dice():
     ]
 
 
-def test_played_rolls_take_the_first_dice_of_their_event():
+def test_rolls_take_the_first_dice_of_their_event():
     state = load_game("yatzy").new_initial_state()
     assert state.action_to_string(played_outcome(state, 2001, 0)) == "roll-11234"
     state.play("roll-11234 keep-11")
@@ -221,7 +225,7 @@ def test_the_same_event_has_the_same_dice_whatever_was_played():
     assert any(played_outcome(one, seed, 4) != played_outcome(later, seed, 4) for seed in range(20))
 
 
-# -- positions and words ---------------------------------------------------------------------------------------
+# -- positions and text ----------------------------------------------------------------------------------------
 
 
 def random_state(draw, players):
@@ -236,7 +240,7 @@ def random_state(draw, players):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 4))
-def test_any_position_reads_back_from_text_numbers_and_parts(seed, players):
+def test_positions_are_restored_from_text_numbers_and_parts(seed, players):
     state = random_state(random.Random(seed), players)
     game = state.game
     assert game.state_from_text(state.to_text()).key() == state.key()
@@ -255,7 +259,7 @@ def test_any_position_reads_back_from_text_numbers_and_parts(seed, players):
     assert again.key() == state.key()
 
 
-def test_a_person_can_read_it():
+def test_text_of_a_position():
     state = yatzy.from_position(
         [(FULL & ~0b100000100000000, 3, 11), (FULL & ~(1 << 9), 18, 18)], dice=[4, 1, 1, 2, 3], player=1
     )
@@ -281,7 +285,7 @@ EXAMPLE = "filled ones upper 3 / player 0 dice 11234 rerolls 2"
         "open sixes sixes upper 40 / player 0 to roll",
     ],
 )
-def test_bad_texts_are_refused_in_one_line(text):
+def test_invalid_texts_raise_one_line(text):
     assert load_game("yatzy", players=1).state_from_text(EXAMPLE)
     with pytest.raises(PositionError, match=r"expected|did you mean") as error:
         load_game("yatzy", players=1).state_from_text(text)
@@ -331,7 +335,7 @@ def test_bad_texts_are_refused_in_one_line(text):
         ([(FULL & ~1, 0), (FULL, 0)], {"player": 0}),
     ],
 )
-def test_impossible_positions_are_refused_in_one_line(boards, more):
+def test_impossible_positions_raise_one_line(boards, more):
     with pytest.raises(PositionError, match="expected") as error:
         yatzy.from_position(boards, **more)
     assert "\n" not in str(error.value)
@@ -341,18 +345,18 @@ def test_impossible_positions_are_refused_in_one_line(boards, more):
     "numbers",
     ["500,2,0,0,32767,0,0", "-3,1,0,1,32767,0,0", "0,1,0,0,32767,0,0", "0,2,0,2,32767,0,0", "210,2,0,1,32767,0,0"],
 )
-def test_numbers_that_are_no_state_are_refused(numbers):
+def test_invalid_vectors_are_rejected(numbers):
     with pytest.raises(PositionError, match="expected"):
         load_game("yatzy", players=1).deserialize(numbers)
 
 
-def test_a_total_left_out_is_the_lowest_possible():
+def test_a_missing_total_is_the_lowest_possible():
     assert yatzy.from_position([(FULL & ~(1 << 12) & ~(1 << 1), 9)]).returns() == [14.0]  # threes 9, chance 5
     assert yatzy.from_position([(0, 63)]).returns() == [63 + 50 + 5]
 
 
 @pytest.mark.parametrize("players", [0, 5, 2.0, "2", True])
-def test_bad_numbers_of_players_are_refused(players):
+def test_invalid_numbers_of_players_are_rejected(players):
     with pytest.raises(GameError, match="players is"):
         load_game("yatzy", players=players)
 
@@ -360,7 +364,7 @@ def test_bad_numbers_of_players_are_refused(players):
 # -- observations ----------------------------------------------------------------------------------------------
 
 
-def test_the_observation_field_by_field():
+def test_fields_of_the_observation():
     boards = [(FULL & ~(1 << 14), 3, 3), (FULL & ~(1 << 9) & ~1, 18, 68)]
     state = yatzy.from_position([boards[1], boards[0]], dice=[1, 1, 2, 3, 6], player=1, rerolls_left=1)
     seen = state.observation_tensor()
@@ -380,13 +384,13 @@ def test_the_observation_field_by_field():
     assert not state.observation_tensor()[15:30].any()
 
 
-def test_the_bonus_is_part_of_what_a_category_brings():
+def test_the_observed_score_of_a_category_includes_the_bonus():
     state = yatzy.from_position([(1 << 9, 45)], dice=[6, 6, 6, 1, 2], rerolls_left=0)
     assert state.observation_tensor()[15 + 5] * 50 == pytest.approx(68)
     assert state.child(32 + 5).returns()[0] - state.returns()[0] == 68
 
 
-def test_between_turns_the_marker_looks_and_the_next_seat_is_on_roll():
+def test_between_turns_the_viewer_is_the_player_who_scored():
     state = yatzy.from_position([(FULL & ~1, 0, 50), (FULL, 0)], player=1)
     assert state.viewer() == 0
     seen = state.observation_tensor()
@@ -396,7 +400,7 @@ def test_between_turns_the_marker_looks_and_the_next_seat_is_on_roll():
 
 
 @pytest.mark.parametrize("players", [1, 2, 3])
-def test_compiled_game_dice_are_those_of_python(players: int) -> None:
+def test_compiled_game_dice_equal_those_of_python(players: int) -> None:
     game = load_game("yatzy", players=players)
     rng = np.random.default_rng(players)
     state = game.new_initial_state()

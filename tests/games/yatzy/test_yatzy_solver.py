@@ -1,4 +1,4 @@
-"""Yatzy's solver of turns against the generic planner, and against expectimax in plain Python."""
+"""The solver of Yatzy turns, compared with the generic planner and with expectimax in plain Python."""
 
 import random
 
@@ -15,7 +15,7 @@ PRIME = 2**31 - 1
 
 
 class Arbitrary:
-    """A value between −1 and 1 for each player and state, by whole-number arithmetic, so that no bit can differ."""
+    """A value between −1 and 1 for each player and state, in integer arithmetic, so that results are bit-identical."""
 
     sees_states = True
 
@@ -35,7 +35,7 @@ class Arbitrary:
 
 
 def random_state(draw, players, most_filled=15):
-    """A state in some turn of a random game."""
+    """Return a state of a random game."""
     state = load_game("yatzy", players=players).new_initial_state()
     for _ in range(draw.randrange(6 * players * most_filled)):
         step = state.sample_outcome(draw.random()) if state.is_chance_node() else draw.choice(state.legal_actions())
@@ -45,17 +45,17 @@ def random_state(draw, players, most_filled=15):
 
 @pytest.fixture(scope="module")
 def planners():
-    """By number of players: the planner with Yatzy's solver, and the generic one, over the same values."""
+    """By number of players: the planner with the Yatzy solver and the generic planner, with the same values."""
     made = {}
     for players in (1, 2, 3):
         game, evaluator = load_game("yatzy", players=players), Arbitrary(players, seed=players)
-        backend = "plain" if players == 3 else "auto"  # a compile takes longer than a few plain plans
+        backend = "plain" if players == 3 else "auto"  # compiling takes longer than a few plain plans
         made[players] = tuple(Planner(game, evaluator, solver=s, backend=backend) for s in ("auto", "generic"))
     return made
 
 
 def same_values(first, second, state):
-    """Both plans say the same of a state inside them."""
+    """Assert that both plans have the same values of a state."""
     np.testing.assert_allclose(first.value(state), second.value(state), rtol=0, atol=1e-9)
     if not state.is_chance_node():
         ours, theirs = first.action_values(state), second.action_values(state)
@@ -71,7 +71,7 @@ def same_plans(own, generic, state):
 
 
 def walk(draw, state):
-    """A random way from a state to the end of its turn, and the first state past it."""
+    """Yield the states of a random path to the end of the turn, and the first state after it."""
     turn = yatzy.turn(state.vector)
     state = state.clone()
     while not state.is_terminal() and yatzy.turn(state.vector) == turn:
@@ -96,11 +96,11 @@ def test_equals_the_generic_planner(planners, players, turns):
                 if state.kind() == DECISION:
                     same_values(first, second, state)
                     positions += 1
-    assert len(stages) == 6 or turns < 48  # three rolls, two keeps, the mark
+    assert len(stages) == 6 or turns < 48  # three rolls, two keep decisions, one scoring decision
     assert positions >= (500 if turns == 48 else 30)
 
 
-def test_a_plan_knows_its_own_turn_only(planners):
+def test_a_plan_covers_its_own_turn_only(planners):
     draw = random.Random(9)
     for _ in range(5):
         root = random_state(draw, 2, most_filled=13)
@@ -113,7 +113,7 @@ def test_a_plan_knows_its_own_turn_only(planners):
             first.action_values(load_game("yatzy").new_initial_state())
 
 
-def test_quick_answers_are_the_plans_own(planners):
+def test_fast_methods_equal_those_of_the_plan(planners):
     draw = random.Random(8)
     for players in (1, 2):
         own, generic = planners[players]
@@ -142,7 +142,7 @@ def test_quick_answers_are_the_plans_own(planners):
                 state._apply(draw.choice(state.legal_actions()))
 
 
-def test_leaves_are_seen_all_at_once_as_one_by_one():
+def test_leaves_have_the_same_values_in_a_batch_and_one_by_one():
     draw = random.Random(9)
     for players in (1, 2, 3):
         game = load_game("yatzy", players=players)
@@ -156,7 +156,7 @@ def test_leaves_are_seen_all_at_once_as_one_by_one():
                 assert solver.viewers(running).tolist() == [game.kernels.viewer(leaf) for leaf in running]
 
 
-def test_states_that_cannot_come_any_more_are_not_in_the_plan(planners):
+def test_unreachable_states_are_not_in_the_plan(planners):
     draw = random.Random(3)
     own, generic = planners[1]
     root = yatzy.from_position([(0x7FFF, 0)], dice=[1, 1, 3, 4, 4])
@@ -169,7 +169,7 @@ def test_states_that_cannot_come_any_more_are_not_in_the_plan(planners):
             assert (first._graph.find(state) is not None) == inside, (start.to_text(), state.to_text())
 
 
-def test_leaves_are_what_marking_leads_to():
+def test_leaves_are_the_states_after_scoring():
     draw = random.Random(4)
     for players in (1, 2, 4):
         game = load_game("yatzy", players=players)
@@ -195,8 +195,8 @@ def test_a_first_roll_has_120_leaves():
     assert len(YatzyTurns(state.game).leaves(state)) == 120
 
 
-def test_others_follow_the_movers_choice():
-    """With values that are no zero-sum the other players' values are those behind the mover's best action."""
+def test_values_of_other_players_follow_the_movers_choice():
+    """Without zero-sum values, the other players' values are those after the mover's best action."""
     game = load_game("yatzy", players=2)
     evaluator = Arbitrary(2, seed=5, zero_sum=False)
     draw = random.Random(6)
@@ -206,8 +206,8 @@ def test_others_follow_the_movers_choice():
             same_plans(Planner(game, evaluator), Planner(game, evaluator, solver="generic"), state)
 
 
-def test_of_equal_actions_the_first_is_taken():
-    """All leaves are worth the same to the mover, but not to the other."""
+def test_the_first_of_equal_actions_is_taken():
+    """All leaves have the same value for the mover, but not for the other player."""
     game = load_game("yatzy", players=2)
 
     class OthersDiffer(Arbitrary):
@@ -224,7 +224,7 @@ def test_of_equal_actions_the_first_is_taken():
     same_plans(*planners, yatzy.from_position(boards, dice=[1, 2, 2, 5], rerolls_left=0, rolling=True))
 
 
-def test_an_evaluator_of_decisions_only_is_left_to_the_generic_planner():
+def test_an_evaluator_of_decisions_only_uses_the_generic_planner():
     game = load_game("yatzy", players=1)
     evaluator = Arbitrary(1, seed=1, afterstates=NONE)
     state = yatzy.from_position([(0b11, 0)], dice=[1, 2, 2, 5, 6], rerolls_left=0)

@@ -1,4 +1,4 @@
-"""Solving a turn, against chances worked out by hand."""
+"""Solving a turn, compared with probabilities computed by hand."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ def test_dropping_a_die():
         assert sorted(found) == (sorted(less) or [[0] * 6])
 
 
-def test_solved_values_are_expectimax_by_hand():
-    """Only yatzy is open; a leaf is worth 1 with five of a kind, else 0: the chance of a yatzy from each hand."""
+def test_solved_values_equal_known_probabilities():
+    """Only yatzy is open and a leaf is worth 1 with five of a kind, so values are probabilities of a yatzy."""
     values = np.zeros((1, 120))
     leaf = int(yatzy_turn.LEAF[14, yatzy.multiset([1] * 5) - 210])
     values[0, leaf] = 1.0
@@ -24,4 +24,4 @@ def test_solved_values_are_expectimax_by_hand():
     assert solved[0, 0, yatzy.multiset([3] * 4)] == pytest.approx(1 / 6)
     assert solved[1, 0, yatzy.multiset([3] * 4)] == pytest.approx(1 / 6 + 5 / 36)
     assert solved[0, 0, 0] == pytest.approx(6 / 7776)
-    assert solved[2, 0, 0] == pytest.approx(0.04602864252569899, abs=1e-12)  # the well-known 4.6029 %
+    assert solved[2, 0, 0] == pytest.approx(0.04602864252569899, abs=1e-12)  # the known 4.6029 %
