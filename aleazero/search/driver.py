@@ -1,6 +1,6 @@
-"""Drive a group of trees: they descend, the evaluator values all their leaves in one batch, they absorb the values.
+"""Driver of a group of trees: advance all trees, evaluate their leaves in one batch, give the values to the trees.
 
-``Search`` drives a group of one tree; ``Forest`` drives several groups of many trees.
+``Search`` has one group of one tree. ``Forest`` has several groups of many trees.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.search.compiled_searches import Searches
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
-from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
+from aleazero.search.evaluator import (
+    WithEnds,
+    call_evaluator,
+    check_answer,
+    evaluate_batch,
+    resolve_evaluator,
+    values_ends,
+)
 from aleazero.search.group import Group, LeafBatch
 from aleazero.search.result import SearchResult
 from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, prepare_roots, read_result
@@ -31,7 +38,7 @@ Backend = Literal["auto", "compiled", "plain", "implicit"]
 
 
 CHUNK_SECONDS = 0.05
-"""Compiled code runs for about this long at a time, because it notices neither Ctrl-C nor time limits."""
+"""Approximate duration of a call of compiled code, which reacts neither to Ctrl-C nor to time limits."""
 
 
 FIRST_CHUNK, FIRST_CHUNK_ALONE = 64, 1024
@@ -39,11 +46,11 @@ FIRST_CHUNK, FIRST_CHUNK_ALONE = 64, 1024
 
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
-"""Reasons for which a search ends, by status."""
+"""``SearchResult.stopped`` by the status of the tree."""
 
 
 ENDED = np.zeros(ANSWERED + 1, np.bool_)
-"""Whether a tree has ended, by status (all that are 0 or more)."""
+"""Whether a tree with a status (0 or more) has ended."""
 
 
 ENDED[[*STOPPED, FAILED]] = True
@@ -53,6 +60,15 @@ SOME_PAUSED, SOME_WAITING = 1 << PAUSED, 1 << WAITING
 
 
 SOME_ENDED = sum(1 << status for status in (*STOPPED, FAILED))
+
+
+def check_arguments(game: Any, evaluator: Any, config: Any) -> tuple[Game, Any, SearchConfig]:
+    """Return game, evaluator and config of a search, with names and None replaced; raise ConfigError if invalid."""
+    if not isinstance(game, Game):
+        raise ConfigError(f"game is {game!r}, expected a Game, for example from aleazero.load_game")
+    if config is not None and not isinstance(config, SearchConfig):
+        raise ConfigError(f"config is {config!r}, expected a SearchConfig")
+    return game, resolve_evaluator(evaluator), config or SearchConfig()
 
 
 class GroupDriver:
@@ -73,10 +89,10 @@ class GroupDriver:
         self.to_prepare = np.zeros(count, np.int8)
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
-        """Keys of the noise at the roots that get some."""
+        """Key of the random stream of each root's Dirichlet noise."""
         alone = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
         self.chunk = FIRST_CHUNK_ALONE if alone else FIRST_CHUNK
-        """Simulations after which a tree pauses."""
+        """Number of simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:
         """Start a search at a free place."""
@@ -92,7 +108,7 @@ class GroupDriver:
             self.group.pauses[place] = 0
 
     def round(self) -> None:
-        """Let every tree continue until it waits, ends or pauses, then evaluate all leaves that wait, once."""
+        """Advance every tree until it waits, ends or pauses, then evaluate all waiting leaves in one batch."""
         before = time.monotonic()
         group = self.group
         self._resume_paused()
@@ -142,9 +158,9 @@ class GroupDriver:
                 self.group.absorb(*self._ask(leaves, len(owners)))
         except EvaluatorError as error:
             self.group.absorb(*self._ask_each(leaves, owners, error))
-        except BaseException as reason:  # including Ctrl-C: the leaves will not be evaluated
+        except BaseException as reason:  # Ctrl-C, for example: the leaves will not be evaluated
             for place in np.flatnonzero(self.group.statuses == WAITING):
-                self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
+                self.group.fail(int(place), EvaluatorError(f"the evaluator was interrupted by {type(reason).__name__}"))
             self.clear()
             raise
 
@@ -157,7 +173,7 @@ class GroupDriver:
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
 
     def _ask_together(self, leaves: LeafBatch, count: int) -> None:
-        """Evaluate the leaves of all trees, in arrays that are reused, and absorb the answer."""
+        """Evaluate the leaves of all trees, in arrays that are reused, and give the values to the trees."""
         observations, masks = leaves.observations, leaves.legal_masks
         size = count if self._any_size else len(masks)
         observations[count:size], masks[count:size] = 0, False
@@ -214,7 +230,7 @@ class GroupDriver:
         return Searches(group.arrays, group.results, group.statuses, group.pauses, group.limits, self.to_prepare)
 
     def finish_pending(self) -> None:
-        """Absorb the evaluations of the leaves that wait, and stop."""
+        """Store the evaluations of the waiting leaves, and stop."""
         self.group.pauses[:] = 0
         self.group.advance()
         if self._prepare_roots():
@@ -235,7 +251,7 @@ def _make_group(game: Game, evaluator: Any, config: SearchConfig, backend: str, 
 
         return CompiledGroup(game, evaluator, config, count, places)
     if backend == "compiled":
-        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+        raise ConfigError(f"backend is compiled and {game.name} is an object game, expected backend plain or auto")
     from aleazero.search.plain.group import PlainGroup
 
     return PlainGroup(game, evaluator, config, count, places, implicit=backend == "implicit")

@@ -68,12 +68,12 @@ def make_request(
         IllegalActionError: an allowed action is not legal.
     """
     if not isinstance(state, State):
-        raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
+        raise PositionError(f"state is {state!r}, expected a State, for example from game.state_from_text")
     check_seed(seed)
     if simulations is not None and (isinstance(simulations, bool) or not 1 <= simulations < 2**31):
         raise ConfigError(f"simulations is {simulations!r}, expected 1 to 2^31 - 1")
     if not same_game(state.game, game):
-        raise PositionError(f"the state is of {state.game!r}, expected one of {game!r}")
+        raise PositionError(f"the state belongs to {state.game!r}, expected a state of {game!r}")
     if actions is not None:
         state.require_running()
         actions = check_allowed(state, actions)

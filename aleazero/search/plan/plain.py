@@ -22,7 +22,7 @@ from aleazero.search.plain.chance import value_by_playouts
 from aleazero.search.plan.arrays import ASKED, EDGE, EDGES, ENDED, INNER, NODE, NODES, NUM_COUNTERS, Graph
 from aleazero.search.plan.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
-from aleazero.search.status import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NO_EVALUATOR, TOO_MANY_NODES, error_for
+from aleazero.search.status import BAD_ACTIONS, CYCLE, NO_EVALUATOR, TOO_MANY_NODES, UNLISTED_OUTCOMES, error_for
 
 
 @dataclass(eq=False)
@@ -99,7 +99,7 @@ class PlainGraph:
         state = node.state
         if node.kind == CHANCE:
             if not state.outcomes_listed():
-                raise self._error(MANY_OUTCOMES, state)
+                raise self._error(UNLISTED_OUTCOMES, state)
             follows: list[tuple[int, float | None]] = list(state.chance_outcomes())
         else:
             legal = state.legal_actions()
