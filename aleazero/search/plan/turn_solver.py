@@ -20,7 +20,8 @@ from aleazero.games.states import KernelStates
 from aleazero.native.compile import made_once
 from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
 from aleazero.search.group import LeafBatch
-from aleazero.search.plan.plain import leaf_batch, value_inside
+from aleazero.search.plain.playout import evaluate_inside
+from aleazero.search.plan.plain import leaf_batch
 from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
 
 TIE: Final = 1e-9
@@ -139,7 +140,7 @@ class SolverGraph:
         """Take the leaves' values, by player, and solve the turn."""
         if isinstance(self._evaluator, Uniform | Rollout):
             for number, row in enumerate(self._asked.tolist()):
-                self._values[row] = value_inside(self._evaluator, self._leaves[row], self._seed, number)
+                self._values[row] = evaluate_inside(self._evaluator, self._leaves[row], self._seed, number)
         else:
             self._values[self._asked] = values
         self._solved = self._solver.solve(self.root, self._values.copy())

@@ -114,7 +114,10 @@ VISIT: Final = _record(
         ("length", "i4"),  # steps of the path
         ("first_leaf", "i4"),
         ("num_leaves", "i4"),
-        ("expanding", "i4"),  # chance node that this visit expands completely, pending with its leaves, or NO_NODE
+        (
+            "expanding",
+            "i4",
+        ),  # chance node all of whose outcomes this visit expands, pending with its leaves, or NO_NODE
         ("blocked", "i4"),  # 1 if widening did not let the visit store an outcome
     ]
 )
@@ -172,7 +175,7 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     OUTCOME_COUNTERS,  # nodes of kind COUNTER
     TRANSIENT,  # leaves evaluated without being stored
     BLOCKED,  # visits that widening did not let store an outcome
-    FULL_EXPANSIONS,  # chance nodes expanded completely
+    EXPANDED_ALL,  # chance nodes whose outcomes were all expanded at once
     BROKEN,  # 1 if the rules returned something impossible
     PLACE,  # index of the tree in its group
     NUM_COUNTERS,
@@ -249,7 +252,7 @@ class LoopSettings(NamedTuple):
     high: float
     lists_outcomes: bool  # chance nodes have lists of outcomes
     stratified: bool  # outcomes are picked by the largest deficit, not at random
-    exact_up_to: int  # chance nodes with at most this many outcomes are expanded completely
+    exact_up_to: int  # all outcomes of chance nodes with at most this many are expanded at once
     widening: bool  # progressive widening limits the stored outcomes of a chance node
     widening_c: float
     widening_alpha: float
@@ -414,11 +417,14 @@ def _bytes(array: Any) -> Any:
     return array.view(np.ndarray).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
-def tree_bytes(nodes: Any, states: Any, counters: Any) -> int:
-    """Return the bytes in use of one tree: nodes with their states and value sums, edges, and tables of children."""
-    per_node = nodes.dtype.itemsize + states.itemsize * states.shape[1]
-    per_entry = np.dtype(np.int32).itemsize
-    return int(counters[NODES] * per_node + counters[EDGES] * EDGE.itemsize + counters[TABLE_ENTRIES] * per_entry)
+def row_bytes(trees: Tree) -> tuple[int, int, int]:
+    """Return the bytes per node, per edge and per entry of a table of children, in all arrays of a tree."""
+
+    def per_row(*arrays: Any) -> int:
+        return sum(array.dtype.itemsize * math.prod(array.shape[2:]) for array in arrays if array.shape[1])
+
+    per_node = per_row(trees.nodes, trees.states, trees.leaf_values)
+    return per_node, per_row(trees.edges, trees.transient_sums), per_row(trees.tables)
 
 
 # -- one tree of a group, inside compiled code -------------------------------------------------------------------------

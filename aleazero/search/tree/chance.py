@@ -62,7 +62,7 @@ def make_listing(kernels: Kernels) -> Listing:
     def make_list(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, reserve: Any) -> Any:
         """List and check the outcomes of a chance node at its first visit; DONE or a status.
 
-        The list itself is not stored. A node that is expanded completely gets all its edges here.
+        The list itself is not stored. If all outcomes are expanded at once, the node gets all its edges here.
         """
         count = list_outcomes(tree.states[n], scratch)
         if count < 0:

@@ -58,8 +58,8 @@ from aleazero.search.tree.arrays import (
     DESCENT_KEY,
     EDGES,
     EVALUATIONS,
+    EXPANDED_ALL,
     EXPANSIONS,
-    FULL_EXPANSIONS,
     IN_FLIGHT,
     IS_FULL,
     LEAVES,
@@ -644,7 +644,7 @@ def finish_visit(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopS
         backup_sample(tree, flight, settings, v, value)
     tree.counters[BLOCKED] += visit.blocked
     if visit.expanding != NO_NODE:
-        tree.counters[FULL_EXPANSIONS] += 1
+        tree.counters[EXPANDED_ALL] += 1
     if visit.simulation != _ROOT:
         tree.counters[SIMULATIONS] += 1
 
