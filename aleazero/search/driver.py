@@ -27,7 +27,7 @@ from aleazero.search.evaluator import (
 )
 from aleazero.search.group import Group, LeafBatch
 from aleazero.search.result import SearchResult
-from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, prepare_roots, read_result
+from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, read_result
 from aleazero.search.status import ANSWERED, DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE, PAUSED, READY, WAITING
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -41,7 +41,7 @@ CHUNK_SECONDS = 0.05
 """Approximate duration of a call of compiled code, which reacts neither to Ctrl-C nor to time limits."""
 
 
-FIRST_CHUNK, FIRST_CHUNK_ALONE = 64, 1024
+FIRST_CHUNK, FIRST_CHUNK_SINGLE = 64, 1024
 """Simulations of the first chunk, for many trees and for one compiled tree without a time limit."""
 
 
@@ -90,8 +90,8 @@ class GroupDriver:
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
         """Key of the random stream of each root's Dirichlet noise."""
-        alone = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
-        self.chunk = FIRST_CHUNK_ALONE if alone else FIRST_CHUNK
+        single = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
+        self.chunk = FIRST_CHUNK_SINGLE if single else FIRST_CHUNK
         """Number of simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:
@@ -137,13 +137,14 @@ class GroupDriver:
         ready = np.flatnonzero((self.to_prepare != 0) & (group.statuses == PAUSED))
         if not len(ready):
             return False
-        allowed = {
-            place: request.actions
-            for place in ready[(self.to_prepare[ready] & LIMIT_ACTIONS) != 0].tolist()
-            if (request := self._requests[place]) is not None and request.actions is not None
-        }
+        for place in ready[(self.to_prepare[ready] & LIMIT_ACTIONS) != 0].tolist():
+            request = self._requests[place]
+            assert request is not None
+            assert request.actions is not None
+            group.trees[place].restrict(request.actions)
         noisy = ready[(self.to_prepare[ready] & NOISE_AT_ROOT) != 0]
-        prepare_roots(group, allowed, noisy.tolist(), self.noise_keys[noisy].tolist())
+        if len(noisy):
+            group.mix_noise(noisy.tolist(), self.noise_keys[noisy].tolist())
         group.pauses[ready] = self.chunk
         group.statuses[ready] = READY
         self.to_prepare[ready] = 0
@@ -153,18 +154,18 @@ class GroupDriver:
         leaves, owners = self.group.waiting(with_states=self._sees_states)
         try:
             if self._pad and leaves.states is None:
-                self._ask_together(leaves, len(owners))
+                self._call_in_place(leaves, len(owners))
             else:
-                self.group.absorb(*self._ask(leaves, len(owners)))
+                self.group.absorb(*self._call(leaves, len(owners)))
         except EvaluatorError as error:
-            self.group.absorb(*self._ask_each(leaves, owners, error))
+            self.group.absorb(*self._call_per_tree(leaves, owners, error))
         except BaseException as reason:  # Ctrl-C, for example: the leaves will not be evaluated
             for place in np.flatnonzero(self.group.statuses == WAITING):
                 self.group.fail(int(place), EvaluatorError(f"the evaluator was interrupted by {type(reason).__name__}"))
             self.clear()
             raise
 
-    def _ask(self, leaves: LeafBatch, count: int) -> Answer:
+    def _call(self, leaves: LeafBatch, count: int) -> Answer:
         """Return the evaluations of ``count`` leaves. Padded batches have zeros after them."""
         padded = self._pad and leaves.states is None and not self._any_size
         size = len(leaves.observations) if padded else count
@@ -172,7 +173,7 @@ class GroupDriver:
         observations[count:], masks[count:] = 0, False
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
 
-    def _ask_together(self, leaves: LeafBatch, count: int) -> None:
+    def _call_in_place(self, leaves: LeafBatch, count: int) -> None:
         """Evaluate the leaves of all trees, in arrays that are reused, and give the values to the trees."""
         observations, masks = leaves.observations, leaves.legal_masks
         size = count if self._any_size else len(masks)
@@ -186,7 +187,7 @@ class GroupDriver:
         if not self.group.try_absorb(answer, size):
             self.group.absorb(*check_answer(answer, masks[:size], self._players, count))
 
-    def _ask_each(self, leaves: LeafBatch, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
+    def _call_per_tree(self, leaves: LeafBatch, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
         """Evaluate each tree's leaves separately after an error, so that only trees whose leaves raise it fail."""
         logits = np.zeros(leaves.legal_masks.shape)
         values = np.zeros((len(logits), self._players))
@@ -194,11 +195,11 @@ class GroupDriver:
             rows = np.flatnonzero(owners == owner)
             order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
             states = None if leaves.states is None else [leaves.states[int(row)] for row in rows]
-            alone = LeafBatch(leaves.observations[order], leaves.legal_masks[order], states)
+            batch = LeafBatch(leaves.observations[order], leaves.legal_masks[order], states)
             try:
                 if len(rows) == len(owners):
                     raise error
-                answer = self._ask(alone, len(rows))
+                answer = self._call(batch, len(rows))
             except EvaluatorError as own:
                 self.group.fail(int(owner), own)
             else:

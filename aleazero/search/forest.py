@@ -104,10 +104,10 @@ class Forest:
                 f"rows (in_flight {in_flight} with {leaves} leaves per visit)"
             )
         most = max(1, batch_size // in_flight)
-        if by_default:  # two groups, even if the leaves of one visit need so many rows that all trees fit
+        if by_default:  # always two groups: the rows of one large visit may be enough for all trees
             most = min(most, half)
-        whole, rest = divmod(self.trees, most)
-        return batch_size, [most] * whole + [rest] * (rest > 0)
+        full, rest = divmod(self.trees, most)
+        return batch_size, [most] * full + [rest] * (rest > 0)
 
     # -- many searches at once ---------------------------------------------------------------------------------
 

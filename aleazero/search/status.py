@@ -48,7 +48,7 @@ BROKEN_RULES: Final = -7  # a kind, player, action or return of a state is inval
 ENDLESS_CHANCE: Final = -8  # too many chance events follow each other
 GAME_OVER: Final = -9  # a search starts at a terminal state
 TOO_MANY_NODES: Final = -10  # a plan has more states than allowed
-CYCLE: Final = -11  # a state of a plan leads back to itself
+CYCLE: Final = -11  # the graph of a plan has a cycle
 NO_EVALUATOR: Final = -12  # a plan needs a value of a state, and there is no evaluator
 
 # -- evaluator kinds ---------------------------------------------------------------------------------------------------

@@ -358,7 +358,7 @@ def find(graph: Graph, state: Any, layer: Any, code: Any) -> Any:
 
 
 def order_nodes(graph: Graph) -> bool:
-    """Order the nodes so that each comes after all that lead to it; False if some lead back to themselves."""
+    """Order the nodes topologically, parents first; False if the graph has a cycle."""
     nodes, edges, order = graph.nodes, graph.edges, graph.order
     for e in range(graph.counters[EDGES]):
         nodes[edges[e].child].waits += 1

@@ -138,7 +138,7 @@ class PlainGraph:
         return len(self.nodes) - self.expanded
 
     def _order_nodes(self) -> None:
-        """Order the nodes so that each comes after all that lead to it."""
+        """Order the nodes topologically, parents first; raise an error if the graph has a cycle."""
         for node in self.nodes:
             for _, _, child in node.edges:
                 child.waits += 1

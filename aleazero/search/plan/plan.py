@@ -39,7 +39,7 @@ class PlanGraph(Protocol):
     """
 
     def find(self, state: State) -> Any:
-        """Return the place of a state (the one from which most is planned, if there are several), or None."""
+        """Return the place of a state (that with the lowest layer, if there are several), or None."""
 
     def state(self, place: Any) -> State:
         """Return the state at a place."""

@@ -174,7 +174,7 @@ class Planner:
 
         solver = solver_of(state.game)
         graph = None if solver is None else SolverGraph(state, solver, self.evaluator, self.seed)
-        return graph if graph is not None and graph.answerable() else None
+        return graph if graph is not None and graph.can_value_leaves() else None
 
     def _begin_compiled(self, state: State, horizon: Horizon) -> GrowingGraph:
         from aleazero.search.plan.graph import CompiledGraph

@@ -114,10 +114,7 @@ VISIT: Final = _record(
         ("length", "i4"),  # steps of the path
         ("first_leaf", "i4"),
         ("num_leaves", "i4"),
-        (
-            "expanding",
-            "i4",
-        ),  # chance node all of whose outcomes this visit expands, pending with its leaves, or NO_NODE
+        ("expanding", "i4"),  # chance node all of whose outcomes the visit expands, pending like them, or NO_NODE
         ("blocked", "i4"),  # 1 if widening did not let the visit store an outcome
     ]
 )
@@ -274,12 +271,12 @@ class Sizes(NamedTuple):
 # -- make --------------------------------------------------------------------------------------------------------------
 
 CACHE_LINE: Final = 64
-"""Bytes that a processor loads at once."""
+"""Bytes that a processor loads at a time."""
 HUGE_PAGE: Final = 1 << 21
 LARGE: Final = HUGE_PAGE // 4
-"""Bytes of an array of many trees from which on it begins at a huge page."""
+"""Minimum size in bytes of an array of many trees that begins at a huge page."""
 ADVISED: Final = 2 * HUGE_PAGE
-"""Bytes of an allocation from which on numpy asks the system for huge pages."""
+"""Minimum size in bytes of an allocation for which numpy requests huge pages."""
 
 
 def make_trees(
@@ -312,8 +309,8 @@ def make_trees(
 def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return an array that begins at a cache line, so that a node of 64 bytes is loaded at once.
 
-    Its contents are not set. Memory that is never used then costs nothing. Large arrays of many trees use huge pages,
-    so that a processor knows the addresses of all their pages: the descents of the trees read far apart.
+    Its contents are not set, so memory that is never used costs nothing. Large arrays of many trees use huge pages,
+    because the descents of the trees read far apart, and small pages would need too many address lookups.
     """
     size = math.prod(shape) * dtype.itemsize
     huge = shape[0] > 1 and size >= LARGE
