@@ -1,4 +1,4 @@
-"""Settings of a search: one frozen class, with the ways to treat chance nested in it."""
+"""Settings of a search, and of how it handles chance."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from aleazero.settings import Settings, clash, problem
 
 
 class Widening(Settings):
-    """How many outcomes of a chance node may be stored: at most min(max_children, ceil(c·N^alpha)) after N visits."""
+    """Limits of progressive widening.
 
-    c: float = Field(2.0, gt=0, description="Factor of the schedule.")
-    alpha: float = Field(0.6, ge=0, le=1, description="Exponent of the schedule.")
-    max_children: int = Field(64, ge=1, description="Most stored outcomes of a chance node.")
+    After N visits, a chance node stores at most ``min(max_children, ceil(c * N**alpha))`` outcomes.
+    """
+
+    c: float = Field(2.0, gt=0, description="Factor c of the widening limit ceil(c * visits**alpha).")
+    alpha: float = Field(0.6, ge=0, le=1, description="Exponent alpha of the widening limit ceil(c * visits**alpha).")
+    max_children: int = Field(64, ge=1, description="Maximum number of stored outcomes per chance node.")
 
 
 CLASHES = (
@@ -30,54 +33,55 @@ CLASHES = (
     ("samples_per_visit", "backup=expectation", "backup=sample, or samples_per_visit=1"),
     ("samples_per_visit", "pick=stratified", "pick=sample, or samples_per_visit=1"),
 )
-"""Chance settings that are rejected together, and what to set instead; docs/chance.md gives the reasons."""
+"""Pairs of chance settings that cannot be combined, and what to set instead."""
 
 
 class ChanceConfig(Settings):
-    """How the search treats chance."""
+    """Chance handling of a search: how outcomes are picked, stored and backed up."""
 
     loop: Literal["closed", "open"] = Field(
         "closed",
-        description="closed: a child for each outcome. open: outcomes share statistics, and the search converges "
-        "to the best plan that is blind to them.",
+        description="closed: each outcome of a chance node has its own child. open: outcomes share their statistics, "
+        "so the search converges to the best sequence of actions that cannot react to outcomes.",
     )
     pick: Literal["sample", "stratified"] = Field(
         "sample",
-        description="sample: outcomes are drawn from the true distribution. stratified: the outcome whose visits fall "
-        "furthest behind its probability.",
+        description="sample: draw outcomes from their distribution. stratified: pick the outcome whose visits are "
+        "furthest below its probability.",
     )
     exact_up_to: int = Field(
         0,
         ge=0,
-        description="Chance nodes with at most this many outcomes are expanded completely, and have the exact mean of "
-        "their outcomes. Requires backup=expectation, which is then the default.",
+        description="Expand all outcomes of chance nodes that have at most this many; their value is then the exact "
+        "mean. 0 turns it off. Requires backup=expectation, which is then the default.",
     )
     widening: Widening | None = Field(
         None,
-        description="Limits the stored outcomes of a chance node. Other outcomes are evaluated and backed up, but not "
-        "stored.",
+        description="Progressive widening: limits how many outcomes a chance node stores. Other outcomes are evaluated "
+        "and backed up, but not stored. None stores all.",
     )
     samples_per_visit: int = Field(
         1,
         ge=1,
         le=4096,
-        description="Outcomes drawn at the last chance node above a leaf. The mean of those that end there too is "
-        "backed up. Requires pick=sample and backup=sample.",
+        description="Number of outcomes drawn at the last chance node above a leaf. The mean value of those that also "
+        "lead to a leaf is backed up. Requires pick=sample and backup=sample.",
     )
     backup: Literal["sample", "expectation"] = Field(
         "sample",
-        description="sample: the mean of what was drawn. expectation: outcomes weighted by their probabilities.",
+        description="Value of a chance node. sample: mean of the values backed up. expectation: mean of its outcomes, "
+        "weighted by probability.",
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _exact_means_expectation(cls, values: Any) -> Any:
+    def _default_backup(cls, values: Any) -> Any:
         if isinstance(values, dict) and values.get("exact_up_to") and "backup" not in values:
             return {**values, "backup": "expectation"}
         return values
 
     @model_validator(mode="after")
-    def _goes_together(self) -> ChanceConfig:
+    def _check_combinations(self) -> ChanceConfig:
         used = {
             "loop=open": self.loop == "open",
             "pick=stratified": self.pick == "stratified",
@@ -89,7 +93,7 @@ class ChanceConfig(Settings):
         }
         for first, second, instead in CLASHES:
             if used[first] and used[second]:
-                raise clash(f"{first} does not go with {second}, expected {instead}")
+                raise clash(f"{first} cannot be combined with {second}, expected {instead}")
         return self
 
     @property
@@ -99,7 +103,14 @@ class ChanceConfig(Settings):
 
     @classmethod
     def preset(cls, name: str) -> ChanceConfig:
-        """Settings by name: sampling, stratified, progressive, full or open."""
+        """Return the chance settings with a name.
+
+        Args:
+            name: ``sampling``, ``stratified``, ``progressive``, ``full`` or ``open``.
+
+        Raises:
+            ConfigError: there is no preset with this name.
+        """
         if name not in PRESETS:
             raise ConfigError(f"is {name!r}, {nearest(name, PRESETS)}", field="chance")
         return cls(**PRESETS[name])
@@ -112,59 +123,63 @@ PRESETS: dict[str, dict[str, Any]] = {
     "full": {"exact_up_to": 300, "backup": "expectation"},
     "open": {"loop": "open"},
 }
-"""The ways to treat chance that have names."""
+"""Chance settings by name."""
 
 
 def chance_by_name(value: Any) -> Any:
-    """Return the preset that a text names, and any other value as it is: for validators of settings."""
+    """Return the preset if the value is a name, else the value itself; for validators."""
     if isinstance(value, str) and value not in PRESETS:
         raise problem(f"is {value!r}, {nearest(value, PRESETS)}")
     return ChanceConfig.preset(value) if isinstance(value, str) else value
 
 
 class SearchConfig(Settings):
-    """How much to search, and how to choose on the way."""
+    """Settings of a tree search: its budget, selection, Dirichlet noise and chance handling."""
 
-    num_simulations: int = Field(256, ge=1, le=2**31 - 2, description="Descents from the root.")
-    seed: int = Field(0, ge=0, lt=2**64, description="Seed of the search's own luck; never that of the played game.")
+    num_simulations: int = Field(256, ge=1, le=2**31 - 2, description="Number of simulations per search.")
+    seed: int = Field(0, ge=0, lt=2**64, description="Seed of the search. It does not affect the dice of the game.")
     chance: ChanceConfig | None = Field(
         None,
-        description="How chance is treated: settings, or the name of a preset. None, what was measured to be best: "
-        "with uniform and rollout sampling; with any other evaluator stratified where the game lists its outcomes, "
-        "else progressive.",
+        description="Chance handling: settings, or the name of a preset. None: sampling for the evaluators uniform and "
+        "rollout; for other evaluators stratified if the game lists its outcomes, else progressive.",
     )
     selection: Literal["puct", "uct"] = Field(
-        "puct", description="puct follows the evaluator's priors; uct ignores them and counts visits."
+        "puct", description="Selection rule at decisions. puct uses the evaluator's priors, uct ignores them."
     )
-    c: float = Field(1.5, ge=0, description="Weight of exploration, with values scaled to 0..1.")
+    c: float = Field(1.5, ge=0, description="Exploration constant, for values scaled to 0..1.")
     first_play: Literal["parent"] | Annotated[float, Field(ge=0, le=1)] = Field(
         "parent",
-        description="The value, scaled to 0..1, assumed for an action not yet tried: a number, or the mean of its "
-        "node so far.",
+        description="First-play urgency: value assumed for an action without visits. A number in 0..1, or parent for "
+        "the current value of the node.",
     )
     noise_alpha: float = Field(
-        0.0, description="Dirichlet concentration of the noise on the root's priors; 0 or less for none."
+        0.0, description="Concentration of the Dirichlet noise on the priors at the root. 0 or less: no noise."
     )
-    noise_fraction: float = Field(0.25, ge=0, le=1, description="Share of the noise in the root's priors.")
+    noise_fraction: float = Field(0.25, ge=0, le=1, description="Share of Dirichlet noise in the priors at the root.")
     temperature: float = Field(
-        1.0, ge=0, description="Of the executed move only (result.sample_action); 0 plays the most visited."
+        1.0, ge=0, description="Temperature of result.sample_action. 0 takes the most visited action."
     )
-    max_depth: int = Field(200, ge=1, le=10_000, description="Decisions and chance events from root to leaf.")
-    in_flight: int = Field(1, ge=1, le=4096, description="Leaves that may wait for the evaluator at once.")
+    max_depth: int = Field(200, ge=1, le=10_000, description="Maximum depth of a leaf, in decisions and chance events.")
+    in_flight: int = Field(
+        1, ge=1, le=4096, description="Maximum number of simulations per tree that wait for the evaluator."
+    )
     in_flight_mode: Literal["count", "virtual_loss"] = Field(
         "count",
-        description="count: a waiting leaf counts as a visit without a value. virtual_loss: as a visit that lost.",
+        description="How a waiting simulation counts in selection. count: as a visit without a value. virtual_loss: as "
+        "a lost visit.",
     )
-    max_nodes: int = Field(10_000_000, ge=2, le=2**31 - 2, description="A full tree stops the search and says so.")
+    max_nodes: int = Field(
+        10_000_000, ge=2, le=2**31 - 2, description="Node limit of a tree. A full tree ends the search."
+    )
     max_evaluations: int | None = Field(
         None,
         ge=1,
         le=2**62,
-        description="Stop after this many evaluations: one of the root, and one or more for each simulation that "
-        "reaches a new leaf. 1 leaves no simulation.",
+        description="Maximum number of evaluations. The root needs one, each simulation that reaches a new leaf one "
+        "or more. 1 allows no simulation.",
     )
     max_seconds: float | None = Field(
-        None, gt=0, description="Stop after this time: a prefix of the same search, not repeatable."
+        None, gt=0, description="Time limit in seconds. The number of simulations then varies from run to run."
     )
 
     @field_validator("chance", mode="before")
@@ -174,7 +189,7 @@ class SearchConfig(Settings):
 
 
 def chance_of(config: SearchConfig, game: Game, evaluator: Any) -> ChanceConfig:
-    """The chance settings of a search: those configured, or the default for the game and the evaluator."""
+    """Return the configured chance settings, or the default for this game and evaluator."""
     if config.chance is not None:
         return config.chance
     if isinstance(evaluator, Uniform | Rollout):
@@ -186,5 +201,5 @@ _DEFAULTS = {name: ChanceConfig.preset(name) for name in ("sampling", "stratifie
 
 
 def largest_visit(chance: ChanceConfig, game: Game) -> int:
-    """The leaves that one visit may have."""
+    """Return the maximum number of leaves per visit."""
     return max(1, min(chance.exact_up_to, game.info.max_outcomes), chance.samples_per_visit)

@@ -1,6 +1,6 @@
-"""Drive a group of trees: they descend, the evaluator values all their leaves in one batch, they absorb the values.
+"""Driver of a group of trees: advance all trees, evaluate their leaves in one batch, give the values to the trees.
 
-``Search`` drives a group of one tree; ``Forest`` drives several groups of many trees.
+``Search`` has one group of one tree. ``Forest`` has several groups of many trees.
 """
 
 from __future__ import annotations
@@ -17,10 +17,17 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.search.compiled_searches import Searches
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
-from aleazero.search.evaluator import WithEnds, call_evaluator, check_answer, evaluate_batch, values_ends
+from aleazero.search.evaluator import (
+    WithEnds,
+    call_evaluator,
+    check_answer,
+    evaluate_batch,
+    resolve_evaluator,
+    values_ends,
+)
 from aleazero.search.group import Group, LeafBatch
 from aleazero.search.result import SearchResult
-from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, prepare_roots, read_result
+from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, read_result
 from aleazero.search.status import ANSWERED, DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE, PAUSED, READY, WAITING
 
 Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -31,19 +38,19 @@ Backend = Literal["auto", "compiled", "plain", "implicit"]
 
 
 CHUNK_SECONDS = 0.05
-"""Compiled code runs for about this long at a time, because it notices neither Ctrl-C nor time limits."""
+"""Approximate duration of a call of compiled code, which reacts neither to Ctrl-C nor to time limits."""
 
 
-FIRST_CHUNK, FIRST_CHUNK_ALONE = 64, 1024
+FIRST_CHUNK, FIRST_CHUNK_SINGLE = 64, 1024
 """Simulations of the first chunk, for many trees and for one compiled tree without a time limit."""
 
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
-"""Reasons for which a search ends, by status."""
+"""``SearchResult.stopped`` by the status of the tree."""
 
 
 ENDED = np.zeros(ANSWERED + 1, np.bool_)
-"""Whether a tree has ended, by status (all that are 0 or more)."""
+"""Whether a tree with a status (0 or more) has ended."""
 
 
 ENDED[[*STOPPED, FAILED]] = True
@@ -53,6 +60,15 @@ SOME_PAUSED, SOME_WAITING = 1 << PAUSED, 1 << WAITING
 
 
 SOME_ENDED = sum(1 << status for status in (*STOPPED, FAILED))
+
+
+def check_arguments(game: Any, evaluator: Any, config: Any) -> tuple[Game, Any, SearchConfig]:
+    """Return game, evaluator and config of a search, with names and None replaced; raise ConfigError if invalid."""
+    if not isinstance(game, Game):
+        raise ConfigError(f"game is {game!r}, expected a Game, for example from aleazero.load_game")
+    if config is not None and not isinstance(config, SearchConfig):
+        raise ConfigError(f"config is {config!r}, expected a SearchConfig")
+    return game, resolve_evaluator(evaluator), config or SearchConfig()
 
 
 class GroupDriver:
@@ -73,10 +89,10 @@ class GroupDriver:
         self.to_prepare = np.zeros(count, np.int8)
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
-        """Keys of the noise at the roots that get some."""
-        alone = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
-        self.chunk = FIRST_CHUNK_ALONE if alone else FIRST_CHUNK
-        """Simulations after which a tree pauses."""
+        """Key of the random stream of each root's Dirichlet noise."""
+        single = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
+        self.chunk = FIRST_CHUNK_SINGLE if single else FIRST_CHUNK
+        """Number of simulations after which a tree pauses."""
 
     def begin(self, place: int, request: Request) -> None:
         """Start a search at a free place."""
@@ -92,7 +108,7 @@ class GroupDriver:
             self.group.pauses[place] = 0
 
     def round(self) -> None:
-        """Let every tree continue until it waits, ends or pauses, then evaluate all leaves that wait, once."""
+        """Advance every tree until it waits, ends or pauses, then evaluate all waiting leaves in one batch."""
         before = time.monotonic()
         group = self.group
         self._resume_paused()
@@ -121,13 +137,14 @@ class GroupDriver:
         ready = np.flatnonzero((self.to_prepare != 0) & (group.statuses == PAUSED))
         if not len(ready):
             return False
-        allowed = {
-            place: request.actions
-            for place in ready[(self.to_prepare[ready] & LIMIT_ACTIONS) != 0].tolist()
-            if (request := self._requests[place]) is not None and request.actions is not None
-        }
+        for place in ready[(self.to_prepare[ready] & LIMIT_ACTIONS) != 0].tolist():
+            request = self._requests[place]
+            assert request is not None
+            assert request.actions is not None
+            group.trees[place].restrict(request.actions)
         noisy = ready[(self.to_prepare[ready] & NOISE_AT_ROOT) != 0]
-        prepare_roots(group, allowed, noisy.tolist(), self.noise_keys[noisy].tolist())
+        if len(noisy):
+            group.mix_noise(noisy.tolist(), self.noise_keys[noisy].tolist())
         group.pauses[ready] = self.chunk
         group.statuses[ready] = READY
         self.to_prepare[ready] = 0
@@ -137,18 +154,18 @@ class GroupDriver:
         leaves, owners = self.group.waiting(with_states=self._sees_states)
         try:
             if self._pad and leaves.states is None:
-                self._ask_together(leaves, len(owners))
+                self._call_in_place(leaves, len(owners))
             else:
-                self.group.absorb(*self._ask(leaves, len(owners)))
+                self.group.absorb(*self._call(leaves, len(owners)))
         except EvaluatorError as error:
-            self.group.absorb(*self._ask_each(leaves, owners, error))
-        except BaseException as reason:  # including Ctrl-C: the leaves will not be evaluated
+            self.group.absorb(*self._call_per_tree(leaves, owners, error))
+        except BaseException as reason:  # Ctrl-C, for example: the leaves will not be evaluated
             for place in np.flatnonzero(self.group.statuses == WAITING):
-                self.group.fail(int(place), EvaluatorError(f"the evaluator was left by {type(reason).__name__}"))
+                self.group.fail(int(place), EvaluatorError(f"the evaluator was interrupted by {type(reason).__name__}"))
             self.clear()
             raise
 
-    def _ask(self, leaves: LeafBatch, count: int) -> Answer:
+    def _call(self, leaves: LeafBatch, count: int) -> Answer:
         """Return the evaluations of ``count`` leaves. Padded batches have zeros after them."""
         padded = self._pad and leaves.states is None and not self._any_size
         size = len(leaves.observations) if padded else count
@@ -156,8 +173,8 @@ class GroupDriver:
         observations[count:], masks[count:] = 0, False
         return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
 
-    def _ask_together(self, leaves: LeafBatch, count: int) -> None:
-        """Evaluate the leaves of all trees, in arrays that are reused, and absorb the answer."""
+    def _call_in_place(self, leaves: LeafBatch, count: int) -> None:
+        """Evaluate the leaves of all trees, in arrays that are reused, and give the values to the trees."""
         observations, masks = leaves.observations, leaves.legal_masks
         size = count if self._any_size else len(masks)
         observations[count:size], masks[count:size] = 0, False
@@ -170,7 +187,7 @@ class GroupDriver:
         if not self.group.try_absorb(answer, size):
             self.group.absorb(*check_answer(answer, masks[:size], self._players, count))
 
-    def _ask_each(self, leaves: LeafBatch, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
+    def _call_per_tree(self, leaves: LeafBatch, owners: NDArray[np.int32], error: EvaluatorError) -> Answer:
         """Evaluate each tree's leaves separately after an error, so that only trees whose leaves raise it fail."""
         logits = np.zeros(leaves.legal_masks.shape)
         values = np.zeros((len(logits), self._players))
@@ -178,11 +195,11 @@ class GroupDriver:
             rows = np.flatnonzero(owners == owner)
             order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
             states = None if leaves.states is None else [leaves.states[int(row)] for row in rows]
-            alone = LeafBatch(leaves.observations[order], leaves.legal_masks[order], states)
+            batch = LeafBatch(leaves.observations[order], leaves.legal_masks[order], states)
             try:
                 if len(rows) == len(owners):
                     raise error
-                answer = self._ask(alone, len(rows))
+                answer = self._call(batch, len(rows))
             except EvaluatorError as own:
                 self.group.fail(int(owner), own)
             else:
@@ -214,7 +231,7 @@ class GroupDriver:
         return Searches(group.arrays, group.results, group.statuses, group.pauses, group.limits, self.to_prepare)
 
     def finish_pending(self) -> None:
-        """Absorb the evaluations of the leaves that wait, and stop."""
+        """Store the evaluations of the waiting leaves, and stop."""
         self.group.pauses[:] = 0
         self.group.advance()
         if self._prepare_roots():
@@ -235,7 +252,7 @@ def _make_group(game: Game, evaluator: Any, config: SearchConfig, backend: str, 
 
         return CompiledGroup(game, evaluator, config, count, places)
     if backend == "compiled":
-        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+        raise ConfigError(f"backend is compiled and {game.name} is an object game, expected backend plain or auto")
     from aleazero.search.plain.group import PlainGroup
 
     return PlainGroup(game, evaluator, config, count, places, implicit=backend == "implicit")

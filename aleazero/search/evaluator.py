@@ -1,22 +1,4 @@
-"""Evaluators: what gives leaves their priors and values.
-
-``Uniform`` and ``Rollout`` run inside the compiled loop. Any callable may serve instead::
-
-    logits, values = evaluator(observations, legal_masks)
-
-with observations (B, size), legal_masks (B, actions), logits (B, actions) and values (B, players), in seats
-relative to the viewer: seat 0 is the viewer, seat j is player (viewer + j) mod players. Only logits of legal actions
-count. Attributes may say more:
-
-- ``afterstates``: NONE (default; never asked at chance nodes), ESTIMATE (a new chance node is a leaf; later
-  visits go on), EXACT (its value stands, nothing is expanded below). Masks there are all false.
-- ``decisions``: ESTIMATE (default) or EXACT.
-- ``sees_states = True``: it is called with a sequence of ``State`` instead of observations and masks.
-- ``ended(states)``: values of terminal states, by player, if they are more than the returns (a margin). Requires
-  ``sees_states``. Each end of the game that a search stores then counts as an evaluation.
-- ``for_plan(horizon, plies, prunes)``: the evaluator that a planner with these settings asks instead.
-- ``any_size = True``: a row's bits do not depend on the size of the batch, so a forest need not fill it up.
-"""
+"""Evaluators, which compute priors and values of leaves; the built-in ones, and checks of the output of others."""
 
 from __future__ import annotations
 
@@ -37,22 +19,55 @@ from aleazero.native.compile import cached_njit
 
 
 class Evaluator(Protocol):
-    """Any callable from a batch of leaves to logits and values, by seat relative to the viewer."""
+    """Protocol of an evaluator: any callable that returns logits and values for a batch of states.
+
+    Values are by seat relative to the viewer of each row. The viewer is the player to move, or at a chance node the
+    player that moved last. Seat j is player (viewer + j) mod players.
+
+    These attributes are optional:
+
+    - ``afterstates``: how values of chance nodes are used. ``NONE`` (default): the evaluator is not called for chance
+      nodes. ``ESTIMATE``: a new chance node is a leaf, and later visits continue below it. ``EXACT``: nothing is
+      expanded below a chance node.
+    - ``decisions``: how values of decisions are used, ``ESTIMATE`` (default) or ``EXACT``.
+    - ``sees_states = True``: the evaluator is called with a sequence of ``State`` instead of two arrays.
+    - ``ended(states)``: values of terminal states by player, shape (B, players), in place of their returns. Requires
+      ``sees_states``. Each terminal state that a search stores then counts as an evaluation.
+    - ``for_plan(horizon, plies, prunes)``: returns the evaluator that a planner with these settings uses instead.
+    - ``any_size = True``: the values of a row do not depend on the size of the batch, so a forest does not pad batches.
+    - ``one_at_a_time = True``: a forest does not call the evaluator from two threads at the same time.
+    """
 
     def __call__(self, observations: Any, legal_masks: Any, /) -> tuple[Any, Any]:
-        """Logits (B, actions) and values (B, players)."""
+        """Evaluate a batch of B states.
+
+        Args:
+            observations: float32 array, shape (B, observation size).
+            legal_masks: bool array, shape (B, actions); all False for a chance node.
+
+        Returns:
+            Logits of the actions, shape (B, actions), of which only those of legal actions are used, and values by
+            seat, shape (B, players).
+        """
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """Equal priors; the value is the return so far (0 before the end of a win/loss game)."""
+    """Built-in evaluator with equal priors. The value of a leaf is the return so far, which in many games is 0."""
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """Equal priors; the value is the mean return of playouts, each cut at ``max_steps`` steps.
+    """Built-in evaluator with equal priors. The value of a leaf is the mean return of random playouts.
 
-    They take any legal action, all alike, or what the game's own ``playout`` says.
+    Playouts choose legal actions with equal probability, or use the ``playout`` function of the game if it has one.
+
+    Args:
+        playouts: number of playouts per leaf.
+        max_steps: maximum number of steps per playout. The returns of the state reached then count.
+
+    Raises:
+        ConfigError: an argument is not an integer from 1 to 2147483647.
     """
 
     playouts: int = 1
@@ -62,30 +77,30 @@ class Rollout:
         for name in ("playouts", "max_steps"):
             value = getattr(self, name)
             if not isinstance(value, int) or not 1 <= value < 2**31:
-                raise ConfigError(f"Rollout: {name} is {value!r}, expected a whole number from 1 to 2147483647")
+                raise ConfigError(f"Rollout: {name} is {value!r}, expected an integer from 1 to 2147483647")
 
 
 EVALUATOR_NAMES = {"uniform": Uniform(), "rollout": Rollout()}
 
 
 def resolve_evaluator(evaluator: Any) -> Any:
-    """An evaluator by name, or the given one if it can be called."""
+    """Return the evaluator with a name, or the given evaluator itself."""
     if isinstance(evaluator, str):
         if evaluator not in EVALUATOR_NAMES:
-            raise ConfigError(f"no evaluator {evaluator!r}, {nearest(evaluator, EVALUATOR_NAMES)}")
+            raise ConfigError(f"evaluator is {evaluator!r}, {nearest(evaluator, EVALUATOR_NAMES)}")
         return EVALUATOR_NAMES[evaluator]
     if not isinstance(evaluator, Uniform | Rollout) and not callable(evaluator):
-        raise ConfigError(f"evaluator is {evaluator!r}, expected a name or a callable")
+        raise ConfigError(f"evaluator is {evaluator!r}, expected a name (uniform, rollout) or a callable")
     return evaluator
 
 
 def trust_at_chance(evaluator: Any) -> Trust:
-    """Return how far the evaluator's values of chance nodes are trusted; NONE if it does not value them."""
+    """Return how values of chance nodes are used; NONE if the evaluator is not called for them."""
     return _trust(evaluator, "afterstates", NONE)
 
 
 def trust_at_decisions(evaluator: Any) -> Trust:
-    """Return how far the evaluator's values of decisions are trusted."""
+    """Return how values of decisions are used."""
     trust = _trust(evaluator, "decisions", ESTIMATE)
     if trust is NONE:
         raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
@@ -93,18 +108,18 @@ def trust_at_decisions(evaluator: Any) -> Trust:
 
 
 def values_ends(evaluator: Any) -> bool:
-    """Return whether the evaluator values terminal states, in place of their returns."""
+    """Return whether the evaluator also values terminal states, in place of their returns."""
     return bool(getattr(evaluator, "sees_states", False)) and getattr(evaluator, "ended", None) is not None
 
 
 class WithEnds:
-    """An evaluator of states, with its own values of ends among them."""
+    """An evaluator of states that passes terminal states to its ``ended`` function."""
 
     def __init__(self, evaluator: Any) -> None:
         self._evaluator = evaluator
 
     def __call__(self, states: Sequence[State]) -> tuple[Any, Any]:
-        """Logits, and values in seats relative to the viewer."""
+        """Return logits, and values by seat relative to the viewer."""
         over = np.array([state.is_terminal() for state in states])
         if not over.any():
             answer: tuple[Any, Any] = self._evaluator(states)
@@ -137,15 +152,12 @@ def evaluate_batch(
     num_players: int,
     rows: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ask a batch callable and check its answer: shapes, finite values, usable logits of the legal actions.
-
-    Only the first ``rows`` count; what lies behind them fills the batch up to its shape.
-    """
+    """Call an evaluator and check shapes, values and the logits of legal actions. Only the first ``rows`` are used."""
     return check_answer(call_evaluator(evaluator, observations, legal_masks, states), legal_masks, num_players, rows)
 
 
 def call_evaluator(evaluator: Any, observations: Any, legal_masks: Any, states: Sequence[State] | None = None) -> Any:
-    """What a batch callable answers, whatever it is; its errors become an EvaluatorError."""
+    """Return the output of an evaluator, which is not checked. Exceptions become an EvaluatorError."""
     try:
         return evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
     except Exception as error:
@@ -155,7 +167,7 @@ def call_evaluator(evaluator: Any, observations: Any, legal_masks: Any, states: 
 def check_answer(
     answer: Any, legal_masks: NDArray[np.bool_], num_players: int, rows: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """An answer as logits and values that can be used."""
+    """Return the output of an evaluator as arrays of logits and values; raise EvaluatorError if it is invalid."""
     try:
         logits, values = answer
         logits = np.asarray(logits, np.float64)
@@ -164,34 +176,34 @@ def check_answer(
         raise _raised(error) from error
     size, num_actions = legal_masks.shape
     if logits.shape != (size, num_actions):
-        raise EvaluatorError(f"the evaluator gave logits of shape {logits.shape}, expected {(size, num_actions)}")
+        raise EvaluatorError(f"the evaluator returned logits of shape {logits.shape}, expected {(size, num_actions)}")
     if values.shape != (size, num_players):
-        raise EvaluatorError(f"the evaluator gave values of shape {values.shape}, expected {(size, num_players)}")
+        raise EvaluatorError(f"the evaluator returned values of shape {values.shape}, expected {(size, num_players)}")
     _require_usable(logits[:rows], values[:rows], legal_masks[:rows])
     return logits, values
 
 
 def _raised(error: Exception) -> EvaluatorError:
-    said = (str(error).splitlines() or [""])[0]
-    return EvaluatorError(f"the evaluator raised {type(error).__name__}: {said}")
+    message = (str(error).splitlines() or [""])[0]
+    return EvaluatorError(f"the evaluator raised {type(error).__name__}: {message}")
 
 
 def _require_usable(logits: NDArray[np.float64], values: NDArray[np.float64], legal_masks: NDArray[np.bool_]) -> None:
     legal = np.where(legal_masks, logits, 0.0)
     if math.isfinite(values.sum()) and math.isfinite(legal.sum()):
-        return  # a finite sum has finite parts; one that is not wants a closer look
+        return  # a finite sum has finite terms
     if not np.isfinite(values).all():
-        raise EvaluatorError(f"the evaluator gave the value {values[~np.isfinite(values)][0]}, expected finite numbers")
+        raise EvaluatorError(f"the evaluator returned value {values[~np.isfinite(values)][0]}, expected finite numbers")
     if np.isnan(legal).any() or np.isposinf(legal).any():
-        raise EvaluatorError("the evaluator gave a logit that is NaN or +inf at a legal action, expected numbers")
-    hopeless = legal_masks.any(axis=1) & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
-    if hopeless.any():
-        raise EvaluatorError("the evaluator gave -inf for every legal action of a leaf, expected at least one number")
+        raise EvaluatorError("the evaluator returned NaN or +inf as logit of a legal action, expected a number or -inf")
+    all_excluded = legal_masks.any(axis=1) & ~np.isfinite(np.where(legal_masks, logits, -np.inf)).any(axis=1)
+    if all_excluded.any():
+        raise EvaluatorError("the evaluator returned -inf for all legal actions, expected at least one finite logit")
 
 
 @cached_njit(nogil=True)
 def copy_answer(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any, values_out: Any) -> bool:
-    """Copy the first rows of an answer; return whether values are finite and logits of legal actions usable."""
+    """Copy the first rows of an output; return whether values are finite and logits of legal actions valid."""
     usable = True
     for row in range(rows):
         for p in range(values.shape[1]):
@@ -218,7 +230,7 @@ def copy_answer(logits: Any, values: Any, masks: Any, rows: int, logits_out: Any
 
 
 def is_answer(answer: Any, *shapes: tuple[int, ...]) -> bool:
-    """Whether an answer is logits and values as they should be; one that is not may still be made so."""
+    """Return whether an output is a tuple of float arrays of these shapes. Others may still be converted to such."""
     return (
         isinstance(answer, tuple)
         and len(answer) == len(shapes)

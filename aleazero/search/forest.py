@@ -1,7 +1,7 @@
-"""Many searches at once: trees in lock-step, so that a network is asked about hundreds of leaves in one batch.
+"""Many searches in lock-step, so that a network evaluates hundreds of leaves in one batch.
 
-Trees stand in groups; a group has one batch, of one shape, and one thread at a time. What a search finds depends on
-its state, its seed and the settings, never on the trees beside it or on the number of threads.
+Trees are divided into groups. A group has one batch of fixed shape and runs in one thread at a time. The result of a
+search depends only on its state, its seed and the settings, not on other trees or the number of threads.
 """
 
 from __future__ import annotations
@@ -10,44 +10,49 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, repeat
 from types import TracebackType
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
-from aleazero.games.kernel import KernelGame
-from aleazero.games.luck import PlayedLuck
-from aleazero.native.random import BRANCHING_GAMES, stream_key, unit
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.driver import Backend, GroupDriver
-from aleazero.search.evaluator import resolve_evaluator
+from aleazero.search.driver import Backend, GroupDriver, check_arguments
 from aleazero.search.result import SearchResult
 from aleazero.search.root import Request, make_request
-from aleazero.search.tree.arrays import EDGE, ENTRIES_PER_NODE, FIRST_OUTCOMES, node_dtype
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A search that has ended: with a result, or with an error."""
+    """A search of a forest that has ended, with a result or with an error."""
 
     ticket: int
-    """What ``submit`` gave for it."""
+    """Number that ``Forest.submit`` returned."""
     result: SearchResult | None
+    """Result of the search; None if it failed."""
     error: Exception | None = None
+    """Error with which the search failed; None if it has a result."""
 
 
 class Forest:
-    """Many tree searches over a game, in lock-step.
+    """Many tree searches in lock-step, with one evaluator batch for the leaves of many trees.
 
-    ``trees`` searches are under way at once, others wait their turn. ``batch_size`` is the number of rows of every
-    batch that the evaluator sees; rows that nobody needs are zero. By default it makes two groups of trees, one for
-    each of two threads. With ``threads`` above 1 the evaluator is called by several threads at once, unless it has an
-    attribute ``one_at_a_time = True``.
+    Results are the same as those of ``Search`` with the same settings and seeds. Use it as a context manager, or call
+    ``close`` at the end.
+
+    Args:
+        game: the game, from ``load_game``.
+        evaluator: values the leaves: ``"rollout"``, ``"uniform"``, a network from ``load_net``, or any ``Evaluator``.
+        config: settings of every search; None for the defaults. ``max_seconds`` is not supported.
+        trees: maximum number of searches at the same time. Further searches wait.
+        batch_size: rows of every batch for the evaluator. Unused rows are zero. None: half of all trees fit.
+        threads: number of threads. With more than one, the evaluator is called from several threads at the same time,
+            unless it has an attribute ``one_at_a_time = True``.
+        backend: ``"auto"``, ``"compiled"``, ``"plain"`` or ``"implicit"``, as for ``Search``.
+
+    Raises:
+        ConfigError: an argument is invalid, or the backend does not support the game.
     """
 
     def __init__(
@@ -61,22 +66,19 @@ class Forest:
         threads: int = 1,
         backend: Backend = "auto",
     ) -> None:
-        if not isinstance(game, Game):
-            raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
-        if config is not None and not isinstance(config, SearchConfig):
-            raise ConfigError(f"config is {config!r}, expected a SearchConfig")
-        self.game, self.evaluator, self.config = game, resolve_evaluator(evaluator), config or SearchConfig()
+        self.game, self.evaluator, self.config = check_arguments(game, evaluator, config)
         if self.config.max_seconds is not None:
-            raise ConfigError("max_seconds does not go with a forest, whose trees share their time: "
-                              "expected num_simulations or max_evaluations")  # fmt: skip
+            raise ConfigError("max_seconds is set, expected num_simulations or max_evaluations: trees of a forest "
+                              "share their time")  # fmt: skip
         for name, number in (("trees", trees), ("threads", threads)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise ConfigError(f"{name} is {number!r}, expected a whole number of at least 1")
+                raise ConfigError(f"{name} is {number!r}, expected an integer of at least 1")
         self.trees, self.threads = trees, threads
         self.batch_size, sizes = self._divide(batch_size)
-        asked = one_at_a_time(self.evaluator) if threads > 1 else self.evaluator
+        locks = threads > 1 and getattr(self.evaluator, "one_at_a_time", False)
+        shared = _Locked(self.evaluator) if locks else self.evaluator
         self._groups = [
-            GroupDriver(game, asked, self.config, backend, size, self.batch_size, pad=True) for size in sizes
+            GroupDriver(game, shared, self.config, backend, size, self.batch_size, pad=True) for size in sizes
         ]
         self._free = [list(range(size))[::-1] for size in sizes]
         self._tickets: list[dict[int, int]] = [{} for _ in sizes]
@@ -89,7 +91,7 @@ class Forest:
         self._closed = False
 
     def _divide(self, batch_size: int | None) -> tuple[int, list[int]]:
-        """The batch's rows, and the sizes of the groups that fill such a batch."""
+        """Return the rows of a batch, and the number of trees of each group."""
         in_flight = self.config.in_flight
         leaves = largest_visit(chance_of(self.config, self.game, self.evaluator), self.game)
         least = in_flight * leaves
@@ -98,14 +100,14 @@ class Forest:
             batch_size = max(least, half * in_flight)
         elif isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < least:
             raise ConfigError(
-                f"batch_size is {batch_size!r}, expected at least {least}: what one tree may ask at once "
-                f"(in_flight {in_flight}, {leaves} leaves a visit)"
+                f"batch_size is {batch_size!r}, expected an integer of at least {least}: one tree may need this many "
+                f"rows (in_flight {in_flight} with {leaves} leaves per visit)"
             )
         most = max(1, batch_size // in_flight)
-        if by_default:  # two groups, though one visit may ask so much that a batch has room for all trees
+        if by_default:  # always two groups: the rows of one large visit may be enough for all trees
             most = min(most, half)
-        whole, rest = divmod(self.trees, most)
-        return batch_size, [most] * whole + [rest] * (rest > 0)
+        full, rest = divmod(self.trees, most)
+        return batch_size, [most] * full + [rest] * (rest > 0)
 
     # -- many searches at once ---------------------------------------------------------------------------------
 
@@ -117,23 +119,36 @@ class Forest:
         actions: Sequence[Sequence[int] | None] | None = None,
         return_errors: bool = False,
     ) -> list[Any]:
-        """Search all of these states; the results are in their order.
+        """Search from many states.
 
-        ``seeds`` gives each its own luck; without it all have the configured seed, as ``Search.run`` has. Where a
-        search fails, the others go on to their end; then the first error is raised, or with ``return_errors`` each
-        error stands in its search's place.
+        If a search fails, the others continue to their end.
+
+        Args:
+            states: decision or chance nodes of the game.
+            seeds: seed of each search; None for the configured seed.
+            actions: for each search the actions to consider at the root, or None for all legal actions.
+            return_errors: return errors in place of results, instead of raising the first one.
+
+        Returns:
+            One ``SearchResult`` per state, in the same order.
+
+        Raises:
+            ConfigError: an argument is invalid, or submitted searches are not collected yet.
+            PositionError: a state is terminal, or belongs to another game.
+            IllegalActionError: an entry of ``actions`` is not legal.
+            EvaluatorError: the evaluator raised an error, or its output is invalid.
         """
         self._require_open()
         if self.pending:
-            raise ConfigError(f"{self.pending} submitted searches are under way, expected none: collect them first")
+            raise ConfigError(f"{self.pending} searches are submitted and not collected, expected none: collect first")
         for name, given in (("seeds", seeds), ("actions", actions)):
             if given is not None and len(given) != len(states):
-                raise ConfigError(f"{name} has {len(given)} entries, expected {len(states)}, one a state")
+                raise ConfigError(f"{name} has {len(given)} entries, expected {len(states)}, one per state")
         all_seeds: Any = repeat(self.config.seed) if seeds is None else seeds
         all_actions: Any = repeat(None) if actions is None else actions
         requests = [
-            make_request(self.game, state, considered, seed)
-            for state, considered, seed in zip(states, all_actions, all_seeds, strict=False)
+            make_request(self.game, state, allowed, seed)
+            for state, allowed, seed in zip(states, all_actions, all_seeds, strict=False)
         ]
         tickets = [self._enqueue(request) for request in requests]
         found: dict[int, Finished] = {}
@@ -155,10 +170,22 @@ class Forest:
         simulations: int | None = None,
         noise: bool = True,
     ) -> int:
-        """Ask for a search; its ticket. It begins when a tree is free and ``collect`` is called.
+        """Submit a search. It starts in ``collect``, as soon as a tree is free.
 
-        ``simulations`` and ``noise`` may differ from search to search: fewer simulations than configured (or more), and
-        no noise at the root though it is configured.
+        Args:
+            state: a decision or chance node of the game.
+            actions: actions to consider at the root; None for all legal actions.
+            seed: seed of this search; None for the configured seed.
+            simulations: number of simulations of this search; None for the configured number.
+            noise: False for no Dirichlet noise at the root, even if it is configured.
+
+        Returns:
+            A ticket, which identifies the search in the results of ``collect``.
+
+        Raises:
+            ConfigError: an argument is invalid, or the forest is closed.
+            PositionError: the state belongs to another game.
+            IllegalActionError: an entry of ``actions`` is not legal.
         """
         self._require_open()
         seed = self.config.seed if seed is None else seed
@@ -172,32 +199,38 @@ class Forest:
 
     @property
     def pending(self) -> int:
-        """Searches that were submitted and are not collected yet."""
+        """Number of searches that were submitted and not collected yet."""
         return self._uncollected
 
     def collect(self) -> list[Finished]:
-        """Search until at least one search has ended; those that have. Empty where nothing was submitted.
+        """Run the submitted searches until at least one has ended.
 
-        Ctrl-C ends it, and lets go of every search.
+        Ctrl-C raises ``KeyboardInterrupt`` and discards all searches.
+
+        Returns:
+            The searches that have ended; an empty list if none are pending.
+
+        Raises:
+            ConfigError: the forest is closed.
         """
         self._require_open()
         try:
-            found = self._collect_alone() if self._workers is None else self._collect_together(self._workers)
+            found = self._collect_here() if self._workers is None else self._collect_threaded(self._workers)
         except BaseException:
-            self._let_go()
+            self._discard_all()
             raise
         self._uncollected -= len(found)
         return found
 
-    def _collect_alone(self) -> list[Finished]:
+    def _collect_here(self) -> list[Finished]:
         found: list[Finished] = []
         while self.pending and not found:
             for number in range(len(self._groups)):
                 found += self._step(number)
         return found
 
-    def _collect_together(self, workers: ThreadPoolExecutor) -> list[Finished]:
-        """Every group that has work is given to a thread; the first that has something to show is waited for."""
+    def _collect_threaded(self, workers: ThreadPoolExecutor) -> list[Finished]:
+        """Give every group with searches to a thread, and wait for the first group in which a search ends."""
         busy = set(self._running.values())
         for number in range(len(self._groups)):
             if number not in busy and (self._tickets[number] or self._queue):
@@ -208,7 +241,7 @@ class Forest:
             for future in sorted(done, key=self._running.__getitem__):
                 del self._running[future]
                 found += future.result()
-        return found or (self._collect_together(workers) if self.pending else [])
+        return found or (self._collect_threaded(workers) if self.pending else [])
 
     def _work(self, number: int) -> list[Finished]:
         found: list[Finished] = []
@@ -217,12 +250,12 @@ class Forest:
         return found
 
     def _step(self, number: int) -> list[Finished]:
-        """Run one round of a group: start waiting searches at free trees, let all continue, read those that ended."""
+        """Run one round of a group: start searches at free trees, advance all, and read those that have ended."""
         group, free, tickets = self._groups[number], self._free[number], self._tickets[number]
         while free and self._queue:
             try:
                 ticket, request = self._queue.popleft()
-            except IndexError:  # another group was quicker
+            except IndexError:  # another thread took it
                 break
             place = free.pop()
             tickets[place] = ticket
@@ -236,12 +269,12 @@ class Forest:
             free.append(place)
             try:
                 found.append(Finished(ticket, group.read(place)))
-            except Exception as error:  # it belongs to this search alone
+            except Exception as error:  # only this search fails
                 found.append(Finished(ticket, None, error))
         return found
 
-    def _let_go(self) -> None:
-        """Forget every search, whatever was under way."""
+    def _discard_all(self) -> None:
+        """Discard every search."""
         self._stop.set()
         wait(self._running)
         self._running.clear()
@@ -255,12 +288,12 @@ class Forest:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise ConfigError("the forest is closed, expected one that is open: make a new one")
+            raise ConfigError("the forest is closed, expected an open one: make a new Forest")
 
     def close(self) -> None:
-        """End the threads; searches that are under way are forgotten, and no more are taken."""
+        """Discard all searches and end the threads. The forest cannot be used afterwards."""
         self._closed = True
-        self._let_go()
+        self._discard_all()
         if self._workers is not None:
             self._workers.shutdown()
 
@@ -273,15 +306,8 @@ class Forest:
         self.close()
 
 
-def one_at_a_time(evaluator: Any) -> Any:
-    """The evaluator; where it must not be called by two threads at once, behind a lock."""
-    if not getattr(evaluator, "one_at_a_time", False):
-        return evaluator
-    return _Locked(evaluator)
-
-
 class _Locked:
-    """An evaluator behind a lock; what it says of itself stays visible."""
+    """An evaluator that is called by one thread at a time."""
 
     def __init__(self, evaluator: Any) -> None:
         self._evaluator, self._lock = evaluator, threading.Lock()
@@ -292,58 +318,3 @@ class _Locked:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._evaluator, name)
-
-
-# -- the memory of a tree ----------------------------------------------------------------------------------------------
-
-RANDOM_GAMES: Final = 4
-RANDOM_STEPS: Final = 500
-"""Random games that are looked at, and the most steps of each."""
-TABLE_ENTRY: Final = 4
-OBJECT_NODE: Final = 2048
-"""Bytes of a node of an object game, with its edges and state; 1.1 to 1.4 kB were measured with small states."""
-
-
-def tree_size(game: Game, evaluator: Any, search: SearchConfig) -> int:
-    """About how many bytes a tree of a search has.
-
-    The nodes that a simulation adds follow from the settings, and from how many actions and outcomes the game has on
-    average, which a few random games tell. It is a rough guess: 0.4 to 4 times what was measured in six settings.
-    """
-    chance = chance_of(search, game, evaluator)
-    actions, outcomes = mean_branches(game)
-    expanded = outcomes if 1 < outcomes <= chance.exact_up_to else 1.0
-    nodes = min(search.max_nodes, 1 + round(search.num_simulations * (1 + expanded)))
-    listed = max(expanded, min(outcomes, FIRST_OUTCOMES)) if chance.lists_outcomes else 0.0  # those picked have edges
-    edges = search.num_simulations * (expanded * actions + listed)
-    if not isinstance(game, KernelGame):
-        return nodes * OBJECT_NODE
-    info = game.info
-    state = info.state_size * np.dtype(info.state_dtype).itemsize
-    per_node = node_dtype(info.num_players).itemsize + state + 8 * info.num_players + ENTRIES_PER_NODE * TABLE_ENTRY
-    return nodes * per_node + round(edges) * EDGE.itemsize
-
-
-def mean_branches(game: Game) -> tuple[float, float]:
-    """Actions of a decision and outcomes of a chance event, on average in random play; those listed only."""
-    actions, outcomes = [1], [1]
-    for number in range(RANDOM_GAMES):
-        with suppress(Exception):  # rules that raise are told by whoever plays them
-            _count_branches(game, number, actions, outcomes)
-    return sum(actions) / len(actions), sum(outcomes) / len(outcomes)
-
-
-def _count_branches(game: Game, number: int, actions: list[int], outcomes: list[int]) -> None:
-    """Play a random game, and note how many actions and outcomes there are."""
-    state, luck = game.new_initial_state(), PlayedLuck(stream_key(BRANCHING_GAMES, number))
-    for step in range(RANDOM_STEPS):
-        if state.is_terminal():
-            return
-        if state.is_chance_node():
-            if state.outcomes_listed():
-                outcomes.append(len(state.chance_outcomes()))
-            state.apply_action(luck.draw(state))
-        else:
-            legal = state.legal_actions()
-            actions.append(len(legal))
-            state.apply_action(legal[int(unit(stream_key(BRANCHING_GAMES, number, step)) * len(legal))])

@@ -18,7 +18,7 @@ from aleazero.native.random import EXECUTED_MOVE, stream_key
 from aleazero.search.config import SearchConfig
 
 ANY_OUTCOME = "(any outcome)"
-"""What leads out of a chance node in open loop, where outcomes share statistics."""
+"""Text of the step after a chance node in open loop, where outcomes share statistics."""
 
 
 _SHAPES = {"decision": "box", "chance": "ellipse", "terminal": "plaintext"}
@@ -26,41 +26,37 @@ _SHAPES = {"decision": "box", "chance": "ellipse", "terminal": "plaintext"}
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A node and the action or outcome that leads to it; children are read when asked for."""
+    """A node of a searched tree, with the action or outcome that leads to it. Children are read on demand."""
 
     label: int
     """Action or outcome id; −1 at the root."""
     text: str
     kind: int
     player: int
-    """Who moves here; −1 at a chance node, −4 at the end."""
+    """Player to move; −1 at a chance node, −4 at a terminal state."""
     visits: int
     value: NDArray[np.float64]
-    """Mean by player."""
+    """Mean value by player, shape (players,)."""
     prior: float | None
-    """Of the action that leads here; None behind an outcome."""
+    """Prior of the action that leads here; None after an outcome."""
     probability: float | None
-    """Of the outcome that leads here; None behind an action, or where outcomes cannot be listed."""
+    """Probability of the outcome that leads here; None after an action, or if outcomes cannot be listed."""
     children: Callable[[], list[TreeNode]] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class SearchTree:
-    """A cut of the tree: nested dictionaries of plain values."""
+    """The upper levels of a searched tree, from ``SearchResult.tree``."""
 
     root: dict[str, Any]
-
-    @classmethod
-    def cut(cls, root: TreeNode, depth: int, top: int | None) -> SearchTree:
-        """The tree down to ``depth`` levels, with the ``top`` most visited children of each node (None: all)."""
-        return cls(_cut(root, depth, top))
+    """Root node as a nested dictionary: label, text, kind, player, visits, value, prior, probability, children."""
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The cut as JSON."""
+        """Return the tree as JSON text; ``indent`` as for ``json.dumps``."""
         return json.dumps(self.root, indent=indent, ensure_ascii=False)
 
     def to_dot(self) -> str:
-        """The cut as a DOT graph: boxes decide, ellipses are chance, plain text is the end."""
+        """Return the tree as a DOT graph. Decisions are boxes, chance nodes ellipses, terminal states plain text."""
         lines = ["digraph search {", '  node [fontname="Helvetica", fontsize=10];', "  edge [fontsize=9];"]
         _draw(self.root, "n", lines)
         return "\n".join([*lines, "}"])
@@ -96,71 +92,86 @@ def _draw(node: dict[str, Any], name: str, lines: list[str]) -> None:
 
 
 DEEPEST_EXPORT = 300
-"""Levels that ``tree`` exports at most."""
+"""Maximum depth of ``SearchResult.tree``."""
 
 
 @dataclass(frozen=True)
 class OutcomeStats:
-    """An outcome of a chance root."""
+    """Statistics of one outcome of a chance root."""
 
     outcome: int
+    """Id of the outcome."""
     probability: float | None
-    """None where outcomes are too many to list."""
+    """Probability of the outcome; None if the game cannot list its outcomes."""
     visits: int
+    """Number of visits."""
     value: NDArray[np.float64] | None
-    """Mean by player; None where it was not visited."""
+    """Mean value by player, shape (players,); None without visits."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the principal variation: an action at a decision, the most visited outcome at a chance node."""
+    """One step of the principal variation: an action, or the most visited outcome of a chance node."""
 
     kind: int
+    """Kind of the node before the step: ``DECISION`` or ``CHANCE``."""
     player: int
-    """Who moves; −1 for chance."""
+    """Player to move; −1 for chance."""
     action: int
+    """Id of the action or outcome."""
     text: str
+    """The action or outcome as text."""
     visits: int
+    """Visits of the node after the step."""
     value: NDArray[np.float64]
+    """Mean value by player after the step, shape (players,)."""
 
 
 @dataclass(frozen=True)
 class SearchStats:
-    """What the search cost, and how its tree looks."""
+    """Counts of a search and of its tree. Counts that do not apply to a plan are 0."""
 
     simulations: int
+    """Simulations that were backed up."""
     evaluations: int
+    """Leaves that were evaluated."""
     expansions: int
+    """Decision nodes that were expanded."""
     nodes: int
+    """Nodes of the tree."""
     depth: int
+    """Depth of the deepest leaf, in decisions and chance events."""
     chance_nodes: int
+    """Chance nodes of the tree."""
     chance_visits: int
+    """Visits of all chance nodes."""
     chance_children: int
+    """Outcomes that are stored as children of chance nodes."""
     outcome_counts: dict[int, int]
-    """How many chance nodes store how many outcomes."""
+    """Number of chance nodes by number of stored outcomes."""
     collisions: int
-    """Descents that met a leaf still in flight, and were done again."""
+    """Descents that reached a leaf in flight, and were repeated."""
     transient: int
-    """Leaves that were valued without being stored."""
+    """Leaves that were evaluated without being stored."""
     blocked: int
-    """Picks of an outcome that widening did not let be stored."""
+    """Visits whose outcome was not stored because of progressive widening."""
     exact_expansions: int
     """Chance nodes whose outcomes were all expanded at once."""
     tree_bytes: int
-    """Bytes of the tree that are in use; 0 for the plain search, which does not count them."""
+    """Bytes of the tree in use; 0 for the plain search, which does not count them."""
 
 
 class TreeView(Protocol):
-    """A searched tree, to be read by people."""
+    """Read access to a searched tree."""
 
     def root(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
+        """Return the root as a node of the exported tree."""
 
     def stats(self) -> SearchStats:
-        """What the search cost, and how its tree looks."""
+        """Return counts of the search and of its tree."""
 
     def evaluations(self) -> int:
-        """Leaves that the evaluator was asked about."""
+        """Return the number of leaves that were evaluated."""
 
     def value_after(self, action: int) -> NDArray[np.float64] | None:
         """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
@@ -168,62 +179,85 @@ class TreeView(Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Result of a search or plan. Values are in units of return; ``q`` is the mover's view, NaN if not visited."""
+    """Result of a search or of a plan. All values are in units of the game's returns.
+
+    ``actions``, ``visits``, ``q`` and ``priors`` have one entry per action of the root, shape (actions,). At a chance
+    root they are empty, and ``outcomes`` is filled instead.
+    """
 
     actions: NDArray[np.int64]
+    """Action ids, ascending."""
     visits: NDArray[np.int64]
+    """Visits of each action; 0 in a plan."""
     q: NDArray[np.float64]
+    """Mean value of each action for the player to move; NaN without visits (in a plan: for a pruned action)."""
     priors: NDArray[np.float64]
+    """Prior probability of each action, including Dirichlet noise; in a plan 1 for the best action, else 0."""
     value: NDArray[np.float64]
-    """Mean by player."""
+    """Value of the root by player, shape (players,)."""
     outcomes: list[OutcomeStats]
-    """Filled at a chance root, where there are no actions."""
+    """Statistics of each outcome of a chance root."""
     stopped: str | None
-    """Why the search ended before ``num_simulations``: interrupted, nodes, evaluations or seconds."""
+    """Reason why the search ended early: interrupted, nodes, evaluations or seconds. None if it did not."""
     config: SearchConfig
+    """Settings of the search, with the chance settings that were used."""
     seed: int
-    """Of this run."""
+    """Seed of the run."""
     position: int
-    """A digest of the root's state: what is drawn for it is not drawn again at the next ply."""
+    """64-bit hash of the root's state. ``sample_action`` derives its random stream from seed and position."""
     view: TreeView = field(repr=False)
+    """Read access to the searched tree; ``tree`` and ``principal_variation`` use it."""
 
     @cached_property
     def stats(self) -> SearchStats:
-        """What the search cost, and how its tree looks."""
+        """Counts of the search and of its tree."""
         return self.view.stats()
 
     @property
     def evaluations(self) -> int:
-        """Leaves that the evaluator was asked about; ``stats`` tells it too, but looks at the whole tree."""
+        """Number of leaves that were evaluated, as in ``stats``, but without reading the whole tree."""
         return self.view.evaluations()
 
     def value_after(self, action: int) -> NDArray[np.float64] | None:
-        """Return the mean by player after an action; if chance follows, that is the value of the afterstate.
+        """Return the value of the state after an action of the root (the afterstate, if a chance node follows).
 
-        Returns None if the action has no visits, and in open loop, where the next state has no node of its own.
+        Args:
+            action: id of the action.
+
+        Returns:
+            Mean value by player, shape (players,). None if the action has no visits, and in open loop.
         """
         return self.view.value_after(int(action))
 
     @property
     def policy(self) -> NDArray[np.float64]:
-        """Visit shares, without temperature."""
+        """Share of visits of each action, shape (actions,). Without visits, the priors."""
         total = self.visits.sum()
         return self.visits / total if total else self.priors.copy()
 
     @property
     def best_action(self) -> int | None:
-        """The most visited action (then the higher value, prior, lower id); None at a chance root."""
+        """The most visited action; None at a chance root. Ties go to the higher q, then prior, then the lower id."""
         if not len(self.actions):
             return None
         q = np.where(np.isnan(self.q), -np.inf, self.q)
         return int(self.actions[np.lexsort((-self.actions, self.priors, q, self.visits))[-1]])
 
     def sample_action(self, temperature: float | None = None, seed: int | None = None) -> int:
-        """An action by visits^(1/temperature), as executed in play; 0 takes the best."""
+        """Draw an action with probability proportional to ``visits ** (1 / temperature)``.
+
+        Args:
+            temperature: 0 returns ``best_action``; None for the configured temperature.
+            seed: seed of the draw; None for the seed of the run. The draw also depends on the position.
+
+        Raises:
+            PositionError: the root is a chance node.
+            ConfigError: the temperature is negative or not finite.
+        """
         temperature = self.config.temperature if temperature is None else temperature
         best = self.best_action
         if best is None:
-            raise PositionError("a chance root has no action to execute")
+            raise PositionError("the root is a chance node, expected a decision")
         if not 0 <= temperature < math.inf:
             raise ConfigError(f"temperature is {temperature}, expected a number of at least 0")
         if temperature == 0:
@@ -233,13 +267,21 @@ class SearchResult:
         return int(np.random.Generator(np.random.Philox(key=key)).choice(self.actions, p=weights / weights.sum()))
 
     def tree(self, depth: int = 3, top: int | None = None) -> SearchTree:
-        """What was searched, ``depth`` levels deep, with the ``top`` most visited children of each node."""
+        """Return the upper levels of the searched tree. Nodes without visits are left out.
+
+        Args:
+            depth: number of levels below the root, 0 to 300.
+            top: maximum number of children per node, the most visited first; None for all.
+
+        Raises:
+            ConfigError: the depth is out of range.
+        """
         if not 0 <= depth <= DEEPEST_EXPORT:
             raise ConfigError(f"depth is {depth}, expected 0 to {DEEPEST_EXPORT}")
-        return SearchTree.cut(self.view.root(), depth, top)
+        return SearchTree(_cut(self.view.root(), depth, top))
 
     def principal_variation(self) -> list[Step]:
-        """The most visited line, from the root through chance nodes to where visits end."""
+        """Return the principal variation: the most visited steps from the root to a leaf, chance nodes included."""
         steps: list[Step] = []
         node: TreeNode | None = self.view.root()
         while node is not None:
@@ -254,7 +296,7 @@ class SearchResult:
         return steps
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain numbers and lists, for JSON."""
+        """Return the result as a dictionary that can be written as JSON."""
         return {
             "actions": self.actions.tolist(),
             "visits": self.visits.tolist(),

@@ -17,15 +17,15 @@ from aleazero.games.base import CHANCE, DECISION, Game, State
 from aleazero.native.compile import cached_njit
 from aleazero.native.random import GOLDEN_BITS, NOISE, check_seed, extend_key_bits, mix_bits, open_unit_bits, stream_key
 from aleazero.search.config import SearchConfig
-from aleazero.search.group import Group, TreeHandle
+from aleazero.search.group import TreeHandle
 from aleazero.search.result import OutcomeStats, SearchResult
 
 _NOISE = np.uint64(stream_key(NOISE))
 
 
-# What is done at a root between its evaluation and the first simulation, as bits:
+# Changes of a root between its evaluation and the first simulation, as bits:
 LIMIT_ACTIONS: Final = 1  # remove all actions but the allowed ones
-NOISE_AT_ROOT: Final = 2  # mix noise into the priors
+NOISE_AT_ROOT: Final = 2  # mix Dirichlet noise into the priors
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Request:
     simulations: int | None = None
     """None for the configured number."""
     noise: bool = True
-    """Whether noise is mixed into the root's priors, if noise is configured."""
+    """False for no Dirichlet noise, even if it is configured."""
 
     @cached_property
     def position(self) -> int:
@@ -68,12 +68,12 @@ def make_request(
         IllegalActionError: an allowed action is not legal.
     """
     if not isinstance(state, State):
-        raise PositionError(f"state is {state!r}, expected a State: game.state_from_text reads a position")
+        raise PositionError(f"state is {state!r}, expected a State, for example from game.state_from_text")
     check_seed(seed)
     if simulations is not None and (isinstance(simulations, bool) or not 1 <= simulations < 2**31):
         raise ConfigError(f"simulations is {simulations!r}, expected 1 to 2^31 - 1")
     if not same_game(state.game, game):
-        raise PositionError(f"the state is of {state.game!r}, expected one of {game!r}")
+        raise PositionError(f"the state belongs to {state.game!r}, expected a state of {game!r}")
     if actions is not None:
         state.require_running()
         actions = check_allowed(state, actions)
@@ -93,9 +93,9 @@ def check_allowed(state: State, actions: Sequence[int]) -> list[int]:
     legal = state.legal_actions()
     if state.kind() != DECISION:
         raise IllegalActionError(f"actions is {list(actions)}, expected None at a chance node")
-    wrong = [action for action in actions if action not in legal]
-    if wrong or not len(actions):
-        got = f"action {wrong[0]}" if wrong else "no action"
+    illegal = [action for action in actions if action not in legal]
+    if illegal or not len(actions):
+        got = f"action {illegal[0]}" if illegal else "no action"
         raise IllegalActionError(f"{state.game.name}: {got} to consider, expected some of {legal}")
     return sorted({int(action) for action in actions})
 
@@ -110,14 +110,6 @@ def noise_keys(seeds: NDArray[np.uint64], state_keys: Sequence[bytes]) -> NDArra
     digests = b"".join([hashlib.blake2b(key, digest_size=8).digest() for key in state_keys])
     keys: NDArray[np.uint64] = extend_key_bits(extend_key_bits(_NOISE, seeds), np.frombuffer(digests, "<u8"))
     return keys
-
-
-def prepare_roots(group: Group, allowed: dict[int, list[int]], noisy: list[int], noise_keys: list[int]) -> None:
-    """Remove actions that are not allowed at the roots at some places, and mix noise into priors at some, by key."""
-    for place, actions in allowed.items():
-        group.trees[place].restrict(actions)
-    if noisy:
-        group.mix_noise(noisy, noise_keys)
 
 
 def read_result(tree: TreeHandle, request: Request, config: SearchConfig, stopped: str | None) -> SearchResult:

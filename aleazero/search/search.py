@@ -1,4 +1,4 @@
-"""The public search of one position, with its limits: simulations, time and Ctrl-C."""
+"""The tree search of one position. It ends after its simulations, by a time limit or by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,17 +12,26 @@ from typing import Any
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.driver import Backend, GroupDriver
-from aleazero.search.evaluator import resolve_evaluator
+from aleazero.search.driver import Backend, GroupDriver, check_arguments
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 
 
 class Search:
-    """A tree search over a game.
+    """Tree search with chance nodes, from one position at a time.
 
-    ``backend`` is ``compiled`` for kernel games and ``plain`` for object games unless it is named; ``implicit``
-    is the plain search without chance nodes, for comparison only.
+    A search can be run any number of times. Each run builds a new tree.
+
+    Args:
+        game: the game, from ``load_game``.
+        evaluator: values the leaves: ``"rollout"``, ``"uniform"``, a network from ``load_net``, or any ``Evaluator``.
+        config: settings of the search; None for the defaults.
+        backend: ``"compiled"`` (kernel games only), ``"plain"`` for the reference implementation in Python, or
+            ``"auto"`` for the fastest one that supports the game. ``"implicit"`` is a plain search without chance
+            nodes, for comparisons.
+
+    Raises:
+        ConfigError: an argument is invalid, or the backend does not support the game.
     """
 
     def __init__(
@@ -32,13 +41,7 @@ class Search:
         config: SearchConfig | None = None,
         backend: Backend = "auto",
     ) -> None:
-        if not isinstance(game, Game):
-            raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
-        if config is not None and not isinstance(config, SearchConfig):
-            raise ConfigError(f"config is {config!r}, expected a SearchConfig")
-        self.game = game
-        self.evaluator = resolve_evaluator(evaluator)
-        self.config = config or SearchConfig()
+        self.game, self.evaluator, self.config = check_arguments(game, evaluator, config)
         rows = self.config.in_flight * largest_visit(chance_of(self.config, game, self.evaluator), game)
         self._driver = GroupDriver(game, self.evaluator, self.config, backend, count=1, places=rows, pad=False)
         self._lock = threading.Lock()
@@ -47,25 +50,33 @@ class Search:
     def run(self, state: State, actions: Sequence[int] | None = None, seed: int | None = None) -> SearchResult:
         """Search from a state.
 
+        Ctrl-C ends the search early and returns the result so far. A second Ctrl-C raises ``KeyboardInterrupt``.
+
         Args:
-            state: a running state of the game.
-            actions: allowed actions at the root; None allows all.
-            seed: replaces the configured seed, so that the plies of a game need not share their random streams.
+            state: a decision or chance node of the game; it is not changed.
+            actions: actions to consider at the root; None for all legal actions.
+            seed: seed of this run; None for the configured seed. Use different seeds for the moves of one game.
 
         Returns:
-            The result. Ctrl-C ends the search early, with the result so far; a second one raises at once.
+            Visits, values and priors of the root's actions, and the searched tree.
+
+        Raises:
+            PositionError: the state is terminal, or belongs to another game.
+            IllegalActionError: an entry of ``actions`` is not legal.
+            EvaluatorError: the evaluator raised an error, or its output is invalid.
+            ContractError: the rules of the game returned something invalid.
         """
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
-        with self._alone(), Interrupts() as interrupts:
+        with self._exclusive(), Interrupts() as interrupts:
             self._driver.begin(0, request)
             stopped = self._grow(interrupts)
             return self._driver.read(0, stopped)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Allow one run at a time: other threads wait; an evaluator that calls its own search gets an error."""
+    def _exclusive(self) -> Iterator[None]:
+        """Allow one run at a time. Other threads wait; an evaluator that runs its own search gets an error."""
         if self._running_in == threading.get_ident():
-            raise ConfigError("this search is already running: an evaluator that searches needs a Search of its own")
+            raise ConfigError("this search is already running, expected an evaluator that uses another Search object")
         with self._lock:
             self._running_in = threading.get_ident()
             try:
@@ -74,9 +85,9 @@ class Search:
                 self._running_in = None
 
     def _grow(self, interrupts: Interrupts) -> str | None:
-        """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
+        """Run all simulations. Returns the reason if the time limit or Ctrl-C ends the search early."""
         started = time.monotonic()
-        self._driver.round()  # the root's evaluation, and a first chunk of simulations if the evaluator is built in
+        self._driver.round()  # evaluates the root; with a built-in evaluator also runs the first simulations
         while not self._driver.ended():
             self._driver.round()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
@@ -87,7 +98,7 @@ class Search:
 
 
 class Interrupts:
-    """Turns a first Ctrl-C into a flag that is read between rounds. A second one raises KeyboardInterrupt."""
+    """Context manager that turns the first Ctrl-C into a flag. A second one raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.seen = False

@@ -41,20 +41,19 @@ GROW_EDGES: Final = -2
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 BAD_OUTCOMES: Final = -3  # a list of outcomes or a sampled outcome is invalid
-UNLISTED_OUTCOMES: Final = -4  # settings of a search need a list of outcomes, and the game has none here
-MANY_OUTCOMES: Final = -5  # a plan needs a list of outcomes, and the game has none here
-BAD_ACTIONS: Final = -6  # the list of legal actions is invalid
-BAD_PLAYOUT: Final = -7  # a playout takes an action that does not exist
-BROKEN_RULES: Final = -8  # a kind, player, action or return of a state is invalid
-ENDLESS_CHANCE: Final = -9  # too many chance events follow each other
-GAME_OVER: Final = -10  # a search starts at a terminal state
-TOO_MANY_NODES: Final = -11  # a plan has more states than allowed
-CYCLE: Final = -12  # a state of a plan leads back to itself
-NO_EVALUATOR: Final = -13  # a plan needs a value of a state, and there is no evaluator
+UNLISTED_OUTCOMES: Final = -4  # a list of outcomes is needed, and the game has none here
+BAD_ACTIONS: Final = -5  # the list of legal actions is invalid
+BAD_PLAYOUT: Final = -6  # a playout takes an action that does not exist
+BROKEN_RULES: Final = -7  # a kind, player, action or return of a state is invalid
+ENDLESS_CHANCE: Final = -8  # too many chance events follow each other
+GAME_OVER: Final = -9  # a search starts at a terminal state
+TOO_MANY_NODES: Final = -10  # a plan has more states than allowed
+CYCLE: Final = -11  # the graph of a plan has a cycle
+NO_EVALUATOR: Final = -12  # a plan needs a value of a state, and there is no evaluator
 
 # -- evaluator kinds ---------------------------------------------------------------------------------------------------
 
-EXTERNAL: Final = 0  # called from Python with batches of leaves
+EXTERNAL: Final = 0  # outside of the loop: called from Python with batches of leaves
 UNIFORM: Final = 1  # inside the loop: equal priors, returns so far
 ROLLOUT: Final = 2  # inside the loop: equal priors, playouts
 NO_KIND: Final = -1  # none: a plan whose frontier holds terminal states only
@@ -64,7 +63,7 @@ TRUST_EXACT: Final = int(EXACT)
 """``games.base.Trust`` as plain integers, which kernels compare."""
 
 MAX_CHANCE_RUN: Final = 256
-"""Chance events in a row within one descent, at most. A game with more is taken to be in a loop."""
+"""Maximum number of chance events in a row within one descent. More are treated as an endless loop."""
 
 
 def error_for(status: int, game: str, position: str | None = None, max_nodes: int = 0) -> AleaZeroError:
@@ -73,8 +72,8 @@ def error_for(status: int, game: str, position: str | None = None, max_nodes: in
     Args:
         status: one of the errors above.
         game: name of the game.
-        position: text of the state at which a plan stopped; None if it is not known, as in a search.
-        max_nodes: states that a plan may have.
+        position: text of the state at which a plan stopped; None in a search, where it is not known.
+        max_nodes: maximum number of states of a plan.
     """
     here = "of a chance event" if position is None else f"in {position!r}"
     if status == BAD_OUTCOMES:
@@ -82,14 +81,14 @@ def error_for(status: int, game: str, position: str | None = None, max_nodes: in
             f"{game}: the outcomes {here} are invalid, expected 1 to max_outcomes of them, ids from 0 to 2^31 - 1, and "
             f"probabilities of at least 0 that sum to 1 (or a sample function, if they are too many to list)"
         )
-    if status == UNLISTED_OUTCOMES:
+    if status == UNLISTED_OUTCOMES and position is None:
         return ConfigError(
-            f"{game}: outcomes here are too many to list, expected chance settings without pick=stratified, "
-            f"exact_up_to and backup=expectation (a game declares it by lists_outcomes=False)"
+            f"{game}: the game does not list its outcomes, expected chance settings without pick=stratified, "
+            f"exact_up_to and backup=expectation. Set lists_outcomes=False in the game's info to get such defaults"
         )
-    if status == MANY_OUTCOMES:
+    if status == UNLISTED_OUTCOMES:
         return GameError(
-            f"{game}: the outcomes {here} are too many to list, expected listed chance: use Search instead"
+            f"{game}: the game does not list its outcomes {here}, expected a list: use Search instead of a plan"
         )
     if status == BAD_ACTIONS:
         return ContractError(
@@ -98,18 +97,18 @@ def error_for(status: int, game: str, position: str | None = None, max_nodes: in
     if status == BAD_PLAYOUT:
         start = "a leaf" if position is None else repr(position)
         return ContractError(
-            f"{game}: a playout from {start} met an impossible action, expected rules that pass check_game, which "
-            f"reports the place"
+            f"{game}: a playout from {start} chose an invalid action, expected rules that pass check_game, which "
+            f"reports the state"
         )
     if status == BROKEN_RULES:
         return ContractError(
-            f"{game}: the rules returned an impossible kind, player, action or return, expected rules that pass "
-            f"check_game, which reports the place"
+            f"{game}: the rules returned an invalid kind, player, action or return, expected rules that pass "
+            f"check_game, which reports the state"
         )
     if status == ENDLESS_CHANCE:
         return ContractError(f"{game}: more than {MAX_CHANCE_RUN} chance events in a row, expected a decision")
     if status == GAME_OVER:
-        return PositionError(f"{game}: the game is over in this position, expected one with a move left")
+        return PositionError(f"{game}: the game is over in this position, expected a running game")
     if status == TOO_MANY_NODES:
         return GameError(
             f"{game}: more than {max_nodes} states within the horizon, expected fewer plies (plies=1), pruning (keep, "
@@ -117,12 +116,12 @@ def error_for(status: int, game: str, position: str | None = None, max_nodes: in
         )
     if status == CYCLE:
         return GameError(
-            f"{game}: within the horizon play can return to a state it was in, expected no state twice: plan "
-            f"fewer plies (plies=1) with an evaluator that values chance nodes, define turn(state) if a turn can end "
-            f"by chance, or use aleazero.oracles.solve"
+            f"{game}: the game can return to an earlier state within the horizon, expected no cycles: plan fewer plies "
+            f"(plies=1) with an evaluator that values chance nodes, define turn(state) if a turn can end by chance, or "
+            f"use aleazero.solve"
         )
     assert status == NO_EVALUATOR, status
     return ConfigError(
-        f"{game}: {position!r} lies on the frontier and there is no evaluator, expected an evaluator or a horizon "
-        f"that reaches the end of the game"
+        f"{game}: {position!r} is past the horizon and there is no evaluator, expected an evaluator or a horizon that "
+        f"reaches the end of the game"
     )

@@ -17,7 +17,7 @@ from aleazero.games.kernel import KernelGame
 from aleazero.search.config import chance_of, largest_visit
 from aleazero.search.driver import GroupDriver
 from aleazero.search.evaluator import resolve_evaluator
-from aleazero.search.forest import tree_size
+from aleazero.search.memory import tree_size
 from aleazero.selfplay.compiled_games import CompiledGames
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.selfplay.record import EpisodeRecord

@@ -140,7 +140,7 @@ def test_a_combination_is_accepted_or_the_error_names_the_alternative(
         return
     with pytest.raises(ConfigError) as error:
         ChanceConfig(**settings)
-    assert str(error.value) == "ChanceConfig: {} does not go with {}, expected {}".format(*clashing)
+    assert str(error.value) == "ChanceConfig: {} cannot be combined with {}, expected {}".format(*clashing)
 
 
 def test_exact_nodes_have_expectations_unless_told_otherwise() -> None:

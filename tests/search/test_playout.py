@@ -149,9 +149,9 @@ def test_illegal_playouts_are_found_out(game, mode: int, backend: str) -> None:
 
 def test_playouts_without_a_legal_action_are_found_out(game) -> None:
     for one in (game, walk_game(says=False)):
-        with pytest.raises(ContractError, match="a playout from a leaf met an impossible action"):
+        with pytest.raises(ContractError, match="a playout from a leaf chose an invalid action"):
             search(one, STUCK, Rollout())
-        with pytest.raises(ContractError, match=r"a playout from '.*' met an impossible action"):
+        with pytest.raises(ContractError, match=r"a playout from '.*' chose an invalid action"):
             plan(one, STUCK, Rollout(), plies=1)
 
 

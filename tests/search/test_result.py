@@ -53,7 +53,7 @@ def test_a_chance_root_has_no_action_to_execute() -> None:
     game = aleazero.load_game("dice_game")
     result = Search(game, "uniform").run(game.state_from_text("14 rolling"))
     assert result.best_action is None
-    with pytest.raises(aleazero.PositionError, match="no action to execute"):
+    with pytest.raises(aleazero.PositionError, match="the root is a chance node"):
         result.sample_action()
     assert [outcome.outcome for outcome in result.outcomes] == [1, 2, 3, 4, 5, 6]
     assert sum(outcome.visits for outcome in result.outcomes) == 256

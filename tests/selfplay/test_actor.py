@@ -10,7 +10,7 @@ from aleazero import ConfigError, EvaluatorError, GameError
 from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import SELFPLAY_SEARCH, stream_key
 from aleazero.replay.check import check_episode
-from aleazero.search.forest import tree_size
+from aleazero.search.memory import tree_size
 from aleazero.selfplay import actor as actor_module
 from aleazero.selfplay.actor import Actor, machine_memory, require_memory
 from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn

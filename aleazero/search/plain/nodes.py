@@ -88,7 +88,7 @@ class Visit:
     picks: list[Edge] = field(default_factory=list)
     """Outcomes picked in addition to the one on the path."""
     expanding: bool = False
-    """It expands the last chance node of the path completely."""
+    """It expands all outcomes of the last chance node of the path."""
     blocked: bool = False
     """Progressive widening did not let it store an outcome."""
 

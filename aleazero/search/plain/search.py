@@ -16,18 +16,13 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, EXACT, NONE, TERMINAL, Game, State
-from aleazero.native.random import DESCENT, ROLLOUT, ROOT_EVALUATION, draw_at, stream_key
+from aleazero.native.random import DESCENT, ROOT_EVALUATION, draw_at, stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance, trust_at_decisions, values_ends
-from aleazero.search.plain.chance import (
-    backup_expectation,
-    backup_sample,
-    make_list,
-    may_store,
-    pick_outcome,
-    value_by_playouts,
-)
+from aleazero.search.plain.backup import backup_expectation, backup_sample
+from aleazero.search.plain.chance import make_list, may_store, pick_outcome
 from aleazero.search.plain.nodes import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
+from aleazero.search.plain.playout import evaluate_inside
 from aleazero.search.status import (
     DONE,
     ENDLESS_CHANCE,
@@ -91,7 +86,8 @@ class PlainTree:
                 for visit in self._take_batch():
                     for number, leaf in enumerate(visit.leaves):
                         if leaf.value is None:
-                            self._store_evaluation(leaf, None, self._evaluate_inside(leaf, visit.simulation, number))
+                            value = evaluate_inside(self.evaluator, leaf.state, self.seed, visit.simulation, number)
+                            self._store_evaluation(leaf, None, value)
                     self._finish_visit(visit)
             if self.started == 0 and pause == 0:
                 return PAUSED
@@ -375,13 +371,6 @@ class PlainTree:
         return [by_action[action] for action in legal]
 
     # -- evaluate ----------------------------------------------------------------------------------------------
-
-    def _evaluate_inside(self, leaf: Leaf, simulation: int, number: int) -> Values:
-        """Return the value of a leaf by an evaluator without batches; ``number`` is the leaf's in its visit."""
-        if isinstance(self.evaluator, Uniform):
-            return leaf.state.returns()
-        key = stream_key(ROLLOUT, self.seed, simulation)
-        return value_by_playouts(self.evaluator, leaf.state, key, number * self.evaluator.playouts)
 
     def requested(self) -> list[State]:
         """Return the states that wait for the evaluator."""

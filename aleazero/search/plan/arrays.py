@@ -20,8 +20,8 @@ NODE = np.dtype(
         ("code", "u8"),  # hash of state and layer
         ("first_edge", "i4"),  # edges lie side by side: actions ascending, outcomes in the game's order
         ("num_edges", "i4"),  # 0 on the frontier
-        ("waits", "i4"),  # edges into it whose beginning is not yet in order
-        ("depth", "i4"),  # steps of the longest way from the root
+        ("waits", "i4"),  # edges that lead to it from nodes which are not ordered yet
+        ("depth", "i4"),  # length of the longest path from the root
         ("layer", "i4"),
         ("kind", "i1"),
         ("mover", "i1"),  # player at a decision, else −1
@@ -32,11 +32,11 @@ NODE = np.dtype(
 
 
 INNER: Final = 0
-"""Inside the horizon (or a chance node past it that the evaluator does not value)."""
+"""Inside the horizon, or a chance node past it that the evaluator does not value."""
 
 
 ASKED: Final = 1
-"""On the frontier: the evaluator values it."""
+"""On the frontier: valued by the evaluator."""
 
 
 ENDED: Final = 2
@@ -53,7 +53,7 @@ class Graph(NamedTuple):
     edges: Any  # (m,) EDGE
     states: Any  # (n, s)
     values: Any  # (n, p) float64, by player
-    order: Any  # (n,) int32: every node after all that lead to it
+    order: Any  # (n,) int32: nodes in topological order
     table: Any  # (power of two,) int32: nodes by hash, or EMPTY
     counters: Any  # int64, by the names below
 

@@ -37,7 +37,7 @@ from aleazero.search.status import CYCLE, EXTERNAL, GROW_EDGES, GROW_NODES, NO_K
 from aleazero.search.status import ROLLOUT as ROLLOUT_INSIDE
 
 CHUNK = 100_000
-"""Nodes that are expanded at a time, because compiled code does not notice Ctrl-C."""
+"""Number of nodes that one call expands, because compiled code does not react to Ctrl-C."""
 
 
 FIRST_NODES = 256
@@ -185,23 +185,21 @@ class CompiledGraph:
 
     def edges(self, place: int) -> list[PlanEdge]:
         """Return the edges of a place, actions ascending; none on the frontier."""
-        node = _plain(self._graph.nodes)[place]
-        first = int(node["first_edge"])
-        edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
-        chance = node["kind"] == CHANCE
-        return [
-            PlanEdge(label, probability if chance else None, child)
-            for label, probability, child in zip(
-                edges["label"].tolist(), edges["probability"].tolist(), edges["child"].tolist(), strict=True
-            )
-        ]
+        edges = self._edges_of(place)
+        labels, children = edges["label"].tolist(), edges["child"].tolist()
+        chance = _plain(self._graph.nodes)[place]["kind"] == CHANCE
+        probabilities = edges["probability"].tolist() if chance else [None] * len(labels)
+        return list(map(PlanEdge, labels, probabilities, children))
 
     def following(self, place: int) -> dict[int, Vector]:
         """Return the values of the children of a place by label, actions ascending; none on the frontier."""
+        edges = self._edges_of(place)
+        return dict(zip(edges["label"].tolist(), self._graph.values[edges["child"]], strict=True))
+
+    def _edges_of(self, place: int) -> Any:
         node = _plain(self._graph.nodes)[place]
         first = int(node["first_edge"])
-        edges = _plain(self._graph.edges)[first : first + int(node["num_edges"])]
-        return dict(zip(edges["label"].tolist(), self._graph.values[edges["child"]], strict=True))
+        return _plain(self._graph.edges)[first : first + int(node["num_edges"])]
 
     def best(self, place: int, mover: int) -> int:
         """Return the mover's best action; the lowest id among equals."""

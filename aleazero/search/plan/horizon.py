@@ -20,7 +20,7 @@ from aleazero.games.kernel import KernelState
 
 # Rules by which layers are counted:
 NOTHING: Final = 0
-"""The whole game: only terminal states are past the horizon."""
+"""To the end of the game: only terminal states are past the horizon."""
 MOVER: Final = 1
 """A turn, by the mover: a decision of another player than the root's is past the horizon."""
 TURN: Final = 2
@@ -53,7 +53,7 @@ def check_horizon(horizon: Any, plies: Any) -> None:
     if plies is None:
         return
     if isinstance(plies, bool) or not isinstance(plies, int) or not 1 <= plies < NO_LIMIT:
-        raise ConfigError(f"is {plies!r}, expected a whole number of at least 1", field="plies")
+        raise ConfigError(f"is {plies!r}, expected an integer of at least 1", field="plies")
     if horizon != "turn":
         raise ConfigError(f"is {plies} and horizon is {horizon!r}, expected one of the two", field="plies")
 

@@ -1,4 +1,4 @@
-"""The compiled loop of the planner: expand breadth first, order the nodes, value the frontier, sweep backwards.
+"""The compiled loop of the planner: expand breadth first, order the nodes, value the frontier, solve backwards.
 
 ``make_plan_loop`` closes it over a game's rules. Like the loop of the tree search it neither raises nor allocates nor
 recurses, and returns a status. Without compilation it is Python over the same arrays.
@@ -40,14 +40,12 @@ from aleazero.search.status import (
     EXTERNAL,
     GROW_EDGES,
     GROW_NODES,
-    MANY_OUTCOMES,
     NO_EVALUATOR,
     NO_KIND,
     PAUSED,
     ROLLOUT,
     TOO_MANY_NODES,
     UNIFORM,
-    UNLISTED_OUTCOMES,
     WAITING,
 )
 
@@ -65,7 +63,7 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
     returns = kernels.returns
     viewer_of = kernels.viewer
     observe = kernels.observe
-    add_root, expand_all = make_expansion(kernels)
+    add_root, expand_graph = make_expansion(kernels)
     value_by_playouts = make_playouts(kernels)
 
     def evaluate_inside(graph: Graph, scratch: PlanScratch, settings: PlanSettings) -> Any:
@@ -127,7 +125,7 @@ def make_plan_loop(kernels: Kernels) -> Callable[..., int]:
         if stage == ADD_ROOT:
             return DONE
         if stage == EXPAND:
-            status = expand_all(graph, scratch, settings, kept, until)
+            status = expand_graph(graph, scratch, settings, kept, until)
             if status != DONE:
                 return int(status)
             if settings.evaluator == EXTERNAL and graph.counters[LEAVES] > 0:
@@ -181,7 +179,7 @@ _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
 def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make ``add_root(graph, scratch, settings)`` and ``expand_all(graph, scratch, settings, kept, until)``."""
+    """Make ``add_root(graph, scratch, settings)`` and ``expand_graph(graph, scratch, settings, kept, until)``."""
     kind_of = kernels.kind
     to_play = kernels.to_play
     legal = kernels.legal
@@ -245,8 +243,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         """Write the actions or outcomes of a node into the scratch; return their number or a status."""
         state = graph.states[n]
         if graph.nodes[n].kind == CHANCE:
-            count = list_outcomes(state, scratch)
-            return np.int64(MANY_OUTCOMES) if count == UNLISTED_OUTCOMES else count
+            return list_outcomes(state, scratch)
         count = np.int64(legal(state, scratch.actions))
         num_actions = len(scratch.actions) - LIST_SLACK
         if count < 1 or count > num_actions:
@@ -305,7 +302,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
         place = ~find(graph, scratch.walk, root, code)
         add(graph, scratch.walk, np.int64(kind_of(scratch.walk)), root, code, place, settings)
 
-    def expand_all(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, until: Any) -> Any:
+    def expand_graph(graph: Graph, scratch: PlanScratch, settings: PlanSettings, kept: Any, until: Any) -> Any:
         """Expand to the end, or to the node ``until``, and order the nodes; return a status."""
         counters = graph.counters
         start = counters[EXPANDED]
@@ -320,7 +317,7 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
             counters[EXPANDED] = n + 1
         return np.int64(DONE if order_nodes(graph) else CYCLE)
 
-    return add_root, expand_all
+    return add_root, expand_graph
 
 
 def values_any_state(settings: PlanSettings) -> bool:
@@ -361,7 +358,7 @@ def find(graph: Graph, state: Any, layer: Any, code: Any) -> Any:
 
 
 def order_nodes(graph: Graph) -> bool:
-    """Order the nodes so that each comes after all that lead to it; False if some lead back to themselves."""
+    """Order the nodes topologically, parents first; False if the graph has a cycle."""
     nodes, edges, order = graph.nodes, graph.edges, graph.order
     for e in range(graph.counters[EDGES]):
         nodes[edges[e].child].waits += 1

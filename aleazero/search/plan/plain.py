@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError
 from aleazero.games.base import CHANCE, DECISION, NONE, TERMINAL, State
-from aleazero.native.random import ROLLOUT, stream_key
 from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
 from aleazero.search.group import LeafBatch
-from aleazero.search.plain.chance import value_by_playouts
+from aleazero.search.plain.playout import evaluate_inside
 from aleazero.search.plan.arrays import ASKED, EDGE, EDGES, ENDED, INNER, NODE, NODES, NUM_COUNTERS, Graph
 from aleazero.search.plan.horizon import CHANCE_RUNS, DECISIONS, MOVER, NOTHING, TURN, Horizon, may_prune, turn_of
 from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
-from aleazero.search.status import BAD_ACTIONS, CYCLE, MANY_OUTCOMES, NO_EVALUATOR, TOO_MANY_NODES, error_for
+from aleazero.search.status import BAD_ACTIONS, CYCLE, NO_EVALUATOR, TOO_MANY_NODES, UNLISTED_OUTCOMES, error_for
 
 
 @dataclass(eq=False)
@@ -69,8 +68,8 @@ class PlainGraph:
         other = self.horizon.counts == MOVER and kind == DECISION and mover != self.horizon.mover
         past = layer >= self.horizon.limit or other
         further = self.values_any_state and layer > self.horizon.limit
-        asked = past and kind != TERMINAL and (kind == DECISION or self.afterstates or further)
-        node = PlainNode(state, layer, kind, mover, asked)
+        on_frontier = past and kind != TERMINAL and (kind == DECISION or self.afterstates or further)
+        node = PlainNode(state, layer, kind, mover, on_frontier)
         if kind == TERMINAL:
             node.value = state.returns()
         self._by_state[name] = node
@@ -99,7 +98,7 @@ class PlainGraph:
         state = node.state
         if node.kind == CHANCE:
             if not state.outcomes_listed():
-                raise self._error(MANY_OUTCOMES, state)
+                raise self._error(UNLISTED_OUTCOMES, state)
             follows: list[tuple[int, float | None]] = list(state.chance_outcomes())
         else:
             legal = state.legal_actions()
@@ -139,7 +138,7 @@ class PlainGraph:
         return len(self.nodes) - self.expanded
 
     def _order_nodes(self) -> None:
-        """Order the nodes so that each comes after all that lead to it."""
+        """Order the nodes topologically, parents first; raise an error if the graph has a cycle."""
         for node in self.nodes:
             for _, _, child in node.edges:
                 child.waits += 1
@@ -153,22 +152,22 @@ class PlainGraph:
         if len(self.order) < len(self.nodes):
             raise self._error(CYCLE, self.root.state)
 
-    def _asked(self) -> list[PlainNode]:
+    def _leaves(self) -> list[PlainNode]:
         return [node for node in self.nodes if node.on_frontier]
 
     def _evaluate_inside(self) -> None:
-        """Value the frontier if the evaluator has no batches; raise if there is no evaluator."""
-        asked = self._asked()
-        if self.evaluator is None and asked:
-            raise self._error(NO_EVALUATOR, asked[0].state)
-        if isinstance(self.evaluator, Uniform | Rollout):
-            for leaf, node in enumerate(asked):
-                node.value = value_inside(self.evaluator, node.state, self.seed, leaf)
+        """Value the frontier if the evaluator is built in; raise if there is no evaluator."""
+        leaves = self._leaves()
+        if self.evaluator is None and leaves:
+            raise self._error(NO_EVALUATOR, leaves[0].state)
+        if self.values_any_state:
+            for number, node in enumerate(leaves):
+                node.value = evaluate_inside(self.evaluator, node.state, self.seed, number)
 
     def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
         """Return the leaves to evaluate, and the viewer of each row."""
-        inside = self.evaluator is None or isinstance(self.evaluator, Uniform | Rollout)
-        return leaf_batch([] if inside else [node.state for node in self._asked()], self.game.num_actions, with_states)
+        inside = self.evaluator is None or self.values_any_state
+        return leaf_batch([] if inside else [node.state for node in self._leaves()], self.game.num_actions, with_states)
 
     def end(self, values_of: StateNumbers) -> None:
         """Replace the returns of terminal states by these numbers."""
@@ -180,7 +179,7 @@ class PlainGraph:
     def solve(self, values: Vector) -> None:
         """Store the values of the frontier, by player, and value all other nodes."""
         if len(values):
-            for node, value in zip(self._asked(), values, strict=True):
+            for node, value in zip(self._leaves(), values, strict=True):
                 node.value = [float(number) for number in value]
         for node in reversed(self.order):
             if not node.edges:
@@ -252,13 +251,6 @@ def leaf_batch(states: Sequence[State], num_actions: int, with_states: bool) -> 
     else:
         leaves = LeafBatch(np.array([state.observation_tensor() for state in states], np.float32), masks, None)
     return leaves, viewers
-
-
-def value_inside(evaluator: Uniform | Rollout, state: State, seed: int, leaf: int) -> list[float]:
-    """Return the value of a state by Uniform or Rollout; ``leaf`` is its number on the frontier."""
-    if isinstance(evaluator, Uniform):
-        return state.returns()
-    return value_by_playouts(evaluator, state, stream_key(ROLLOUT, seed, leaf))
 
 
 def arrays_of(graph: PlainGraph) -> Graph:

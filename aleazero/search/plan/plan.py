@@ -1,8 +1,4 @@
-"""A plan: the exact value of every state inside a horizon, from one root.
-
-One plan answers every decision of the turn. Its results are a ``SearchResult``, as those of a search: there are no
-visits, and the policy is 1 for the best action.
-"""
+"""A plan: the exact values of all states within a horizon of one root."""
 
 from __future__ import annotations
 
@@ -37,13 +33,13 @@ class PlanEdge(NamedTuple):
 
 
 class PlanGraph(Protocol):
-    """The graph that a plan reads: of arrays, of Python objects, or a turn solved by the game's own solver.
+    """The graph that a plan reads: arrays, Python objects, or a turn solved by the game's own solver.
 
-    A *place* is one node of it: a number, a node object or a state.
+    A *place* is one of its nodes: a number, a node object or a state.
     """
 
     def find(self, state: State) -> Any:
-        """Return the place of a state (the one from which most is planned, if there are several), or None."""
+        """Return the place of a state (that with the lowest layer, if there are several), or None."""
 
     def state(self, place: Any) -> State:
         """Return the state at a place."""
@@ -90,7 +86,14 @@ class GrowingGraph(PlanGraph, Protocol):
 
 
 class Plan:
-    """The exact values of every state within a horizon of one root."""
+    """Exact values of all states within a horizon of one root, made by ``Planner.plan``.
+
+    One plan answers every decision of a turn. Values of states at the end of the plan come from the evaluator, or are
+    the returns of terminal states. Methods raise ``PositionError`` for a state that the plan does not contain.
+
+    Attributes:
+        root: the state from which the plan was made.
+    """
 
     def __init__(self, root: State, graph: PlanGraph, actions: Sequence[int] | None = None) -> None:
         self.root = root
@@ -98,14 +101,21 @@ class Plan:
         self._allowed = None if actions is None else list(actions)
 
     def action(self, state: State) -> int:
-        """Return the best action for the mover; the lowest id among equals."""
+        """Return the best action for the player to move; the lowest id among equals.
+
+        Args:
+            state: a decision inside the plan.
+
+        Raises:
+            PositionError: the state is not a decision inside the plan.
+        """
         self._inside(state)
         if state.kind() != DECISION:
             raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
         return self._graph.best(self._find(state), state.current_player())
 
     def action_within(self, state: State) -> int | None:
-        """Return the best action at a decision, or None if it is not inside this plan; faster than ``action``."""
+        """Return the best action at a decision, or None if the plan does not contain it. Faster than ``action``."""
         if hasattr(self._graph, "known_action"):
             known: int | None = self._graph.known_action(state)
             return known
@@ -115,33 +125,66 @@ class Plan:
             return None
 
     def value(self, state: State) -> Vector:
-        """Return the value of a state by player; on the frontier, the evaluator's value or the returns."""
+        """Return the value of a state by player, shape (players,)."""
         return self._graph.value(self._find(state))
 
     def action_values(self, state: State) -> dict[int, Vector]:
-        """Return the value by player after each action (at a chance node: each outcome), without pruned actions."""
+        """Return the values after each action of a decision, or after each outcome of a chance node.
+
+        Args:
+            state: a decision or chance node inside the plan.
+
+        Returns:
+            Value by player, shape (players,), for each action or outcome id. Pruned actions are left out.
+
+        Raises:
+            PositionError: the state is not inside the plan.
+        """
         return self._inside(state)
 
     def expected(self, state: State, numbers_of: StateNumbers) -> dict[int, Vector]:
-        """Return the expectations of other numbers after each action (or outcome), if the plan is followed.
+        """Return expectations of other quantities after each action or outcome, if the best actions follow.
 
-        ``numbers_of`` returns n numbers (states, n) of the states at the plan's end.
+        Args:
+            state: a decision or chance node inside the plan.
+            numbers_of: function from the states at the end of the plan to n numbers each, shape (states, n).
+
+        Returns:
+            Expectation of the numbers, shape (n,), for each action or outcome id.
         """
         return expectations(self._graph, self._find(state), numbers_of)
 
     def swings(self, state: State) -> dict[int, float]:
-        """Return the standard deviation of the mover's value by the roll after each action that a roll follows."""
+        """Return the standard deviation of the value over the outcomes of the chance node after each action.
+
+        Args:
+            state: a decision inside the plan.
+
+        Returns:
+            Standard deviation of the value for the player to move, by action. Actions without a chance node after them
+            are left out.
+        """
         mover, found = state.current_player(), {}
         for edge in self._graph.edges(self._find(state)):
-            behind = [(e.probability, self._graph.value(e.place)[mover]) for e in self._graph.edges(edge.place)]
-            if behind and behind[0][0] is not None:
-                chances, values = np.array(behind, np.float64).T
+            after = [(e.probability, self._graph.value(e.place)[mover]) for e in self._graph.edges(edge.place)]
+            if after and after[0][0] is not None:
+                chances, values = np.array(after, np.float64).T
                 mean = float(chances @ values)
                 found[edge.label] = math.sqrt(max(0.0, float(chances @ (values - mean) ** 2)))
         return found
 
     def result(self, state: State | None = None) -> SearchResult:
-        """Return the result at the root, or at another state inside the plan."""
+        """Return the plan at one state in the form of a search result.
+
+        Args:
+            state: a decision or chance node inside the plan; None for the root.
+
+        Returns:
+            A result without visits, whose priors (and policy) are 1 for the best action.
+
+        Raises:
+            PositionError: the state is not inside the plan.
+        """
         state = self.root if state is None else state
         values = self._inside(state)
         place = self._find(state)
@@ -164,7 +207,7 @@ class Plan:
         )
 
     def stats(self) -> SearchStats:
-        """What the plan cost; what a plan does not count is 0."""
+        """Return counts of the plan. Counts that only apply to searches are 0."""
         return PlanView(self._graph, None).stats()
 
     def _actions(self, state: State) -> list[int]:
@@ -176,22 +219,22 @@ class Plan:
 
     def _find(self, state: State) -> Any:
         if not same_game(state.game, self.root.game):
-            raise PositionError(f"the state is of {state.game!r}, expected one of {self.root.game!r}")
+            raise PositionError(f"the state belongs to {state.game!r}, expected a state of {self.root.game!r}")
         place = self._graph.find(state)
         if place is None:
             raise PositionError(
-                f"{state.game.name}: {state.to_text()!r} is not in this plan, expected a state that its root leads to "
-                f"within the horizon"
+                f"{state.game.name}: {state.to_text()!r} is not in this plan, expected a state that can be reached "
+                f"from its root within the horizon"
             )
         return place
 
     def _inside(self, state: State) -> dict[int, Vector]:
-        """What follows a state inside the horizon."""
+        """Return the values of the children of a state inside the horizon, by label."""
         following = self._graph.following(self._find(state))
         if not following:
             raise PositionError(
-                f"{state.game.name}: {state.to_text()!r} lies at the end of this plan, expected a state inside the "
-                f"horizon: make a new plan from there"
+                f"{state.game.name}: {state.to_text()!r} is at the end of this plan, expected a state inside the "
+                f"horizon: make a new plan from this state"
             )
         return following
 
@@ -202,17 +245,17 @@ def best_label(following: Mapping[int, Vector], mover: int) -> int:
 
 
 class PlanView:
-    """A plan as a tree, to be read by people: shared states appear wherever they are reached."""
+    """A plan as a tree, for ``SearchResult``. States that are reached in several ways appear several times."""
 
     def __init__(self, graph: PlanGraph, place: Any) -> None:
         self._graph, self._place = graph, place
 
     def root(self) -> TreeNode:
-        """The root, as a node of the exported tree."""
+        """Return the root as a node of the exported tree."""
         return self._export(-1, "", self._place, None, None)
 
     def stats(self) -> SearchStats:
-        """What the plan cost; what a plan does not count is 0."""
+        """Return counts of the plan. Counts that only apply to searches are 0."""
         blank: dict[str, Any] = {field.name: 0 for field in fields(SearchStats)}
         return SearchStats(**{**blank, "outcome_counts": {}, **self._graph.counts()})
 
@@ -232,7 +275,7 @@ class PlanView:
             text=text,
             kind=state.kind(),
             player=state.current_player(),
-            visits=1,  # each was looked at once
+            visits=1,  # exported trees leave out nodes without visits
             value=self._graph.value(place),
             prior=prior,
             probability=probability,

@@ -1,7 +1,6 @@
-"""The exact planner: expectimax over a graph of shared states, to the end of the turn or some plies deep.
+"""The exact planner: expectimax to the end of a turn, of some plies or of the game, over a graph of states.
 
-Decisions take the mover's best action, chance nodes the exact expectation, equal states are one node, and the
-evaluator values the frontier in one batch. ``horizon.py`` defines the frontier.
+Equal states are one node, and the evaluator values the frontier in one batch. ``horizon.py`` defines the frontier.
 """
 
 from __future__ import annotations
@@ -28,19 +27,28 @@ Backend = Literal["auto", "compiled", "plain"]
 
 
 class Planner:
-    """Plans a turn, some plies, or a whole game exactly.
+    """Exact planner: computes the best actions to the end of a turn, of some plies or of the game by expectimax.
 
-    - ``evaluator``: as the search's; None where the horizon reaches the end of the game. It may have ``ended(states)``:
-      what ends of the game are worth, by player, where that is not their returns.
-    - ``horizon``: ``turn``, or ``game`` for all of it; ``plies`` counts chance events instead (without chance in the
-      game: decisions).
-    - ``keep``, ``margin``: of a decision's actions only the ``keep`` best, and those within ``margin`` of the best, are
-      planned further, judged by the value just behind them; the others are left out, as if they were illegal.
-      Decisions of the last ply are never pruned. None: no pruning, and the plan is exact.
-    - ``solver``: ``auto`` takes the game's own solver of turns where it has one, ``generic`` never.
-    - ``batch_size``: the evaluator is asked in batches of exactly this many rows, the last one padded, so that a row's
-      bits do not depend on who shares its batch; None asks about all rows at once.
-    - ``seed``: of the evaluator's playouts, if it makes any.
+    Decisions have the value of the best action for the player to move, chance nodes the exact expectation. States past
+    the horizon are valued by the evaluator.
+
+    Args:
+        game: the game, from ``load_game``.
+        evaluator: values states past the horizon, as for ``Search``; None if the horizon reaches the end of the game.
+        horizon: ``"turn"`` or ``"game"``.
+        plies: plan this many chance events instead of a turn (in games without chance: decisions).
+        max_nodes: maximum number of states per plan.
+        keep: plan only this many actions of each decision further: those with the best value by the evaluator one step
+            later. Other actions count as illegal. The last ply is not pruned. None: no limit, and the plan is exact.
+        margin: plan only actions further whose value is within this margin of the best one. None: no limit.
+        backend: ``"auto"``, ``"compiled"`` (kernel games only) or ``"plain"`` for the reference implementation.
+        solver: ``"auto"`` uses the game's own turn solver, if it has one; ``"generic"`` never does.
+        batch_size: number of rows of every batch for the evaluator, with padding, so that values do not depend on which
+            states share a batch. None: one batch with all rows.
+        seed: seed of playouts, for the evaluator ``rollout``.
+
+    Raises:
+        ConfigError: an argument is invalid, or the backend does not support the game.
     """
 
     def __init__(
@@ -70,9 +78,12 @@ class Planner:
         if solver not in ("auto", "generic"):
             raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
         self.game = game
-        asked: Any = None if evaluator is None else resolve_evaluator(evaluator)
-        pruned = keep is not None or margin is not None
-        self.evaluator = asked.for_plan(horizon, plies, pruned) if hasattr(asked, "for_plan") else asked
+        self.evaluator: Any = None if evaluator is None else resolve_evaluator(evaluator)
+        self._prunes = keep is not None or margin is not None
+        if hasattr(self.evaluator, "for_plan"):
+            self.evaluator = self.evaluator.for_plan(horizon, plies, self._prunes)
+        if self._prunes and self.evaluator is None:
+            raise ConfigError("keep or margin is set and there is no evaluator, expected one, which values the actions")
         self.horizon, self.plies = horizon, plies
         self.max_nodes, self.keep, self.margin, self.batch_size, self.seed = max_nodes, keep, margin, batch_size, seed
         self._compiled = _compiles(game, backend)
@@ -81,31 +92,61 @@ class Planner:
             first = game.new_initial_state()
             self._begin_compiled(first, one_action(first)).found()
         self._own_solver = horizon == "turn" and plies is None and solver == "auto" and not self._prunes
-        if self._prunes and self.evaluator is None:
-            raise ConfigError("keep and margin judge actions by an evaluator, expected one")
-
-    @property
-    def _prunes(self) -> bool:
-        return self.keep is not None or self.margin is not None
 
     def plan(self, state: State) -> Plan:
-        """Plan from a state. The plan answers every state inside the horizon."""
+        """Plan from a state.
+
+        Args:
+            state: a decision or chance node of the game; it is not changed.
+
+        Returns:
+            The plan, which has the exact values of all states within the horizon.
+
+        Raises:
+            PositionError: the state is terminal, or belongs to another game.
+            GameError: the plan has more than ``max_nodes`` states, the game can return to an earlier state within the
+                horizon, or it does not list its outcomes.
+            ConfigError: a state needs an evaluator, and there is none.
+            EvaluatorError: the evaluator raised an error, or its output is invalid.
+        """
         return self.plan_many([state])[0]
 
     def run(self, state: State, actions: Sequence[int] | None = None) -> SearchResult:
-        """Plan from a state and return the result there; ``actions`` may limit the allowed actions."""
+        """Plan from a state and return the result at its root, as ``Search.run`` does.
+
+        Args:
+            state: a decision or chance node of the game; it is not changed.
+            actions: actions to consider at the root; None for all legal actions.
+
+        Returns:
+            A result without visits, whose values are exact and whose priors are 1 for the best action.
+
+        Raises:
+            IllegalActionError: an entry of ``actions`` is not legal.
+            AleaZeroError: any error of ``plan``.
+        """
         self._check_state(state)
-        considered = None if actions is None else check_allowed(state, actions)
-        return self._plan_all([state], considered)[0].result()
+        allowed = None if actions is None else check_allowed(state, actions)
+        return self._plan_all([state], allowed)[0].result()
 
     def plan_many(self, states: Sequence[State]) -> list[Plan]:
-        """Plan from many states in lock-step: the evaluator values all their frontiers together."""
+        """Plan from many states. The evaluator values the frontiers of all plans together.
+
+        Args:
+            states: decisions or chance nodes of the game.
+
+        Returns:
+            One plan per state, in the same order.
+
+        Raises:
+            AleaZeroError: any error of ``plan``.
+        """
         for state in states:
             self._check_state(state)
         return self._plan_all(states, None)
 
     def _plan_all(self, states: Sequence[State], actions: list[int] | None, after_actions: bool = False) -> list[Plan]:
-        graphs = [self._begin(state, None if actions is None else actions, after_actions) for state in states]
+        graphs = [self._begin(state, actions, after_actions) for state in states]
         if self._prunes and not after_actions:
             self._expand_in_step(graphs, actions)
         else:
@@ -116,7 +157,7 @@ class Planner:
         return [Plan(state, graph, actions) for state, graph in zip(states, graphs, strict=True)]
 
     def _begin(self, state: State, actions: list[int] | None, after_actions: bool) -> GrowingGraph:
-        """Return the empty graph of a plan: of the game's own solver, compiled, or plain."""
+        """Return the empty graph of a plan: by the game's own solver, compiled, or plain."""
         horizon = one_action(state) if after_actions else horizon_at(state, self.horizon, self.plies)
         if isinstance(state, KernelState) and self._own_solver and actions is None and not after_actions:
             solved = self._begin_solver(state)
@@ -133,7 +174,7 @@ class Planner:
 
         solver = solver_of(state.game)
         graph = None if solver is None else SolverGraph(state, solver, self.evaluator, self.seed)
-        return graph if graph is not None and graph.answerable() else None
+        return graph if graph is not None and graph.can_value_leaves() else None
 
     def _begin_compiled(self, state: State, horizon: Horizon) -> GrowingGraph:
         from aleazero.search.plan.graph import CompiledGraph
@@ -143,7 +184,7 @@ class Planner:
     # -- pruning -----------------------------------------------------------------------------------------------
 
     def _expand_in_step(self, graphs: list[GrowingGraph], actions: list[int] | None) -> None:
-        """Expand all graphs by one generation at a time, each time pruning the actions of its decisions."""
+        """Expand all graphs one generation at a time, and prune the actions of its decisions."""
         growing = list(graphs)
         allowed = None if actions is None else self._mask(actions)[0]
         while growing:
@@ -171,8 +212,8 @@ class Planner:
         best_first = sorted(values, key=lambda action: (-values[action], action))[: self.keep]
         if self.margin is not None:
             best_first = [action for action in best_first if values[action] >= values[best_first[0]] - self.margin]
-        worth: NDArray[np.bool_] = self._mask(best_first)[0]
-        return worth
+        kept: NDArray[np.bool_] = self._mask(best_first)[0]
+        return kept
 
     def _mask(self, actions: Sequence[int]) -> NDArray[np.bool_]:
         mask = np.zeros((1, self.game.num_actions), np.bool_)
@@ -182,15 +223,15 @@ class Planner:
     # -- the frontier ------------------------------------------------------------------------------------------
 
     def _value(self, graphs: list[GrowingGraph]) -> None:
-        """Evaluate all frontiers together, and solve each graph with its own."""
+        """Evaluate the frontiers of all graphs together, and solve the graphs."""
         with_states = bool(getattr(self.evaluator, "sees_states", False))
         frontiers = [graph.frontier(with_states) for graph in graphs]
         sizes = [len(viewers) for _, viewers in frontiers]
         values = np.zeros((0, self.game.num_players))
         if sum(sizes):
-            asked = [(leaves, viewers) for leaves, viewers in frontiers if len(viewers)]
-            whole = _joined([leaves for leaves, _ in asked])
-            values = by_player(self._ask(whole), np.concatenate([viewers for _, viewers in asked]))
+            filled = [(leaves, viewers) for leaves, viewers in frontiers if len(viewers)]
+            leaves = _joined([leaves for leaves, _ in filled])
+            values = by_player(self._evaluate(leaves), np.concatenate([viewers for _, viewers in filled]))
         start, ended = 0, getattr(self.evaluator, "ended", None)
         for graph, size in zip(graphs, sizes, strict=True):
             if ended is not None:
@@ -199,7 +240,7 @@ class Planner:
             start += size
             self._room = graph.room() if hasattr(graph, "room") else self._room
 
-    def _ask(self, leaves: LeafBatch) -> Vector:
+    def _evaluate(self, leaves: LeafBatch) -> Vector:
         """Return the evaluator's values, by seat relative to the viewer."""
         rows = len(leaves.legal_masks)
         size = self.batch_size or rows
@@ -215,7 +256,7 @@ class Planner:
 
     def _check_state(self, state: State) -> None:
         if not same_game(state.game, self.game):
-            raise PositionError(f"the state is of {state.game!r}, expected one of {self.game!r}")
+            raise PositionError(f"the state belongs to {state.game!r}, expected a state of {self.game!r}")
         state.require_running()
 
 
@@ -253,7 +294,7 @@ def _compiles(game: Game, backend: str) -> bool:
     if backend not in ("auto", "compiled", "plain"):
         raise ConfigError(f"backend is {backend!r}, expected auto, compiled or plain")
     if backend == "compiled" and not isinstance(game, KernelGame):
-        raise ConfigError(f"{game.name} is an object game: expected backend plain, only kernel games compile")
+        raise ConfigError(f"backend is compiled and {game.name} is an object game, expected backend plain or auto")
     return backend != "plain" and isinstance(game, KernelGame)
 
 

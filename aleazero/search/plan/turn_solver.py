@@ -1,8 +1,8 @@
-"""A game's own solver of turns: faster than the planner, and equal to it.
+"""Turn solvers: a game's own, faster implementation of a plan of one turn.
 
-A kernel game's module may define ``turn_solver(game) -> TurnSolver``. The planner then uses it for ``horizon="turn"``
-without pruning, wherever the evaluator may be asked at all the solver's leaves. It must equal the planner: whoever
-writes one tests it against ``Planner(game, …, solver="generic")``.
+The module of a kernel game may define ``turn_solver(game) -> TurnSolver``. The planner then uses it for
+``horizon="turn"`` without pruning, if the evaluator can value all leaves of the turn. Results must equal those of
+``Planner(game, ..., solver="generic")``, which is what to test a turn solver against.
 """
 
 from __future__ import annotations
@@ -20,46 +20,50 @@ from aleazero.games.states import KernelStates
 from aleazero.native.compile import made_once
 from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
 from aleazero.search.group import LeafBatch
-from aleazero.search.plan.plain import leaf_batch, value_inside
+from aleazero.search.plain.playout import evaluate_inside
+from aleazero.search.plan.plain import leaf_batch
 from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
 
 TIE: Final = 1e-9
-"""Actions whose values differ by less, as a share of 1 plus the value, may tie but for rounding."""
+"""Values that differ by less than this share of 1 + abs(value) are treated as equal up to rounding."""
 
 
 class SolvedTurn(Protocol):
-    """What a turn solver found."""
+    """Result of a turn solver.
+
+    These methods are optional:
+
+    - ``nearly_best(state, mover, tie)``: actions of a decision, ascending, whose value is within ``tie * (1 + best)``
+      of the best; an empty list for a state that is not a decision inside the turn.
+    - ``rolled(state)``: values after each outcome of a chance node inside the turn, shape (outcomes, players), in the
+      order of ``outcomes``; None for other states.
+    """
 
     def action_values(self, state: KernelState) -> dict[int, Vector] | None:
-        """By action (at a chance node: by outcome) the value of what follows, by player.
-
-        None for a state that is not inside the turn, such as a leaf.
-        It may have ``nearly_best(state, mover, tie) -> actions``, ascending: a decision's actions whose value is within
-        ``tie``·(1 + the best) of the best; none for a state that is not a decision inside the turn.
-        And ``rolled(state)``: the values (outcomes, players) behind a roll inside the turn, in the order of
-        ``outcomes``; None elsewhere.
-        """
+        """Return the value by player after each action or outcome; None for a leaf or a state outside of the turn."""
 
 
 class TurnSolver(Protocol):
     """Solves the turns of one game.
 
-    It may have ``starts(vectors) -> vectors``: by state (rows, state size) the one that its turn began from; and
-    ``kinds(vectors)``, ``viewers(vectors)``: those of leaves, all at once.
+    These methods are optional and take state vectors, shape (rows, state size):
+
+    - ``starts(vectors)``: the state at which the turn of each state began, in the same shape.
+    - ``kinds(vectors)`` and ``viewers(vectors)``: kinds and viewers of leaves, shape (rows,).
     """
 
     def leaves(self, state: KernelState) -> NDArray[np.int64]:
-        """Where the turn that a state is in can end, as state vectors (leaves, state size), none twice.
+        """Return the states in which the turn of a state can end, without duplicates, shape (leaves, state size).
 
-        These are the terminal states, and the first states past the turn, as ``horizon="turn"`` has them.
+        These are terminal states and the first states past the turn, as for ``horizon="turn"``.
         """
 
     def solve(self, state: KernelState, values: Vector) -> SolvedTurn:
-        """Solve the rest of the turn from a state, given the values (leaves, players) of its leaves."""
+        """Solve the rest of a turn from the values of its leaves by player, shape (leaves, players)."""
 
 
 class SolverGraph:
-    """A turn solved by the game's own solver, as a plan reads it; a place is a state."""
+    """A turn solved by the game's own solver; implements ``plan.GrowingGraph``. A place is a state."""
 
     def __init__(self, root: KernelState, solver: TurnSolver, evaluator: Any, seed: int) -> None:
         self.root, self.game, self._solver, self._evaluator, self._seed = root, root.game, solver, evaluator, seed
@@ -71,7 +75,7 @@ class SolverGraph:
             )
         self._leaves = KernelStates(self.game, vectors)
         self._kinds = self._of_leaves("kinds", vectors)
-        self._asked = np.flatnonzero(self._kinds != TERMINAL)
+        self._running = np.flatnonzero(self._kinds != TERMINAL)
         self._values = np.zeros((len(vectors), self.game.num_players))
         for row in np.flatnonzero(self._kinds == TERMINAL).tolist():
             self._values[row] = self._leaves[row].returns()
@@ -79,18 +83,18 @@ class SolverGraph:
 
     @cached_property
     def _row(self) -> dict[bytes, int]:
-        """By a leaf's bytes its number."""
+        """Index of each leaf by the bytes of its vector."""
         return {vector.tobytes(): row for row, vector in enumerate(self._leaves.vectors)}
 
-    def _of_leaves(self, what: Literal["kinds", "viewers"], vectors: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The kinds or viewers of leaves: all at once where the solver can, else one by one."""
-        if hasattr(self._solver, what):
-            return np.asarray(getattr(self._solver, what)(vectors), np.int64)
-        tell_one = self.game.kernels.kind if what == "kinds" else self.game.kernels.viewer
-        return np.array([tell_one(vector) for vector in vectors], np.int64)
+    def _of_leaves(self, name: Literal["kinds", "viewers"], vectors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the kinds or viewers of leaves, in one call if the solver supports it."""
+        if hasattr(self._solver, name):
+            return np.asarray(getattr(self._solver, name)(vectors), np.int64)
+        kernel = self.game.kernels.kind if name == "kinds" else self.game.kernels.viewer
+        return np.array([kernel(vector) for vector in vectors], np.int64)
 
     def known_action(self, state: State) -> int | None:
-        """The best action of a decision, or None outside of the turn."""
+        """Return the best action of a decision, or None if it is not inside the turn."""
         assert isinstance(state, KernelState)
         mover = state.current_player()
         nearly_best = getattr(self._solved, "nearly_best", None)
@@ -99,53 +103,52 @@ class SolverGraph:
         near = nearly_best(state, mover, TIE)
         return self._untied(state, near, mover) if near else None
 
-    def answerable(self) -> bool:
-        """Whether the evaluator may be asked at every leaf."""
+    def can_value_leaves(self) -> bool:
+        """Return whether the evaluator can value every leaf."""
         if self._evaluator is None:
-            return not len(self._asked)
-        return trust_at_chance(self._evaluator) is not NONE or bool((self._kinds[self._asked] == DECISION).all())
+            return not len(self._running)
+        return trust_at_chance(self._evaluator) is not NONE or bool((self._kinds[self._running] == DECISION).all())
 
     def grow(self, kept: NDArray[np.bool_] | None, generation: bool) -> bool:
-        """Nothing is left to expand."""
+        """Return True: a solver expands nothing."""
         return True
 
     def choices(self) -> list[tuple[int, State]]:
-        """A solver does not prune."""
+        """Return no decisions: a solver does not prune."""
         return []
 
     def found(self) -> int:
-        """Nothing is left to expand."""
+        """Return 0: a solver expands nothing."""
         return 0
 
     def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
-        """What the evaluator is to be asked, and whose view each row takes."""
+        """Return the leaves to evaluate, and the viewer of each row."""
         if isinstance(self._evaluator, Uniform | Rollout):
             return leaf_batch([], self.game.num_actions, with_states)
-        asked = KernelStates(self.game, self._leaves.vectors[self._asked])
+        running = KernelStates(self.game, self._leaves.vectors[self._running])
         if not with_states or (self._kinds == DECISION).any():
-            return leaf_batch(asked, self.game.num_actions, with_states)
-        masks = np.zeros((len(asked), self.game.num_actions), np.bool_)
-        seen = np.zeros((len(asked), 0), np.float32)
-        viewers = self._of_leaves("viewers", asked.vectors)
-        return LeafBatch(seen, masks, asked), viewers
+            return leaf_batch(running, self.game.num_actions, with_states)
+        masks = np.zeros((len(running), self.game.num_actions), np.bool_)
+        no_observations = np.zeros((len(running), 0), np.float32)
+        return LeafBatch(no_observations, masks, running), self._of_leaves("viewers", running.vectors)
 
     def end(self, values_of: StateNumbers) -> None:
-        """Take what ends of the game are worth by this, instead of their returns."""
+        """Replace the returns of terminal states by these numbers."""
         ends = np.flatnonzero(self._kinds == TERMINAL)
         if len(ends):
             self._values[ends] = values_of(KernelStates(self.game, self._leaves.vectors[ends]))
 
     def solve(self, values: Vector) -> None:
-        """Take the leaves' values, by player, and solve the turn."""
+        """Store the values of the leaves, by player, and solve the turn."""
         if isinstance(self._evaluator, Uniform | Rollout):
-            for number, row in enumerate(self._asked.tolist()):
-                self._values[row] = value_inside(self._evaluator, self._leaves[row], self._seed, number)
+            for number, row in enumerate(self._running.tolist()):
+                self._values[row] = evaluate_inside(self._evaluator, self._leaves[row], self._seed, number)
         else:
-            self._values[self._asked] = values
+            self._values[self._running] = values
         self._solved = self._solver.solve(self.root, self._values.copy())
 
     def find(self, state: State) -> State | None:
-        """The state itself, if it is inside the turn or at its end."""
+        """Return the state itself if it is inside the turn or a leaf, else None."""
         assert isinstance(state, KernelState)
         return state if state.key() in self._row or self._following(state) is not None else None
 
@@ -158,11 +161,11 @@ class SolverGraph:
         return None if following is None else dict(sorted(following.items()))
 
     def state(self, place: State) -> State:
-        """The state at a place."""
+        """Return the state at a place."""
         return place.clone()
 
     def value(self, place: State) -> Vector:
-        """The value of a place, by player."""
+        """Return the value of a place by player."""
         rolled = self._rolled(place)
         if rolled is None:
             following = self._following(place)
@@ -174,18 +177,18 @@ class SolverGraph:
             outcomes = place.chance_outcomes()
             rolled = np.array([p for _, p in outcomes]), np.array([following[outcome] for outcome, _ in outcomes])
         terms = rolled[0][:, None] * rolled[1]
-        value: Vector = np.cumsum(terms, axis=0)[-1]  # one after the other, as the planner sums
+        value: Vector = np.cumsum(terms, axis=0)[-1]  # a running sum, as in the planner
         return value
 
     def _rolled(self, place: State) -> tuple[Vector, Vector] | None:
-        """Probabilities and values behind a roll inside the turn, where the solver tells them in their order."""
+        """Return probabilities and values of the outcomes of a chance node, if the solver has ``rolled``."""
         assert isinstance(place, KernelState)
         rolled = getattr(self._solved, "rolled", None)
         values: Vector | None = None if rolled is None or place.kind() != CHANCE else rolled(place)
         return None if values is None else (place._outcomes()[2][: len(values)], values)
 
     def edges(self, place: State) -> list[PlanEdge]:
-        """What follows a place, actions ascending; nothing at a leaf."""
+        """Return the edges of a place, actions ascending; none at a leaf."""
         following = self._following(place)
         if following is None:
             return []
@@ -193,14 +196,14 @@ class SolverGraph:
         return [PlanEdge(label, chances.get(label), place.child(label)) for label in chances or following]
 
     def following(self, place: State) -> dict[int, Vector]:
-        """The values of what follows a place, by label, actions ascending; nothing at a leaf."""
+        """Return the values of the children of a place by label, actions ascending; none at a leaf."""
         return self._following(place) or {}
 
     def best(self, place: State, mover: int) -> int:
-        """The mover's best action; the lowest id among equals.
+        """Return the mover's best action; the lowest id among equals.
 
-        A solver may sum in an order of its own, so actions that all but tie are compared by values summed as the
-        planner sums. Sets that ship were made by such choices.
+        A solver may sum in another order than the planner. Actions that are equal up to rounding are therefore compared
+        by values that are summed as in the planner. The bundled data were generated with these choices.
         """
         following = self.following(place)
         highest = max(float(value[mover]) for value in following.values())
@@ -211,12 +214,12 @@ class SolverGraph:
         return near[0] if len(near) == 1 else max(near, key=lambda action: self.value(place.child(action))[mover])
 
     def counts(self) -> dict[str, Any]:
-        """What ``SearchStats`` tells of it: a solver need not count its nodes."""
-        return {"evaluations": len(self._asked), "nodes": int(getattr(self._solved, "nodes", 0))}
+        """Return the counts of ``SearchStats``; nodes is 0 if the solver does not count them."""
+        return {"evaluations": len(self._running), "nodes": int(getattr(self._solved, "nodes", 0))}
 
 
 def starts_of(game: KernelGame, vectors: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """By state the one that its turn began from; None where the game cannot say."""
+    """Return the state at which the turn of each state began; None if the game has no such function."""
     starts = getattr(solver_of(game), "starts", None)
     return None if starts is None else np.asarray(starts(vectors), np.int64)
 

@@ -114,7 +114,7 @@ VISIT: Final = _record(
         ("length", "i4"),  # steps of the path
         ("first_leaf", "i4"),
         ("num_leaves", "i4"),
-        ("expanding", "i4"),  # chance node that this visit expands completely, pending with its leaves, or NO_NODE
+        ("expanding", "i4"),  # chance node all of whose outcomes the visit expands, pending like them, or NO_NODE
         ("blocked", "i4"),  # 1 if widening did not let the visit store an outcome
     ]
 )
@@ -172,7 +172,7 @@ DESCENT_KEY, ROLLOUT_KEY, TIES_KEY, SEED, NUM_KEYS = range(5)
     OUTCOME_COUNTERS,  # nodes of kind COUNTER
     TRANSIENT,  # leaves evaluated without being stored
     BLOCKED,  # visits that widening did not let store an outcome
-    FULL_EXPANSIONS,  # chance nodes expanded completely
+    EXPANDED_ALL,  # chance nodes whose outcomes were all expanded at once
     BROKEN,  # 1 if the rules returned something impossible
     PLACE,  # index of the tree in its group
     NUM_COUNTERS,
@@ -249,7 +249,7 @@ class LoopSettings(NamedTuple):
     high: float
     lists_outcomes: bool  # chance nodes have lists of outcomes
     stratified: bool  # outcomes are picked by the largest deficit, not at random
-    exact_up_to: int  # chance nodes with at most this many outcomes are expanded completely
+    exact_up_to: int  # all outcomes of chance nodes with at most this many are expanded at once
     widening: bool  # progressive widening limits the stored outcomes of a chance node
     widening_c: float
     widening_alpha: float
@@ -271,12 +271,12 @@ class Sizes(NamedTuple):
 # -- make --------------------------------------------------------------------------------------------------------------
 
 CACHE_LINE: Final = 64
-"""Bytes that a processor loads at once."""
+"""Bytes that a processor loads at a time."""
 HUGE_PAGE: Final = 1 << 21
 LARGE: Final = HUGE_PAGE // 4
-"""Bytes of an array of many trees from which on it begins at a huge page."""
+"""Minimum size in bytes of an array of many trees that begins at a huge page."""
 ADVISED: Final = 2 * HUGE_PAGE
-"""Bytes of an allocation from which on numpy asks the system for huge pages."""
+"""Minimum size in bytes of an allocation for which numpy requests huge pages."""
 
 
 def make_trees(
@@ -309,8 +309,8 @@ def make_trees(
 def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return an array that begins at a cache line, so that a node of 64 bytes is loaded at once.
 
-    Its contents are not set. Memory that is never used then costs nothing. Large arrays of many trees use huge pages,
-    so that a processor knows the addresses of all their pages: the descents of the trees read far apart.
+    Its contents are not set, so memory that is never used costs nothing. Large arrays of many trees use huge pages,
+    because the descents of the trees read far apart, and small pages would need too many address lookups.
     """
     size = math.prod(shape) * dtype.itemsize
     huge = shape[0] > 1 and size >= LARGE
@@ -414,11 +414,14 @@ def _bytes(array: Any) -> Any:
     return array.view(np.ndarray).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
 
 
-def tree_bytes(nodes: Any, states: Any, counters: Any) -> int:
-    """Return the bytes in use of one tree: nodes with their states and value sums, edges, and tables of children."""
-    per_node = nodes.dtype.itemsize + states.itemsize * states.shape[1]
-    per_entry = np.dtype(np.int32).itemsize
-    return int(counters[NODES] * per_node + counters[EDGES] * EDGE.itemsize + counters[TABLE_ENTRIES] * per_entry)
+def row_bytes(trees: Tree) -> tuple[int, int, int]:
+    """Return the bytes per node, per edge and per entry of a table of children, in all arrays of a tree."""
+
+    def per_row(*arrays: Any) -> int:
+        return sum(array.dtype.itemsize * math.prod(array.shape[2:]) for array in arrays if array.shape[1])
+
+    per_node = per_row(trees.nodes, trees.states, trees.leaf_values)
+    return per_node, per_row(trees.edges, trees.transient_sums), per_row(trees.tables)
 
 
 # -- one tree of a group, inside compiled code -------------------------------------------------------------------------

@@ -40,8 +40,8 @@ from aleazero.search.tree.arrays import (
 )
 from aleazero.search.tree.nodes import add_leaf, new_edge, step_on, stops_at, take_edges
 
-BESIDE: Final = 1 << 32
-"""Draws in addition to those of the path are read from the same stream, this far after the place of the first one."""
+EXTRA_DRAWS: Final = 1 << 32
+"""Additional draws are read from the stream of the path, each this many places after the draw before."""
 
 # -- list and pick -----------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def make_listing(kernels: Kernels) -> Listing:
     def make_list(tree: Tree, scratch: Scratch, settings: LoopSettings, n: Any, reserve: Any) -> Any:
         """List and check the outcomes of a chance node at its first visit; DONE or a status.
 
-        The list itself is not stored. A node that is expanded completely gets all its edges here.
+        The list itself is not stored. If all outcomes are expanded at once, the node gets all its edges here.
         """
         count = list_outcomes(tree.states[n], scratch)
         if count < 0:
@@ -242,7 +242,7 @@ def make_outcome_leaves(kernels: Kernels, listed_child: Callable[..., Any]) -> t
             if tree.nodes[child].kind == CHANCE and settings.at_chance == TRUST_NONE:
                 # The child is valued by a state drawn below it.
                 flight.leaves[i].is_node_state = 0
-                place = depth + 1 + (slot + 1) * np.int64(BESIDE)
+                place = depth + 1 + (slot + 1) * np.int64(EXTRA_DRAWS)
                 status = draw_until_decision(flight.states[i], key, place, scratch, settings)
                 if status != AT_LEAF:
                     return status
@@ -272,7 +272,7 @@ def make_sample_more(kernels: Kernels, stored_child: Callable[..., Any]) -> Call
         """
         visit = flight.visits[v]
         for number in range(1, settings.samples_per_visit):
-            place = depth + number * np.int64(BESIDE)
+            place = depth + number * np.int64(EXTRA_DRAWS)
             outcome = np.int64(draw(state, unit_at(key, place), scratch))
             if outcome < 0:
                 return BAD_OUTCOMES

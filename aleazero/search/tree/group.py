@@ -63,6 +63,7 @@ from aleazero.search.tree.arrays import (
     make_root_results,
     make_scratch,
     make_trees,
+    row_bytes,
     tree_at,
 )
 from aleazero.search.tree.backup import release
@@ -131,6 +132,7 @@ class CompiledGroup:
         self._arrays = arrays
         self.nodes, self.edges = arrays.nodes.view(np.ndarray), arrays.edges.view(np.ndarray)
         self.counters = arrays.counters
+        self.row_bytes = row_bytes(arrays)
         self.read = ReadArrays(self.nodes, self.edges, arrays.states, arrays.tables, self.counters)
 
     @property
@@ -378,4 +380,5 @@ class CompiledTree:
         return view
 
     def _make_view(self) -> CompiledView:
-        return CompiledView(self._group.game, self._group.read, self._place, self._group.closed)
+        group = self._group
+        return CompiledView(group.game, group.read, self._place, group.closed, group.row_bytes)

@@ -58,8 +58,8 @@ from aleazero.search.tree.arrays import (
     DESCENT_KEY,
     EDGES,
     EVALUATIONS,
+    EXPANDED_ALL,
     EXPANSIONS,
-    FULL_EXPANSIONS,
     IN_FLIGHT,
     IS_FULL,
     LEAVES,
@@ -126,7 +126,7 @@ def make_loop(kernels: Kernels, sizes: Sizes, open_loop: bool) -> Callable[..., 
 
         Returns GROW_NODES or GROW_EDGES if a tree needs more room, else the set of all statuses as bits. A tree that
         finds the evaluator's batch full stays READY. A tree that needs room ends the call, and is the first that
-        continues: a later tree could use up the rows of the batch that its visit was promised.
+        continues: a later tree could use up the rows of the batch that are reserved for its visit.
         """
         trees, flights, batch = borrow(trees_), borrow(flights_), borrow(batch_)
         results, scratch = borrow(results_), size_scratch(borrow(scratch_), sizes)
@@ -472,7 +472,7 @@ def make_request_evaluation(kernels: Kernels) -> Callable[..., None]:
     def write_request(state: Any, row: Any, batch: EvalBatch, actions: Any) -> bool:
         """Write state, observation and legal actions of a leaf into the evaluator's batch.
 
-        Every leaf of a network passes here, so the call gets few arrays, not whole trees.
+        It is called for every leaf of a network, so it gets few arrays, not complete trees.
         """
         for i in range(len(state)):
             batch.states[row, i] = state[i]
@@ -644,7 +644,7 @@ def finish_visit(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopS
         backup_sample(tree, flight, settings, v, value)
     tree.counters[BLOCKED] += visit.blocked
     if visit.expanding != NO_NODE:
-        tree.counters[FULL_EXPANSIONS] += 1
+        tree.counters[EXPANDED_ALL] += 1
     if visit.simulation != _ROOT:
         tree.counters[SIMULATIONS] += 1
 

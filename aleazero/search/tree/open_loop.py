@@ -121,7 +121,7 @@ def make_open_descend(kernels: Kernels) -> Callable[..., int]:
     def child_of(tree: Tree, n: Any, slot: Any, label: Any, state: Any, settings: LoopSettings) -> Any:
         """Return the child that all states like ``state`` share after an action, or after chance (NO_EDGE).
 
-        The child of the last visit is tried before the table, because it is the right one most of the time.
+        The child of the last visit is tried before the table, because it usually matches.
         """
         node = tree.nodes[n]
         after_chance = slot == NO_EDGE
@@ -224,7 +224,7 @@ def find_slots(tree: Tree, scratch: Scratch, n: Any, num_legal: Any) -> Any:
     """Write the slot of every legal action into ``slots``, NO_EDGE for new actions; return whether there are none."""
     node = tree.nodes[n]
     found = True
-    slot = 0  # most edges have the order of the legal actions, so the search for each goes on where the last one ended
+    slot = 0  # most edges have the order of the legal actions, so each search starts where the last one ended
     for i in range(num_legal):
         action = scratch.actions[i]
         scratch.slots[i] = NO_EDGE

@@ -1,8 +1,8 @@
 """Prefetch the memory of the next trees of a group while one tree is at work.
 
-Between two rounds the evaluator fills the processor's caches, so every tree begins with its memory out of them. The
-recorded paths tell what a backup will read. It is loaded in four steps, each one tree ahead of the next, because each
-step reads what the one before has loaded.
+Between two rounds the evaluator fills the processor's caches, so the memory of every tree is no longer cached. The
+recorded paths show what a backup will read. It is loaded in four steps, each one tree ahead of the next, because each
+step reads what the step before has loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EDGES_PER_LINE: Final = CACHE_LINE // EDGE.itemsize
 
 
 def prefetch_next(trees: Tree, flights: InFlight, statuses: Any, first: Any, turn: Any) -> None:
-    """Prefetch what the trees after this turn's will read when they absorb what was answered."""
+    """Prefetch what the next trees will read when they absorb their evaluations."""
     count = len(statuses)
     if turn + 4 < count and statuses[(first + turn + 4) % count] == ANSWERED:
         prefetch_visits(trees.counters, flights, (first + turn + 4) % count)

@@ -1,6 +1,6 @@
 """Select: the edge of a decision node that a descent takes, by PUCT or UCT.
 
-PUCT maximises ``q + c · sqrt(N) · prior / (1 + n)``, and UCT ``q + c · sqrt(log(N) / n)``. Here q is the mean value of
+PUCT maximizes ``q + c · sqrt(N) · prior / (1 + n)``, and UCT ``q + c · sqrt(log(N) / n)``. Here q is the mean value of
 an edge for the player to move, scaled to [0, 1], n its visits, and N one plus the visits of all edges. Visits in flight
 count as visits. Ties go to the first edge.
 """
@@ -69,6 +69,6 @@ def scale(tree: Tree, value: Any, player: Any) -> Any:
     """Return a value scaled to [0, 1], by the game's range of returns or by the range of edge means found so far."""
     low = tree.low[player]
     high = tree.high[player]
-    if not high > low:  # nothing is known of the range yet
+    if not high > low:  # the range is not known yet
         return 0.5
     return min(1.0, max(0.0, (value - low) / (high - low)))

@@ -18,8 +18,8 @@ from aleazero.search.tree.arrays import (
     DEPTH,
     EDGES,
     EVALUATIONS,
+    EXPANDED_ALL,
     EXPANSIONS,
-    FULL_EXPANSIONS,
     NO_NODE,
     NODES,
     OUTCOME_COUNTERS,
@@ -27,7 +27,6 @@ from aleazero.search.tree.arrays import (
     TABLE_ENTRIES,
     TRANSIENT,
     UNEXPANDED,
-    tree_bytes,
 )
 
 
@@ -44,8 +43,10 @@ class ReadArrays(NamedTuple):
 class CompiledView:
     """A view of one tree of a compiled group."""
 
-    def __init__(self, game: KernelGame, group: ReadArrays, place: int, closed: bool) -> None:
-        self.game, self.closed = game, closed
+    def __init__(
+        self, game: KernelGame, group: ReadArrays, place: int, closed: bool, row_bytes: tuple[int, int, int]
+    ) -> None:
+        self.game, self.closed, self._row_bytes = game, closed, row_bytes
         self._group, self._place = group, place
 
     def detach(self) -> None:
@@ -89,8 +90,8 @@ class CompiledView:
             collisions=int(counters[COLLISIONS]),
             transient=int(counters[TRANSIENT]),
             blocked=int(counters[BLOCKED]),
-            exact_expansions=int(counters[FULL_EXPANSIONS]),
-            tree_bytes=tree_bytes(tree.nodes, tree.states, counters),
+            exact_expansions=int(counters[EXPANDED_ALL]),
+            tree_bytes=int(counters[[NODES, EDGES, TABLE_ENTRIES]] @ self._row_bytes),
         )
 
     def evaluations(self) -> int:

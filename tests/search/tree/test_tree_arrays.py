@@ -11,14 +11,13 @@ from aleazero.search.tree.arrays import (
     EDGES,
     EMPTY,
     NO_NODE,
-    NODES,
     TABLE_ENTRIES,
     grow_edges,
     grow_nodes,
     make_trees,
     node_dtype,
+    row_bytes,
     tree_at,
-    tree_bytes,
 )
 from aleazero.search.tree.nodes import add_child, find_child, new_node
 
@@ -88,11 +87,11 @@ def test_growing_keeps_everything() -> None:
     np.testing.assert_array_equal(bigger.leaf_values[:4], tree.leaf_values)
 
 
-def test_bytes_in_use_are_counted() -> None:
-    tree = tree_at(make_trees(1, 100, 100, 5, "int16", 2), 0)
-    tree.counters[NODES], tree.counters[EDGES] = 10, 20
-    tree.counters[TABLE_ENTRIES] = 12
-    assert tree_bytes(tree.nodes, tree.states, tree.counters) == 10 * (64 + 5 * 2) + 20 * 32 + 12 * 4
+def test_bytes_per_node_and_edge_include_all_arrays() -> None:
+    smallest = make_trees(1, 100, 100, 5, "int16", 2, keeps_leaf_values=False)
+    largest = make_trees(1, 100, 100, 5, "int16", 2, keeps_transient=True)
+    assert row_bytes(smallest) == (64 + 5 * 2, 32, 4)
+    assert row_bytes(largest) == (64 + 5 * 2 + 2 * 8, 32 + 2 * 8, 4)
     assert (node_dtype(2).itemsize, node_dtype(1).itemsize, EDGE.itemsize) == (64, 56, 32)
 
 
