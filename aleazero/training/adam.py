@@ -1,4 +1,4 @@
-"""Adam on flat vectors, compiled: one pass over parameters, gradient and moments."""
+"""Adam on flat vectors, compiled to one pass over parameters, gradient and moments."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def step(
     clip: float = 0.0,
     shrink: float = 1.0,
 ) -> float:
-    """Move theta by one step (counted from 1), and its moments m and v; returns the norm of the gradient.
+    """Update theta and its moments m and v in place, and return the norm of the gradient.
 
-    ``shrink`` is a factor of the gradient (1 / rows makes a sum a mean), ``clip`` the longest gradient after it (0: any
-    length), ``decay`` pulls the parameters towards 0 beside the gradient, as in AdamW.
+    ``step`` counts from 1. ``shrink`` is a factor of the gradient; 1 / rows turns a sum into a mean. ``clip`` is the
+    maximum norm after it; 0 disables clipping. ``decay`` is the weight decay of AdamW.
     """
     norm = shrink * math.sqrt(_squares(grad))
     factor = shrink * (clip / norm if 0.0 < clip < norm else 1.0)
@@ -43,7 +43,7 @@ def step(
 
 @cached_njit(nogil=True)
 def _squares(values: Any) -> float:
-    """The sum of squares, in eight lanes that are always the same."""
+    """Return the sum of squares, added in eight lanes so that the order is fixed and vectorizes."""
     lanes = np.zeros(8)
     eights = len(values) // 8 * 8
     for i in range(0, eights, 8):
@@ -72,7 +72,7 @@ def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, pace: float, cor
 
 @cached_njit(nogil=True)
 def average(mean: Any, theta: Any, share: float) -> None:
-    """Move a running average by this share of the way to theta."""
+    """Move a running average towards theta by this fraction of the distance."""
     part = np.float32(share)
     for i in range(len(mean)):
         mean[i] += part * (theta[i] - mean[i])

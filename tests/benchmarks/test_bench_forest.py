@@ -9,7 +9,7 @@ from benchmarks import forest
 TINY = ("forest", "--rounds", "1", "--searches", "1")
 
 
-def test_a_forest_beside_its_network(run_json):
+def test_a_forest_compared_with_its_network(run_json):
     data = run_json(*TINY, "--parts", "forest", "--games", "pig")
     assert [(row["game"], row["batch"], row["simulations"]) for row in data["forest"]] == [
         ("pig", 256, 64),
@@ -33,7 +33,7 @@ def test_tables_and_the_file(run, tmp_path):
 
 
 @pytest.mark.long  # compiles, or runs, for most of a minute
-def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
+def test_comparison_with_mctx_if_it_can_be_installed(monkeypatch, run, run_json):
     """mctx's own run takes minutes; here its figures are given, and ours on its boards are measured."""
     best = {"variant": "stochastic_tuned", "per_second": 10.0}
     hidden = {"variant": "gumbel", "per_second": 20.0}
@@ -52,7 +52,7 @@ def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
     assert "Beside mctx" in run(*TINY, "--parts", "mctx").stdout
 
 
-def test_without_mctx_it_says_why(monkeypatch, run):
+def test_the_error_without_mctx_gives_the_reason(monkeypatch, run):
     monkeypatch.setattr(
         forest, "compare_mctx", lambda say, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
     )
@@ -61,7 +61,7 @@ def test_without_mctx_it_says_why(monkeypatch, run):
     assert "mctx was not measured: pip cannot install" in result.stdout
 
 
-def test_no_figures_no_targets():
+def test_without_figures_there_are_no_targets():
     assert forest.forest_targets({}) == []
 
 
@@ -73,5 +73,5 @@ def test_no_figures_no_targets():
         (("--json", "nowhere/f.json"), "expected a file in a folder that exists"),
     ],
 )
-def test_bad_input(refused, words, said):
+def test_errors_are_one_line(refused, words, said):
     assert said in refused("forest", *words)

@@ -14,5 +14,5 @@ def test_self_play_compared_with_its_network(run_json) -> None:
     ]
 
 
-def test_bad_input_is_one_line(refused) -> None:
+def test_errors_are_one_line(refused) -> None:
     assert "chance is 'luck'" in refused("selfplay", "--chance", "luck")

@@ -72,7 +72,7 @@ def test_tables_file_and_figures(run, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
+def test_speed_is_compared_with_the_target(run, run_json, monkeypatch):
     # One player, whose search other tests compile too.
     monkeypatch.setattr(measure, "load_game", lambda name: cases.solitaire())
     monkeypatch.setattr(cases, "DUEL", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
@@ -85,7 +85,7 @@ def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
     assert "at least 200,000" in run("yatzy", "--parts", "speed", "--seconds", "0").stdout
 
 
-def test_the_oracle_is_set_against_its_targets(run, run_json, monkeypatch):
+def test_the_oracle_is_compared_with_its_targets(run, run_json, monkeypatch):
     """Building takes some seconds: here a process says where it would, and how long it took."""
     said = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
     monkeypatch.setattr(measure, "LOADED", said + "open(os.path.join(folder, 'table'), 'w').close()")
@@ -104,14 +104,14 @@ def test_the_oracle_is_set_against_its_targets(run, run_json, monkeypatch):
     assert max(len(line) for line in shown.splitlines()) <= 80
 
 
-def test_every_turn_and_kind_comes_as_often_as_the_others():
+def test_turns_and_kinds_are_equally_frequent():
     states = cases.positions(90)
     kinds = [(cases.open_categories(state), cases.rerolls_left(state)) for state in states]
     assert sorted(kinds) == sorted([(turn, left) for turn in range(1, 16) for left in range(3)] * 2)
     assert [state.to_text() for state in states] == [state.to_text() for state in cases.positions(90)]
 
 
-def test_rolls_have_the_dice_asked_for():
+def test_rolls_have_the_requested_dice():
     for dice, outcomes in measure.OUTCOMES.items():
         (state,) = cases.best_rolls(dice, 1)
         assert len(state.chance_outcomes()) == outcomes
@@ -135,11 +135,11 @@ def test_duplicates_are_all_nodes_that_share_a_state():
 
 
 @pytest.mark.parametrize(("visits", "most"), [(1, 2), (10, 8), (100, 32), (10_000, 64)])
-def test_the_schedule_is_that_of_widening(visits, most):
+def test_the_schedule_equals_that_of_widening(visits, most):
     assert allowed(Stored(CHANCE, b"", visits, 0), Widening()) == most
 
 
-def test_a_network_errs_by_what_it_is_given_and_never_changes_its_mind():
+def test_the_noisy_network_has_the_given_error_and_is_deterministic():
     states = cases.positions(90)
     errors = []
     for seed in range(20):
@@ -172,5 +172,5 @@ def test_a_ratio_of_regrets_and_its_error():
         (("--plots", "nowhere"), "--plots is 'nowhere', expected a folder that exists"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
+def test_errors_are_one_line(refused, words, said):
     assert said in refused("yatzy", *words)

@@ -33,7 +33,7 @@ def benchmarks(tmp_path, monkeypatch):
 
 
 @pytest.mark.long  # compiles, or runs, for most of a minute
-def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, tmp_path):
+def test_the_environment_is_created_once_per_version(benchmarks, tmp_path):
     said: list[str] = []
     figures = compare_mctx(said.append)
     assert figures["installed"]
@@ -66,13 +66,13 @@ def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, t
     assert "\n" not in refused["why"]
 
 
-def test_what_failed_is_said_in_a_line(benchmarks, monkeypatch):
+def test_failures_are_reported_in_one_line(benchmarks, monkeypatch):
     (benchmarks / forest.SCRIPT).write_text("raise SystemExit('slides: got 1, expected 2')", encoding="utf-8")
     monkeypatch.setattr(forest, "_environment", lambda say: Path(sys.executable))
     assert compare_mctx(print) == {"installed": False, "why": "mctx failed: slides: got 1, expected 2"}
 
 
-def test_the_repository_has_it():
+def test_the_benchmark_script_exists():
     assert (forest.BENCHMARKS / forest.SCRIPT).is_file()
     lines = (forest.BENCHMARKS / forest.REQUIREMENTS).read_text(encoding="utf-8").split()
     assert all("==" in line for line in lines)

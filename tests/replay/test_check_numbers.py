@@ -10,7 +10,7 @@ from aleazero.replay.shard import read_shard
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_was_played_is_right(tmp_path, name):
+def test_recorded_games_are_valid(tmp_path, name):
     check_numbers(read_shard(make_shard(tmp_path, name, 0, 2)), game_of(name))
 
 
@@ -79,13 +79,13 @@ def share_more(columns):
         (at(lambda c: np.arange(len(c["ply"])) == 3, "scores", 7, 1), "scores has 7, expected the final ones"),
     ],
 )
-def test_each_law_of_samples(tmp_path, change, said):
+def test_each_check_of_samples(tmp_path, change, said):
     shard = damage(make_shard(tmp_path, "pig", 0, 2), change)
     with pytest.raises(ReplayError, match=rf"^game \d, step \d+: {said}"):
         check_numbers(read_shard(shard.path), game_of("pig"))
 
 
-def test_the_place_is_told(tmp_path):
+def test_the_error_names_the_game_and_step(tmp_path):
     def change(columns):
         columns["weights"][columns["sample_offsets"][1] + 4] = np.nan
 
@@ -111,13 +111,13 @@ def set_returns(value):
         ("2048", np.inf, r"returns has inf, expected finite"),
     ],
 )
-def test_returns_lie_in_the_games_range(tmp_path, name, value, said):
+def test_returns_must_be_in_the_range_of_the_game(tmp_path, name, value, said):
     shard = damage(make_shard(tmp_path, name, 0, 1), set_returns(value))
     with pytest.raises(ReplayError, match=said):
         check_numbers(shard, game_of(name))
 
 
-def test_returns_of_games_without_samples_are_checked_too(tmp_path):
+def test_returns_of_games_without_samples_are_checked(tmp_path):
     def change(columns):
         for name in columns:
             if name not in ("steps", "starts", "game_numbers", "game_seeds", "game_returns") and "offsets" not in name:
@@ -130,13 +130,13 @@ def test_returns_of_games_without_samples_are_checked_too(tmp_path):
         check_numbers(read_shard(shard.path), game_of("2048"))
 
 
-def test_a_blank_network_has_no_values(tmp_path):
+def test_the_dummy_network_has_no_values(tmp_path):
     shard = damage(make_shard(tmp_path, "pig", 0, 1), model="dummy")
     with pytest.raises(ReplayError, match=r"searched is 1 in a game of 'dummy', which has no values, expected 0"):
         check_numbers(shard, game_of("pig"))
 
 
-def test_a_game_of_other_sizes_is_found(tmp_path):
+def test_samples_of_other_sizes_are_found(tmp_path):
     shard = read_shard(make_shard(tmp_path, "pig", 0, 1))
     with pytest.raises(ReplayError, match=r"returns: 2 numbers a row, expected 1 in 2048\(\)"):
         check_numbers(shard, game_of("2048"))

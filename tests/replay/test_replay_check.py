@@ -14,7 +14,7 @@ from aleazero.replay.shard import read_shard, shard_name
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_games_that_were_played_are_right(tmp_path, name):
+def test_self_play_games_pass_all_checks(tmp_path, name):
     paths = [make_shard(tmp_path, name, first, first + 1) for first in range(2)]
     told = []
     report = check_replay(tmp_path, lambda done, of: told.append((done, of)))
@@ -23,7 +23,7 @@ def test_games_that_were_played_are_right(tmp_path, name):
     assert told == [(1, 2), (2, 2)]
 
 
-def test_every_broken_shard_is_listed_and_the_others_count(tmp_path):
+def test_damaged_shards_are_listed_and_the_others_are_counted(tmp_path):
     for first in range(5):
         make_shard(tmp_path, "pig", first, first + 1)
     paths = [tmp_path / shard_name(0, number) for number in range(5)]
@@ -56,19 +56,19 @@ def test_every_broken_shard_is_listed_and_the_others_count(tmp_path):
         ({"game": "2048", "params": {}}, "the observations are 'pig-1', expected '2048-onehot-1' of 2048()"),
     ],
 )
-def test_samples_of_other_rules_are_broken(tmp_path, meta, said):
+def test_samples_of_other_rules_are_rejected(tmp_path, meta, said):
     damage(make_shard(tmp_path, "pig", 0, 1), **meta)
     (broken,) = check_replay(tmp_path).broken
     assert broken.why.startswith(said)
 
 
-def test_samples_of_other_parameters_are_broken(tmp_path):
+def test_samples_of_other_parameters_are_rejected(tmp_path):
     damage(make_shard(tmp_path, "pig", 0, 1), params={"target": 30})
     (broken,) = check_replay(tmp_path).broken
     assert re.match(r"game 0, step \d+: observations has .* at \d, expected ", broken.why)
 
 
-def test_a_users_game_is_found_by_its_path_and_its_changes_are_seen(tmp_path):
+def test_a_game_file_is_loaded_by_its_path_and_changes_are_detected(tmp_path):
     own = tmp_path / "own.py"
     shutil.copy(RACE, own)
     path = make_shard(tmp_path / "shards", "race", 0, 2)
@@ -79,7 +79,7 @@ def test_a_users_game_is_found_by_its_path_and_its_changes_are_seen(tmp_path):
     assert broken.why.startswith("game ")
 
 
-def test_a_game_that_was_registered_is_found(tmp_path, monkeypatch):
+def test_a_registered_game_is_loaded(tmp_path, monkeypatch):
     from aleazero.games import pig
 
     monkeypatch.setattr(registry, "_registered", {"my_pig": pig})

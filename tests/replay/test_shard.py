@@ -34,7 +34,7 @@ SMALL = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCh
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_games_come_back_to_the_bit(tmp_path, name):
+def test_round_trip_of_games(tmp_path, name):
     shard = read_shard(make_shard(tmp_path, name, 2, 4, iteration=7))
     assert shard.games == 2
     for record, original in zip(shard.records(), episodes(name, 2, 4), strict=True):
@@ -45,7 +45,7 @@ def test_games_come_back_to_the_bit(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy"])
-def test_returns_are_told_from_the_viewers_seat_on(tmp_path, name):
+def test_returns_are_by_seat_relative_to_the_viewer(tmp_path, name):
     shard = read_shard(make_shard(tmp_path, name, 0, 1))
     record = episode(name)
     assert set(record.viewers) == {0, 1}
@@ -53,14 +53,14 @@ def test_returns_are_told_from_the_viewers_seat_on(tmp_path, name):
     assert shard.columns["returns"].tolist() == np.array(expected, np.float32).tolist()
 
 
-def test_the_same_games_are_the_same_file_whatever_their_order(tmp_path):
+def test_files_do_not_depend_on_the_order_of_games(tmp_path):
     records = episodes("pig", 0, 4)
     for name, order in (("a", records), ("b", records[::-1])):
         write_shard(tmp_path / name, order, origin_of("pig"), 1)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_it_is_a_safetensors_file_of_the_columns_that_are_told(tmp_path):
+def test_a_shard_is_a_safetensors_file_with_documented_columns(tmp_path):
     path = make_shard(tmp_path, "yatzy", 0, 1)
     with safe_open(path, "numpy") as file:
         assert set(file.keys()) == set(COLUMNS) == set(SAMPLE_COLUMNS) | set(GAME_COLUMNS)
@@ -106,7 +106,7 @@ def records(draw, first=0):
 
 @SMALL
 @given(made=records(first=5))
-def test_any_records_come_back_to_the_bit(tmp_path, made):
+def test_round_trip_of_random_records(tmp_path, made):
     path = tmp_path / shard_name(0, 0)
     with np.errstate(over="ignore"):
         write_shard(path, made, origin_of("pig"), 0)
@@ -133,7 +133,7 @@ def interesting(content):
     return sorted({at + near for at in edges for near in (-1, 0, 1) if 0 <= at + near < len(content)})
 
 
-def test_a_file_that_was_cut_anywhere_is_broken(tmp_path, small):
+def test_a_truncated_file_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     for size in interesting(small):
         path.write_bytes(small[:size])
@@ -141,14 +141,14 @@ def test_a_file_that_was_cut_anywhere_is_broken(tmp_path, small):
             read_shard(path)
 
 
-def test_a_file_with_something_behind_it_is_broken(tmp_path, small):
+def test_a_file_with_trailing_bytes_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small + b"\0")
     with pytest.raises(ReplayError, match="expected neither gap nor more"):
         read_shard(path)
 
 
-def test_a_byte_that_was_flipped_anywhere_is_found(tmp_path, small):
+def test_a_flipped_byte_is_detected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small)
     whole = read_shard(path)
@@ -168,14 +168,14 @@ def test_a_byte_that_was_flipped_anywhere_is_found(tmp_path, small):
 
 @SMALL
 @given(content=st.binary(max_size=200))
-def test_foreign_files_are_broken_and_nothing_else(tmp_path, content):
+def test_other_files_raise_a_replay_error(tmp_path, content):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(content)
     with pytest.raises(ReplayError):
         read_shard(path)
 
 
-def test_another_safetensors_file_is_broken(tmp_path):
+def test_another_safetensors_file_is_rejected(tmp_path):
     from safetensors.numpy import save
 
     path = tmp_path / shard_name(0, 0)
@@ -213,7 +213,7 @@ def cut_edges(columns):
         (lambda c: c["iteration"].__setitem__(-1, 5), "iteration: a sample's is not 0"),
     ],
 )
-def test_columns_that_do_not_fit_are_broken(tmp_path, change, said):
+def test_inconsistent_columns_are_rejected(tmp_path, change, said):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     damage(path, change)
     with pytest.raises(ReplayError, match=said):
@@ -223,14 +223,14 @@ def test_columns_that_do_not_fit_are_broken(tmp_path, change, said):
 @pytest.mark.parametrize(
     "meta", [{"samples": 3}, {"last_game": 9}, {"first_game": 1}, {"first_game": 2, "last_game": 0}]
 )
-def test_metadata_that_does_not_fit_is_broken(tmp_path, meta):
+def test_inconsistent_metadata_is_rejected(tmp_path, meta):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     damage(path, **meta)
     with pytest.raises(ReplayError, match="expected games"):
         read_shard(path)
 
 
-def test_a_wrong_checksum_is_broken(tmp_path, small):
+def test_a_wrong_checksum_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small[:-1] + bytes([small[-1] ^ 1]))
     with pytest.raises(ReplayError, match=r"the checksum is \w{12}…, expected \w{12}…: the file is damaged"):
@@ -245,25 +245,25 @@ def test_a_wrong_checksum_is_broken(tmp_path, small):
         ([1, 1], r"got the games \[1, 1\], expected consecutive numbers"),
     ],
 )
-def test_games_that_are_not_consecutive_are_refused(tmp_path, made, said):
+def test_nonconsecutive_games_are_rejected(tmp_path, made, said):
     with pytest.raises(ReplayError, match=said):
         write_shard(tmp_path / "x", [episode("pig", number) for number in made], origin_of("pig"), 0)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_games_of_other_sizes_are_refused(tmp_path):
+def test_games_of_other_sizes_are_rejected(tmp_path):
     other = replace(episode("tic_tac_toe"), game_number=1)
     with pytest.raises(ReplayError, match="games differ in their rows"):
         write_shard(tmp_path / "x", [episode("pig"), other], origin_of("pig"), 0)
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path):
+def test_an_unwritable_path_raises_a_replay_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ReplayError, match=r"cannot write .*: (Not a directory|File exists)"):
         write_shard(tmp_path / "file" / "x", [episode("pig")], origin_of("pig"), 0)
 
 
-def test_names_tell_iteration_and_number(tmp_path):
+def test_names_contain_iteration_and_number(tmp_path):
     assert shard_key(tmp_path / shard_name(12, 345)) == (12, 345)
     assert shard_key(tmp_path / shard_name(123456, 7)) == (123456, 7)
     with pytest.raises(ReplayError, match=r"expected e\.g\. shard_00000_00000\.safetensors"):

@@ -16,7 +16,7 @@ def meta(tmp_path):
     return read_shard(make_shard(tmp_path, "tic_tac_toe", 4, 6, iteration=3)).meta
 
 
-def test_it_says_who_made_what(meta):
+def test_metadata_has_origin_and_version(meta):
     assert json.loads(meta.to_text()) | {"checksum": "", "code_version": ""} == {
         "format": FORMAT,
         "game": "tic_tac_toe",
@@ -55,37 +55,37 @@ def changed(meta, **changes):
         ({"params": []}, "the metadata's params is"),
     ],
 )
-def test_metadata_that_is_not_right_is_refused(meta, changes, said):
+def test_invalid_metadata_is_rejected(meta, changes, said):
     with pytest.raises(ReplayError, match=said):
         parse_meta(changed(meta, **changes))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", "[" * 100_000])
-def test_metadata_of_something_else_is_refused(text):
+def test_metadata_of_another_program_is_rejected(text):
     with pytest.raises(ReplayError, match="expected that of a shard"):
         parse_meta(text)
 
 
-def test_samples_of_other_rules_are_told_apart():
+def test_samples_of_other_rules_are_distinguished():
     pig = origin_of("pig")
     assert pig.same_game(origin_of("pig", "another model"))
     for changes in ({"params": {"target": 21}}, {"rules_version": 2}, {"observation_schema": "pig-2"}, {"game": "gip"}):
         assert not pig.same_game(pig.model_copy(update=changes))
 
 
-def test_the_words_of_a_game():
+def test_origin_of_a_game():
     assert origin_of("pig").game_text() == "pig(target=20) version 1, observations pig-1"
     assert origin_of("race").game_text().endswith("race.py:race(length=8) version 1")
 
 
-def test_parameters_that_are_no_json_are_refused():
+def test_parameters_that_are_not_json_are_rejected():
     strange = copy(game_of("pig"))
     strange.params = {"x": object()}
     with pytest.raises(ReplayError, match="parameters must be JSON"):
         Origin.of(strange, "model")
 
 
-def test_a_users_game_needs_what_it_was_loaded_by():
+def test_the_origin_of_a_game_file_needs_its_path():
     with pytest.raises(
         ReplayError, match=r"race is not known by name, expected what it was loaded by, path/file\.py:NAME"
     ):

@@ -20,7 +20,7 @@ arrays = st.sampled_from(list(DTYPES.values())).flatmap(
 
 @SMALL
 @given(tensors=st.dictionaries(st.text(min_size=1, max_size=5), arrays, max_size=5), text=st.text(max_size=20))
-def test_what_the_library_writes_is_mapped_to_the_bit(tmp_path, tensors, text):
+def test_mapped_tensors_equal_those_written_by_safetensors(tmp_path, tensors, text):
     tensors.pop("__metadata__", None)
     path = tmp_path / "file"
     path.write_bytes(save(tensors, {"said": text}))
@@ -33,7 +33,7 @@ def test_what_the_library_writes_is_mapped_to_the_bit(tmp_path, tensors, text):
         assert mapped[name].tobytes() == tensor.tobytes()
 
 
-def test_tensors_are_views_of_the_file_and_cannot_be_written(tmp_path):
+def test_tensors_are_read_only_views_of_the_file(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(save({"a": np.arange(6.0, dtype=np.float32).reshape(2, 3)}))
     mapped = map_tensors(path)[0]["a"]
@@ -88,7 +88,7 @@ def entry(dtype="F32", shape=(2,), offsets=(0, 8), **more):
         (with_header({"a": entry("BOOL", [8])}, b"\0\1\1\0\2\0\0\0"), "a: a truth value is 2, expected 0 or 1"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path, content, said):
+def test_errors_are_one_line(tmp_path, content, said):
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(ReplayError, match=said) as caught:
@@ -97,14 +97,14 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, content, said):
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path):
+def test_an_unreadable_file_raises_a_replay_error(tmp_path):
     with pytest.raises(ReplayError, match="cannot be read: No such file"):
         map_tensors(tmp_path / "nowhere")
     with pytest.raises(ReplayError, match="cannot be read: Is a directory"):
         map_tensors(tmp_path)
 
 
-def test_an_overlap_of_tensors_is_refused(tmp_path):
+def test_overlapping_tensors_are_rejected(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(with_header({"a": entry(), "b": entry(shape=[1], offsets=[4, 8])}))
     with pytest.raises(ReplayError, match="a tensor ends at byte 8 and the next begins at 4"):

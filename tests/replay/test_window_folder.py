@@ -20,7 +20,7 @@ def test_shards_come_in_order_of_age(tmp_path):
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_broken_shards_are_told_and_left_out(tmp_path):
+def test_damaged_shards_are_reported_and_left_out(tmp_path):
     whole = make_shard(tmp_path, "tic_tac_toe", 0, 1)
     (tmp_path / shard_name(0, 1)).write_bytes(b"nothing")
     (tmp_path / "weights.safetensors").write_bytes(whole.read_bytes())
@@ -34,13 +34,13 @@ def test_broken_shards_are_told_and_left_out(tmp_path):
     }
 
 
-def test_a_shard_under_the_name_of_another_iteration_is_broken(tmp_path):
+def test_a_shard_named_for_another_iteration_is_rejected(tmp_path):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 1)
     path.rename(tmp_path / shard_name(3, 0))
     assert [each.why for each in open_folder(tmp_path)[1]] == ["the iteration is 0, expected 3 as in the name"]
 
 
-def test_games_that_are_there_twice_are_found(tmp_path):
+def test_duplicate_games_are_found(tmp_path):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     shutil.copy(path, tmp_path / shard_name(0, 1))
     make_shard(tmp_path, "tic_tac_toe", 0, 2, iteration=1)  # the same numbers in another iteration are other games
@@ -49,7 +49,7 @@ def test_games_that_are_there_twice_are_found(tmp_path):
     assert [(each.path, each.why) for each in broken] == [(path, f"game 0 is in {shard_name(0, 1)} too")]
 
 
-def test_what_a_shard_says_is_one_line(tmp_path):
+def test_the_description_of_a_shard_is_one_line(tmp_path):
     damage(make_shard(tmp_path, "tic_tac_toe", 0, 1), lambda columns: columns.update({"a\nb": columns["ply"]}))
     assert [each.why for each in open_folder(tmp_path)[1]] == [r"the column 'a\nb' is unknown"]
 

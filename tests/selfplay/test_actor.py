@@ -52,7 +52,7 @@ def played(name: str, numbers=range(5), evaluator=Noisy, **settings):
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if "coins" not in name])
-def test_every_record_holds_when_its_game_is_played_again(name: str) -> None:
+def test_every_record_passes_the_replay_check(name: str) -> None:
     game, records = played(name)
     assert [record.game_number for record in records] == list(range(5))
     for record in records:
@@ -63,7 +63,7 @@ def test_every_record_holds_when_its_game_is_played_again(name: str) -> None:
         np.testing.assert_allclose(taught.sum(axis=1), 1.0, atol=1e-6)
 
 
-def test_the_dice_are_played_luck_of_the_record_s_seed() -> None:
+def test_the_dice_are_the_game_dice_of_the_recorded_seed() -> None:
     game, records = played("yatzy", range(2))
     for record in records:
         luck, state = PlayedLuck(record.seed), game.new_initial_state()
@@ -75,7 +75,7 @@ def test_the_dice_are_played_luck_of_the_record_s_seed() -> None:
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy"])
-def test_a_game_depends_on_its_number_alone(name: str) -> None:
+def test_a_game_depends_only_on_its_number(name: str) -> None:
     _, wanted = played(name, range(6))
     for numbers, settings in ((range(6), {"parallel": 1}), ([5, 0, 3], {"parallel": 2}), (range(6), {"parallel": 6})):
         _, found = played(name, numbers, **settings)
@@ -97,7 +97,7 @@ def test_another_iteration_or_seed_has_other_games() -> None:
     assert not found[0].equals(found[2])
 
 
-def test_afterstates_are_worth_what_the_search_found_behind_the_move() -> None:
+def test_afterstate_values_are_those_of_the_searched_action() -> None:
     _game, records = played("pig", temperature=Temperature(start=0.0))
     record = records[0]
     for i in np.flatnonzero(record.afterstate):
@@ -119,7 +119,7 @@ def test_full_and_fast_searches() -> None:
         assert not record.policies[record.weights == 0].any()
 
 
-def test_simulations_by_class() -> None:
+def test_simulations_per_search_class() -> None:
     _game, records = played("yatzy", [0], simulations_by_class={"mark": 40}, simulations=3, noise_alpha=0.0)
     record = records[0]
     shares = record.policies[record.weights > 0].max(axis=1)
@@ -152,7 +152,7 @@ def returns(state, out): out[0] = state[1]
 """
 
 
-def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
+def test_a_game_may_end_before_the_first_decision(tmp_path) -> None:
     (tmp_path / "natural.py").write_text(NATURAL, encoding="utf-8")
     game = aleazero.load_game(f"{tmp_path}/natural.py")
     records = list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(12)))
@@ -162,7 +162,7 @@ def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
         assert record.afterstate[0]  # the first roll is a chance node that a search may be asked about
 
 
-def test_an_actor_plays_again_after_its_games_were_left() -> None:
+def test_an_actor_can_play_again_after_interrupted_games() -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     actor = Actor(game, Noisy(game), SelfplayConfig(**short("pig")), seed=4, iteration=2)
     games = actor.play(range(5))
@@ -194,7 +194,7 @@ def test_afterstates_carry_the_value_of_the_executed_action() -> None:
     assert decisions > 3
 
 
-def test_an_evaluator_that_fails_ends_it_with_its_error() -> None:
+def test_an_error_of_the_evaluator_is_raised() -> None:
     def broken(game):
         def evaluate(observations, legal_masks):
             return np.full(legal_masks.shape, np.nan), np.zeros((len(legal_masks), game.num_players))
@@ -229,7 +229,7 @@ def test_temperature_schedules(settings, plies, wanted) -> None:
         ("exponential:2:0.5:4", Temperature(kind="exponential", start=2.0, end=0.5, plies=4)),
     ],
 )
-def test_a_temperature_by_text(text, wanted) -> None:
+def test_temperature_from_text(text, wanted) -> None:
     assert Temperature.parse(text) == wanted
 
 
@@ -243,12 +243,12 @@ def test_no_temperature(text) -> None:
     ("text", "said"),
     [("-1", "start is -1.0"), ("nan", "start is nan"), ("step:1:-1:3", "end is -1.0"), ("linear:1:0:0", "plies is 0")],
 )
-def test_numbers_that_are_no_temperature(text, said) -> None:
+def test_invalid_temperatures_are_rejected(text, said) -> None:
     with pytest.raises(ConfigError, match=said):
         Temperature.parse(text)
 
 
-def test_moves_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() -> None:
+def test_moves_are_sampled_by_visits_and_temperature() -> None:
     visits = [1, 0, 4, 3]
     units = (np.arange(4000) + 0.5) / 4000
     for temperature in (1.0, 0.5, 2.0):
@@ -261,7 +261,7 @@ def test_moves_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() ->
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy", "tic_tac_toe"])
-def test_evaluations_are_those_that_were_asked(name: str) -> None:
+def test_evaluations_are_counted(name: str) -> None:
     game = aleazero.load_game(name, **GAMES[name])
     rows = []
 
@@ -289,7 +289,7 @@ def test_a_game_that_does_not_end_is_an_error() -> None:
         played("pig", [0], max_plies=plies - 1)
 
 
-def test_bad_settings_are_refused() -> None:
+def test_invalid_settings_are_rejected() -> None:
     with pytest.raises(ConfigError, match="parallel is 0, expected"):
         SelfplayConfig(parallel=0)
     with pytest.raises(ConfigError, match="no setting 'sims'"):
@@ -298,7 +298,7 @@ def test_bad_settings_are_refused() -> None:
         SelfplayConfig(simulations_by_class={"mark": 0})
 
 
-def test_what_does_not_fit_is_refused(monkeypatch) -> None:
+def test_mismatched_input_is_rejected(monkeypatch) -> None:
     yatzy, config = aleazero.load_game("yatzy"), SelfplayConfig(simulations=64, parallel=128, chance="full")
     a_tree = tree_size(yatzy, None, config.search())
     monkeypatch.setattr(actor_module, "machine_memory", lambda: 256 * a_tree)
@@ -312,5 +312,5 @@ def test_what_does_not_fit_is_refused(monkeypatch) -> None:
     require_memory(yatzy, None, config, workers=10**6, games=10**9)
 
 
-def test_the_machine_has_some_memory() -> None:
+def test_available_memory_is_positive() -> None:
     assert machine_memory() is None or machine_memory() > 2**26

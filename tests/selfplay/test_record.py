@@ -17,7 +17,7 @@ def test_a_record_counts_its_samples_and_equals_itself():
     assert not record.equals(replace(record, seed=record.seed ^ 1))
 
 
-def test_a_record_that_differs_in_one_number_is_another():
+def test_records_that_differ_in_one_number_are_unequal():
     record = episode("pig")
     values = record.root_values.copy()
     values[-1, 0] = np.nextafter(values[-1, 0], np.float32(9))
@@ -36,6 +36,6 @@ def test_a_record_that_differs_in_one_number_is_another():
         ({"seed": 2**64}, "game 0: seed is 18446744073709551616, expected 64 bits"),
     ],
 )
-def test_what_cannot_be_written_is_refused(change, said):
+def test_invalid_records_are_rejected(change, said):
     with pytest.raises(ReplayError, match=said):
         replace(episode("pig"), **change)

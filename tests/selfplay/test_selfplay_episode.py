@@ -34,7 +34,7 @@ def agents_of(spec, game, seed=0):
         ("tic_tac_toe", "oracle"),
     ],
 )
-def test_agents_that_think_play_a_whole_game(name, spec):
+def test_search_agents_play_a_complete_game(name, spec):
     game = GAMES[name]
     environment = Environment(game, SHOWN)
     played = self_play_episode(environment, agents_of(spec, game), 3)
@@ -63,14 +63,14 @@ def test_same_seeds_same_episode(name, spec):
         assert self_play_episode(environment, agents_of(spec, game, seed=50), 1) != first[0]
 
 
-def test_agents_have_other_luck_in_other_episodes():
+def test_agents_draw_other_random_numbers_in_other_episodes():
     game = GAMES["tic_tac_toe"]
     agents = agents_of("random", game)
     openings = {self_play_episode(Environment(game), agents, seed).decisions[0] for seed in range(60)}
     assert len(openings) == 9
 
 
-def test_agents_do_not_hear_the_seed_of_the_dice():
+def test_agents_do_not_receive_the_seed_of_the_dice():
     heard = []
 
     class Listening(aleazero.Agent):
@@ -94,7 +94,7 @@ def test_a_delta_episode_sums_to_its_returns():
     assert len(played.rewards) == len(played.decisions)
 
 
-def test_bad_input_is_one_line():
+def test_errors_are_one_line():
     pig = GAMES["pig"]
     with pytest.raises(aleazero.ConfigError, match=r"got 1 agents, expected 2, one a seat of pig\("):
         self_play_episode(Environment(pig), agents_of("random", pig)[:1], 0)
@@ -108,7 +108,7 @@ def test_bad_input_is_one_line():
         self_play_episode(Environment(pig), agents_of("search:sims=5", pig), 0)
 
 
-def test_an_agent_that_cheats_is_stopped():
+def test_illegal_actions_of_an_agent_raise_an_error():
     class Cheat(aleazero.Agent):
         def select_action(self, seen):
             return 1
@@ -197,5 +197,5 @@ def test_a_hundred_thousand_decisions_of_searches_with_random_networks_are_legal
         assert decide(name, f"net:{path},sims={sims}", -(-100_000 // (3 * len(OBSERVED))), seed) > 5
 
 
-def test_every_game_that_ships_decides_here():
+def test_all_bundled_games_are_tested():
     assert {GAMES[name].name for name in OBSERVED} == set(game_names())

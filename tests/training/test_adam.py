@@ -12,7 +12,7 @@ from aleazero.training import adam
 
 
 @pytest.mark.parametrize(("decay", "clip"), [(0.0, 0.0), (0.05, 0.0), (0.0, 1.5), (0.05, 1.5)])
-def test_it_is_torchs(decay, clip) -> None:
+def test_it_equals_adam_of_torch(decay, clip) -> None:
     luck = np.random.default_rng(1)
     theta = luck.normal(size=83).astype(np.float32)
     tensor = torch.from_numpy(theta.copy()).requires_grad_()

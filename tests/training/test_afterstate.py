@@ -60,7 +60,7 @@ def run_rounds(learner, rounds):
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy1", "yatzy2", "tag", "object_race"])
-def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
+def test_results_do_not_depend_on_the_number_of_threads(name):
     found = []
     for threads in (1, 2, 3):
         with closing(AfterstateLearner(game_of(name), config_of(name), threads)) as learner:
@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
         assert bits(other)[part] != found[0][0][part]
 
 
-def test_shards_and_rounds_have_luck_of_their_own():
+def test_groups_and_rounds_have_independent_random_streams():
     learner = learner_of("yatzy1")
     run_rounds(learner, 1)
     states = [shard.states.tobytes() for shard in learner.groups]
@@ -87,7 +87,7 @@ def test_shards_and_rounds_have_luck_of_their_own():
 @pytest.mark.parametrize(
     ("name", "replay"), [("pig", 50), ("tag", 0), ("yatzy1", 150), ("harvest", 40), ("object_race", 50)]
 )
-def test_going_on_is_as_if_there_had_been_no_stop(name, target, replay):
+def test_resumed_training_equals_uninterrupted_training(name, target, replay):
     whole = learner_of(name, target=target, replay=replay)
     told = run_rounds(whole, 9)
     first = learner_of(name, target=target, replay=replay)
@@ -154,7 +154,7 @@ def columns_of(learner, vectors):
         viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
         if state.is_terminal():
             row = list(state.returns())
-            if kind == "duel":
+            if kind == "two_player":
                 row = [row[0], float(vector[6] - vector[9])] if learner.outcome.margin else row[:1]
             if learner.outcome.levels > 1:
                 won = row[0]
@@ -163,7 +163,7 @@ def columns_of(learner, vectors):
             seen = np.zeros((1, learner.shape.features), np.float32)
             learner.game.kernels.features(vector, viewer, seen[0])
             said = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
-            if kind == "duel":
+            if kind == "two_player":
                 row = list(said if viewer == 0 else other_side(said))
             else:
                 row = [said[(player - viewer) % players] for player in range(players)]
@@ -182,7 +182,7 @@ def seen_by(learner, vector, columns):
     """Columns by player as the viewer of a state sees them and the network tells them."""
     state = learner.game.state_from_vector(vector)
     viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
-    if kind == "duel":
+    if kind == "two_player":
         return columns if viewer == 0 else other_side(columns)
     base = state.returns() if kind == "score" else [0.0] * players
     return np.array([columns[(viewer + s) % players] - base[(viewer + s) % players] for s in range(players)])
@@ -197,7 +197,7 @@ MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) f
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_the_target_of_a_turn_is_what_the_planner_expects(name):
+def test_target_turn_equals_the_expectation_of_the_planner(name):
     learner, shard = taught(name, "turn")
     margin = 0.01 if learner.outcome.margin else 0.0
     before = shard.states.copy()
@@ -211,7 +211,7 @@ def test_the_target_of_a_turn_is_what_the_planner_expects(name):
         viewers.add(state.viewer())
         value = planner.plan(state).value(state)
         got = sample.targets[row].astype(float)
-        if learner.outcome.kind == "duel":
+        if learner.outcome.kind == "two_player":
             worth = got[0] + (margin * got[1] if learner.outcome.margin else 0.0)
             worth += got[1] + got[2] - got[3] - got[4] if learner.outcome.levels > 1 else 0.0
             assert worth == pytest.approx(value[state.viewer()], abs=1e-5)
@@ -222,7 +222,7 @@ def test_the_target_of_a_turn_is_what_the_planner_expects(name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
+def test_target_td_is_the_value_at_the_end_of_the_turn(name):
     learner, shard = taught(name, "td")
     some = 0
     for round_ in range(4):
@@ -244,7 +244,7 @@ def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
 
 
 @pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2"])
-def test_the_target_lambda_is_that_of_a_slow_recursion(name):
+def test_target_lambda_equals_a_simple_recursion(name):
     learner, shard = taught(name, "lambda")
     decay, lanes = 0.6, 24
     games = [[] for _ in range(lanes)]
@@ -279,7 +279,7 @@ def test_the_target_lambda_is_that_of_a_slow_recursion(name):
     assert ended >= 20
 
 
-def test_trails_longer_than_their_room_are_kept():
+def test_open_games_grow_beyond_their_initial_size():
     learner = learner_of("pig")
     trails = OpenGames(1, 5, 1)
     for turn in range(40):
@@ -291,7 +291,7 @@ def test_trails_longer_than_their_room_are_kept():
     assert len(trails.end(np.array([False]), 0.0, learner.outcome).features) == 0
 
 
-def test_lanes_begin_all_over_the_game():
+def test_lanes_begin_at_different_turns():
     learner = learner_of("yatzy1", lanes=400, lane_groups=1)
     learner.groups[0].scatter()
     filled = [15 - int(state[4]).bit_count() for state in learner.groups[0].states]
@@ -300,7 +300,7 @@ def test_lanes_begin_all_over_the_game():
     assert ((counted - 400 / 15) ** 2 / (400 / 15)).sum() < 40  # 14 degrees of freedom
 
 
-def test_samples_share_no_memory_with_what_goes_on():
+def test_samples_share_no_memory_with_the_lanes():
     learner, shard = taught("pig", "td")
     sample = shard.play(0, 0.3, 0.0, 0.5)
     held = sample.features.copy(), sample.targets.copy()
@@ -313,7 +313,7 @@ def test_samples_share_no_memory_with_what_goes_on():
     assert not np.array_equal(states, shard.states)
 
 
-def test_the_ring_holds_the_newest():
+def test_the_replay_buffer_holds_the_newest_samples():
     learner = learner_of("pig", replay=100)
     wanted = []
     keep = learner._keep
@@ -341,7 +341,7 @@ def test_the_ring_holds_the_newest():
     assert most > 24  # more than there are lanes, and none is lost
 
 
-def test_rates_fall_in_a_straight_line_after_the_hold():
+def test_rates_decay_linearly_after_the_hold():
     falling = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
     learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **falling)
     found = []
@@ -353,7 +353,7 @@ def test_rates_fall_in_a_straight_line_after_the_hold():
     assert [rates["margin"] for rates in found] == pytest.approx([0.1, 0.1, 0.01, 0.01])
 
 
-def test_features_that_are_not_finite_are_named_and_not_the_learning_rate():
+def test_the_error_for_non_finite_features_names_the_feature():
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 1)
     learner._features[:, 1] = np.nan
@@ -361,7 +361,7 @@ def test_features_that_are_not_finite_are_named_and_not_the_learning_rate():
         run_rounds(learner, 1)
 
 
-def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypatch):
+def test_diverging_training_raises_an_error_in_that_round(monkeypatch):
     with pytest.raises(ConfigError, match=r"learning_rate is 2\.0, expected less than or equal to 1"):
         config_of("pig", learning_rate=2.0)
     learner = learner_of("pig", updates=1)
@@ -373,13 +373,13 @@ def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypat
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda", "td"])
-def test_noisy_targets_are_learnt_by_their_mean(target):
+def test_noisy_targets_are_learned_as_their_mean(target):
     learner = learner_of("harvest", target=target)
     assert (max(column.delta for column in learner.net.columns) > 1e5) == (target != "turn")
     assert [column.name for column in learner.net.columns] == ["score_0", "score_1"]
 
 
-def test_what_cannot_be_learnt_is_refused_at_once():
+def test_games_that_cannot_be_learned_are_rejected_immediately():
     with pytest.raises(ConfigError, match="columns of towers are win"):
         learner_of("pig", net=ValueNetConfig(kind="towers"))
     with pytest.raises(ConfigError, match=r"net.phases is 2, expected 1"):
@@ -398,7 +398,7 @@ def test_what_cannot_be_learnt_is_refused_at_once():
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda"])
-def test_samples_know_their_phases(target):
+def test_samples_have_their_phases(target):
     learner = learner_of("tag", target=target, replay=4000)
     assert learner.net.config.phases == 2
     run_rounds(learner, 12)
@@ -410,7 +410,7 @@ def test_samples_know_their_phases(target):
     assert [game.info.phases[phase] for phase in (0, 1)] == ["contact", "race"]
 
 
-def test_a_phase_learns_from_its_own_rows_alone():
+def test_a_phase_learns_only_from_its_own_rows():
     learner = learner_of("tag")
     run_rounds(learner, 3)
     half = learner.net.size // 2
@@ -422,7 +422,7 @@ def test_a_phase_learns_from_its_own_rows_alone():
     assert (learner.theta[half:] != before[half:]).any()
 
 
-def test_the_networks_of_phases_are_saved_and_read(tmp_path):
+def test_networks_with_phases_are_saved_and_loaded(tmp_path):
     learner = learner_of("tag")
     run_rounds(learner, 3)
     learner.save(tmp_path / "net.safetensors")
@@ -437,7 +437,7 @@ def test_the_networks_of_phases_are_saved_and_read(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "target"), [("tag", "turn"), ("race", "lambda"), ("dice", "td")])
-def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
+def test_an_object_game_is_learned_like_its_kernel_game(name, target, tmp_path):
     learner, other = (learner_of(which, target=target) for which in (name, f"object_{name}"))
     assert repr(run_rounds(learner, 6)) == repr(run_rounds(other, 6))
     for part in ("theta", "mean", "moments", "features", "phases", "targets"):
@@ -446,7 +446,7 @@ def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
     assert NetValues.load(tmp_path / "net.safetensors", other.game).theta.tobytes() == learner.mean.tobytes()
 
 
-def test_openspiels_games_are_learnt():
+def test_openspiel_games_are_learned():
     game = aleazero.from_openspiel("catch", rows=4, columns=3)
     settings = SMALL | {"rounds": 60, "updates": 8, "ema": 0.9, "learning_rate": 0.01}
     learner = AfterstateLearner(game, AfterstateConfig(**settings, net=ValueNetConfig(hidden=(8,))))
@@ -454,7 +454,7 @@ def test_openspiels_games_are_learnt():
     assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # one always comes in time
 
 
-def test_a_saved_network_is_the_averaged_one(tmp_path):
+def test_the_saved_network_has_averaged_weights(tmp_path):
     learner = learner_of("yatzy2")
     run_rounds(learner, 2)
     learner.save(tmp_path / "net.safetensors")
@@ -490,7 +490,7 @@ def value_error(learner, states, exact):
 
 
 @pytest.mark.parametrize(("name", "bound", "untaught"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
-def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
+def test_learned_values_are_nearly_exact(name, bound, untaught):
     learner = learner_of(name, **GOOD)
     exact = solve(learner.game)
     run_rounds(learner, 1)
@@ -520,7 +520,7 @@ def exact_columns(exact):
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda"])
-def test_chances_to_win_one_two_and_three_points_are_learnt(target):
+def test_probabilities_of_wins_with_several_points_are_learned(target):
     learner = learner_of("tag", **GOOD | {"target": target, "net": ValueNetConfig(hidden=(24, 24), phases=2)})
     exact = solve(learner.game)
     columns, graph = exact_columns(exact), exact.graph
@@ -535,7 +535,7 @@ def test_chances_to_win_one_two_and_three_points_are_learnt(target):
 
 
 @pytest.mark.parametrize("target", ["turn", "td"])
-def test_scores_of_two_players_are_learnt_each_for_its_own(target):
+def test_scores_of_two_players_are_learned_separately(target):
     learner = learner_of("harvest", **{**GOOD, "target": target, "updates": 3})
     run_rounds(learner, 300)
     first = learner.values.columns(learner.first)[0]
@@ -544,7 +544,7 @@ def test_scores_of_two_players_are_learnt_each_for_its_own(target):
 
 
 @pytest.mark.long
-def test_expectations_teach_better_than_samples(oracle):
+def test_expected_targets_train_better_than_sampled_ones(oracle):
     from aleazero.evaluation.yatzy.measure import measure_solo
 
     regret = {}

@@ -62,7 +62,7 @@ def test_two_rounds(name: str, pool, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("names", [["observations"], ["legal_masks", "policies"], ["returns", "root_values", "scores"]])
-def test_samples_without_width_are_refused_under_a_checksum_that_fits(names, tmp_path) -> None:
+def test_samples_of_another_width_are_rejected_despite_a_valid_checksum(names, tmp_path) -> None:
     def cut(columns):
         columns |= {name: np.ascontiguousarray(columns[name][:, :0]) for name in names}
         if "returns" in names:
@@ -75,7 +75,7 @@ def test_samples_without_width_are_refused_under_a_checksum_that_fits(names, tmp
         fit(game_of("pig"), Window(tmp_path, 1000), tmp_path / "net.safetensors", TRAIN)
 
 
-def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -> None:
+def test_values_of_the_dummy_network_are_not_targets(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     play_games(pool, game, "dummy", 3, tmp_path / "replay", SELFPLAY, spec="pig")
     assert not Window(tmp_path / "replay", 10**6).take(["searched"], range(50))["searched"].any()
@@ -90,7 +90,7 @@ def test_three_players(pool, tmp_path) -> None:
     assert check_replay(tmp_path / "replay").broken == []
 
 
-def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, tmp_path) -> None:
+def test_files_do_not_depend_on_the_number_of_workers_or_on_killed_workers(pool, tmp_path) -> None:
     wanted = cycle(pool, tmp_path / "two", "pig", GAMES["pig"], games=20)
     with Pool(1) as alone:
         assert cycle(alone, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
@@ -111,7 +111,7 @@ def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, t
     assert found == {name: data for name, data in wanted.items() if name.startswith("shard_00000")}
 
 
-def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
+def test_interrupted_self_play_resumes(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     wanted = tmp_path / "wanted"
     play_games(pool, game, "dummy", 12, wanted, SELFPLAY, spec="pig", seed=1)
@@ -136,7 +136,7 @@ def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
     assert all((folder / name).stat().st_mtime_ns == time for name, time in before.items())
 
 
-def test_another_seed_or_other_settings_do_not_mix_with_what_is_there(pool, tmp_path) -> None:
+def test_games_of_another_seed_or_other_settings_are_not_mixed(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY, spec="pig", seed=1)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -174,7 +174,7 @@ class Fragile:
 """
 
 
-def test_rules_that_raise_are_named(pool, tmp_path) -> None:
+def test_errors_of_the_rules_name_the_game(pool, tmp_path) -> None:
     (tmp_path / "fragile.py").write_text(BROKEN, encoding="utf-8")
     spec = f"{tmp_path}/fragile.py:Fragile"
     game = aleazero.load_game(spec)
@@ -182,7 +182,7 @@ def test_rules_that_raise_are_named(pool, tmp_path) -> None:
         play_games(pool, game, "dummy", 2, tmp_path / "replay", SELFPLAY, spec=spec)
 
 
-def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_path) -> None:
+def test_an_error_in_a_worker_is_raised_and_the_pool_stays_usable(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     (tmp_path / "net.safetensors").write_bytes(b"no network")
     with pytest.raises(CheckpointError, match="damaged or no checkpoint"):

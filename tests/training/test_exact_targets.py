@@ -23,7 +23,7 @@ from aleazero.training.trainer import Trainer, scale_for
 CONFIG = TrainConfig(net=NetConfig(width=8, blocks=1), steps=5, batch_size=32, value_target="exact")
 
 
-def test_dice_game_by_its_law(play) -> None:
+def test_dice_game_targets_are_the_closed_form_values(play) -> None:
     game = aleazero.load_game("dice_game")
     window = play(game)
     found, covered = exact_targets(window, game)
@@ -54,7 +54,7 @@ def test_one_player_yatzy(play, oracle) -> None:
     assert 0 < afterstates < row
 
 
-def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp_path, pig) -> None:
+def test_seats_are_relative_to_the_viewer_and_a_window_may_begin_within_a_shard(play, tmp_path, pig) -> None:
     whole = play(pig)
     window = Window(tmp_path, len(whole) - 1)  # without the oldest game
     found, covered = exact_targets(window, pig)
@@ -74,7 +74,7 @@ def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp
     assert covered.all()
 
 
-def test_a_position_that_play_never_reaches_falls_back(play, tmp_path, pig) -> None:
+def test_an_unreachable_position_falls_back_to_td(play, tmp_path, pig) -> None:
     window = play(pig)
     won = next(record for record in window.records() if record.returns[0] == 1)
     odd = replace(won, game_number=0, start="0-1 turn 0 player 0")  # nobody ever has 1 point
@@ -102,7 +102,7 @@ class Partly:
         return self.judge.values(state)
 
 
-def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeypatch) -> None:
+def test_uncovered_samples_use_td_and_losses_are_reported_separately(play, pig, monkeypatch) -> None:
     window = play(pig)
     monkeypatch.setattr(targets, "require_oracle", lambda game: Partly(require_oracle(game)))
     found, covered = exact_targets(window, pig, decay=0.7)
@@ -122,7 +122,7 @@ def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeyp
     assert summary.exact.loss == pytest.approx(summary.value_loss, rel=0.05)
 
 
-def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monkeypatch) -> None:
+def test_it_is_reproducible_and_uses_no_oracle_by_default(pig, samples, monkeypatch) -> None:
     window = Window(samples, 10**6)
     weights = []
     for _ in range(2):
@@ -135,7 +135,7 @@ def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monke
     assert Trainer(pig, plain, scale_for(pig, window, plain)).fit(window).exact is None
 
 
-def test_a_game_without_an_oracle_is_refused(samples) -> None:
+def test_a_game_without_an_oracle_is_rejected(samples) -> None:
     window = Window(samples, 10**6)
     with pytest.raises(ConfigError, match=r"2048\(\) has no oracle: only games with listed outcomes"):
         exact_targets(window, aleazero.load_game("2048"))

@@ -33,7 +33,7 @@ def same(one, other) -> bool:
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_threads_change_no_bit(game, settings) -> None:
+def test_results_do_not_depend_on_the_number_of_threads(game, settings) -> None:
     alone, together = make(game, **settings), make(game, threads=2, **settings)
     scores = alone.train(400 // alone.config.moves)
     assert len(scores) > 20
@@ -46,7 +46,7 @@ def test_threads_change_no_bit(game, settings) -> None:
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_training_goes_on_from_its_state(game, settings) -> None:
+def test_training_resumes_from_its_state(game, settings) -> None:
     whole, first, second = (make(game, **settings) for _ in range(3))
     first.train(130)
     second.train(7)  # what it had learned is forgotten
@@ -117,7 +117,7 @@ def slow_learn(due, weights, net, gross) -> None:
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
+def test_learning_equals_the_reference_implementation(game, settings) -> None:
     learner = make(game, lanes=3, **settings)
     lambda_, horizon = learner.config.td_lambda, learner.config.horizon
     lanes = [SlowLane(game, (TABLE_LANES, 5, lane), lambda_, horizon) for lane in range(3)]
@@ -161,7 +161,7 @@ def test_2048_is_reached_within_six_million_moves(game) -> None:
     assert measure_tables(game, learner.tuples, 20, plies=2).mean.mean > found.mean.mean
 
 
-def test_what_does_not_fit_is_refused(game) -> None:
+def test_mismatched_input_is_rejected(game) -> None:
     learner = make(game)
     state = learner.state()
     with pytest.raises(CheckpointError, match=r"lanes\.states is int64 \(48, 18\), expected int64 \(16, 18\)"):
@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_refused(game) -> None:
         TupleLearner(aleazero.load_game("pig"))
 
 
-def test_tables_are_a_checkpoint_of_their_own_kind(game, tmp_path) -> None:
+def test_checkpoints_of_tables(game, tmp_path) -> None:
     learner = make(game)
     learner.train(20)
     path = tmp_path / "tables.safetensors"

@@ -39,7 +39,7 @@ def test_outcome_root_and_mix() -> None:
     assert first_seat("mix", share=0.25) == pytest.approx([0.8, 0.85, -1, -0.9, 0.95, -0.625])
 
 
-def test_td_from_the_end_backwards_in_absolute_seats() -> None:
+def test_td_is_computed_backwards_by_player() -> None:
     # By player 0's view, from the end: outcome 1.
     last = 0.5 * 0.8 + 0.5 * 1.0
     fourth = 0.5 * 0.6 + 0.5 * last
@@ -51,7 +51,7 @@ def test_td_from_the_end_backwards_in_absolute_seats() -> None:
     assert first_seat("td", decay=0.0) == pytest.approx(first_seat("root"))
 
 
-def test_expectation_is_the_value_of_the_afterstate_behind() -> None:
+def test_expectation_is_the_value_of_the_next_afterstate() -> None:
     # The first is followed by a searched afterstate; the fourth's afterstate is the other player's to view.
     assert first_seat("expectation") == pytest.approx([0.4, 0.4, -0.8, -0.8, 0.8, 0.5])
 
@@ -72,7 +72,7 @@ class ThreeSeats:
         return np.array([[0, 2]], np.int64)
 
 
-def test_three_seats_turn_the_right_way() -> None:
+def test_seats_of_three_players_are_relative_to_the_viewer() -> None:
     last = 0.5 * np.array([0.4, 0.5, 0.6]) + 0.5 * np.array([1.0, 2.0, 3.0])
     first = 0.5 * np.array([0.1, 0.2, 0.3]) + 0.5 * last
     found = value_targets(ThreeSeats(), "td", decay=0.5)
@@ -80,6 +80,6 @@ def test_three_seats_turn_the_right_way() -> None:
     np.testing.assert_allclose(found[1], last[[2, 0, 1]], rtol=1e-6)
 
 
-def test_an_unknown_target_is_refused() -> None:
+def test_an_unknown_target_is_rejected() -> None:
     with pytest.raises(ConfigError, match="value target is 'outcomes', did you mean outcome"):
         value_targets(Window(), "outcomes")

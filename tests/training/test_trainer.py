@@ -54,7 +54,7 @@ def test_losses_by_hand() -> None:
     assert not gradient[0, 5:].any()
 
 
-def test_a_batch_without_policies_or_afterstates_teaches_values_alone() -> None:
+def test_a_batch_without_policies_or_afterstates_has_only_value_losses() -> None:
     heads = torch.zeros(3, 7, requires_grad=True)
     nothing = lesson(weights=torch.zeros(3), afterstate=torch.zeros(3, dtype=torch.bool))
     found = losses(heads, nothing, SHAPE, NetConfig(), ValueScale())
@@ -63,7 +63,7 @@ def test_a_batch_without_policies_or_afterstates_teaches_values_alone() -> None:
     assert torch.isfinite(heads.grad).all()
 
 
-def test_scores_are_taught_in_units_of_their_scale() -> None:
+def test_score_losses_are_in_units_of_the_scale() -> None:
     shape = NetShape(observation=4, actions=3, players=1)
     heads = torch.full((3, 5), 0.5)
     changes = {"values": torch.full((3, 1), 120.0), "scores": torch.zeros(3, 1)}
@@ -79,7 +79,7 @@ def fitted(pig, samples, **changes) -> tuple[Trainer, dict[str, np.ndarray]]:
     return trainer, trainer.weights()
 
 
-def test_training_repeats_to_the_bit(pig, samples) -> None:
+def test_training_is_reproducible(pig, samples) -> None:
     _, one = fitted(pig, samples)
     _, same = fitted(pig, samples)
     _, other = fitted(pig, samples, seed=5)
@@ -87,7 +87,7 @@ def test_training_repeats_to_the_bit(pig, samples) -> None:
     assert any(one[name].tobytes() != other[name].tobytes() for name in one)
 
 
-def test_it_learns_what_there_is_to_learn(pig, samples) -> None:
+def test_losses_decrease(pig, samples) -> None:
     window = Window(samples, 10**6)
     trainer = Trainer(
         pig, CONFIG.model_copy(update={"steps": 150, "value_target": "outcome"}), scale_for(pig, window, CONFIG)
@@ -104,7 +104,7 @@ def test_it_learns_what_there_is_to_learn(pig, samples) -> None:
     assert (summary.step, summary.samples, summary.sample_age) == (150, len(window), 0.0)
 
 
-def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> None:
+def test_continued_training_equals_uninterrupted_training(pig, samples, tmp_path) -> None:
     window = Window(samples, 10**6)
     whole = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG))
     whole.fit(window)
@@ -119,7 +119,7 @@ def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> N
     assert any(whole.weights()[name].tobytes() != array.tobytes() for name, array in fresh.weights().items())
 
 
-def test_the_checkpoint_plays_with_averaged_weights(pig, samples, tmp_path) -> None:
+def test_the_checkpoint_has_averaged_weights(pig, samples, tmp_path) -> None:
     trainer, average = fitted(pig, samples)
     trainer.save(tmp_path / "net.safetensors")
     net = load_net(tmp_path / "net.safetensors", pig)
@@ -134,7 +134,7 @@ def test_the_checkpoint_plays_with_averaged_weights(pig, samples, tmp_path) -> N
     assert net.about.training["learning_rate"] == 1e-3
 
 
-def test_without_the_file_beside_it_training_goes_on_from_the_weights_alone(pig, samples, tmp_path) -> None:
+def test_without_a_state_training_continues_from_the_weights_alone(pig, samples, tmp_path) -> None:
     trainer, average = fitted(pig, samples)
     path = tmp_path / "net.safetensors"
     trainer.save(path)
@@ -146,7 +146,7 @@ def test_without_the_file_beside_it_training_goes_on_from_the_weights_alone(pig,
     assert all((again.weights()[name] == array).all() for name, array in average.items())
 
 
-def test_the_file_beside_another_network_is_refused(pig, samples, tmp_path) -> None:
+def test_the_state_of_another_network_is_rejected(pig, samples, tmp_path) -> None:
     trainer, _ = fitted(pig, samples)
     trainer.save(tmp_path / "one.safetensors")
     trainer.fit(Window(samples, 10**6))
@@ -156,7 +156,7 @@ def test_the_file_beside_another_network_is_refused(pig, samples, tmp_path) -> N
         Trainer.load(tmp_path / "two.safetensors", pig, CONFIG)
 
 
-def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
+def test_a_non_finite_loss_raises_an_error(pig, samples) -> None:
     window = Window(samples, 10**6)
     trainer = Trainer(
         pig, CONFIG.model_copy(update={"learning_rate": 1e30, "clip": 1e30}), scale_for(pig, window, CONFIG)
@@ -208,7 +208,7 @@ def told(trainer, weights=None):
     return heads[:, :2], trainer.values.shift + trainer.values.scale * heads[:, 2:].astype(np.float64)
 
 
-def test_another_scale_says_the_same(scored, tmp_path) -> None:
+def test_rescaling_keeps_predictions(scored, tmp_path) -> None:
     trainer, _ = scored
     before = [told(trainer), told(trainer, dict(trainer.body.state_dict()))]
     trainer.save(tmp_path / "before.safetensors")
@@ -231,7 +231,7 @@ def test_another_scale_says_the_same(scored, tmp_path) -> None:
     np.testing.assert_allclose(net_before.predict_afterstates(rows), net_after.predict_afterstates(rows), atol=1e-4)
 
 
-def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
+def test_rescaling_converts_the_moments_of_the_optimizer(scored) -> None:
     trainer, window = scored
 
     def gradient() -> tuple[np.ndarray, np.ndarray]:
@@ -262,7 +262,7 @@ def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
     assert np.abs(first[2:]).max() > 0
 
 
-def test_the_scale_follows_returns_that_have_left_it(scored, tmp_path) -> None:
+def test_the_scale_is_updated_if_returns_drift(scored, tmp_path) -> None:
     trainer, window = scored
     right = trainer.values
     trainer.fit(window)

@@ -70,7 +70,7 @@ KINDS = pytest.mark.parametrize("planned", [PlannedLanes, CompiledLanes])
 
 
 @KINDS
-def test_expectations_are_the_planners(case, planned):
+def test_expectations_equal_those_of_the_planner(case, planned):
     game, plies, states, vectors = case
     lanes = planned(game, plies)
     leaves, starts, known = lanes.list_turn_ends(vectors)
@@ -114,7 +114,7 @@ def turns(game, plies, rounds, lanes):
         pytest.param("tic_tac_toe", {}, 3, marks=pytest.mark.long),
     ],
 )
-def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
+def test_compiled_lanes_equal_planned_lanes(name, params, plies):
     game = aleazero.load_game(name, **params)
     compiled = CompiledLanes(game, plies)
     for states, (leaves, starts), (worth, carried, draws), played in turns(game, plies, rounds=25, lanes=9):
@@ -124,7 +124,7 @@ def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
         assert [(one.dtype, one.tobytes()) for one in again] == [(one.dtype, one.tobytes()) for one in played]
 
 
-def test_room_is_made_where_it_is_needed():
+def test_arrays_grow_on_demand():
     """From next to none: for nodes, edges and the table, in the midst of the lanes."""
     game = aleazero.load_game("pig", target=20)  # compiled for others too
     compiled = CompiledLanes(game)
@@ -168,7 +168,7 @@ def slow_masses(game, leaves, worth, root, random):
 
 
 @pytest.mark.parametrize("random", [False, True])
-def test_masses_are_those_of_the_whole_tree(random):
+def test_reach_probabilities_equal_those_of_the_full_tree(random):
     game = aleazero.load_game("pig", target=20)
     root = game.state_from_text("6-9")
     leaves, _, ((arrays, ends),) = PlannedLanes(game).list_turn_ends(root.vector[None])
@@ -183,7 +183,7 @@ def test_masses_are_those_of_the_whole_tree(random):
 
 
 @KINDS
-def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
+def test_exploring_turns_do_not_change_the_other_turns(planned):
     """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
     game = aleazero.load_game("pig", target=20)
     root, lanes, count = game.state_from_text("6-9").vector, planned(game), 4000
@@ -204,7 +204,7 @@ def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
 
 
 @KINDS
-def test_without_a_choice_nothing_strays(planned):
+def test_turns_without_a_choice_never_explore(planned):
     game = aleazero.load_game("dice_game")
     pig = aleazero.load_game("pig", target=20)
     lanes, forced = planned(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
@@ -218,7 +218,7 @@ def test_without_a_choice_nothing_strays(planned):
 
 
 @KINDS
-def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
+def test_the_error_for_a_large_turn_names_the_setting(monkeypatch, planned):
     monkeypatch.setattr(turns_module, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
@@ -230,7 +230,7 @@ def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
 
 
 @KINDS
-def test_a_turn_that_does_not_change_with_the_mover_is_named(planned):
+def test_a_turn_number_shared_by_two_players_is_rejected(planned):
     """Two players in one turn: play comes back to where it was, and no setting of learning is to blame."""
     game = KernelGame(aleazero.load_game("pig").module, {"target": 20})
     game.kernels.turn = lambda state: 0
@@ -248,7 +248,7 @@ def describe_many():
 
 
 @KINDS
-def test_chance_that_cannot_be_listed_says_what_to_do(planned):
+def test_the_error_for_unlisted_outcomes_names_the_setting(planned):
     module = types.ModuleType("unlisted")
     for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
         setattr(module, word, getattr(tree_game, word))
@@ -259,11 +259,11 @@ def test_chance_that_cannot_be_listed_says_what_to_do(planned):
         planned(game).list_turn_ends(tree_game.encode(root)[None])
 
 
-def test_who_plays_which_turns():
+def test_turn_player_by_game():
     assert isinstance(turn_player_of(aleazero.load_game("pig")), CompiledLanes)
     assert isinstance(turn_player_of(aleazero.from_openspiel("pig")), PlannedLanes)
 
 
-def test_a_game_with_turns_of_its_own_takes_no_plies():
+def test_a_game_with_its_own_turn_player_rejects_plies():
     with pytest.raises(ConfigError, match="plies is 2, expected none: yatzy plays its own turns"):
         turn_player_of(aleazero.load_game("yatzy"), 2)
