@@ -119,7 +119,7 @@ class PlannedLanes:
         if not found:  # the graph is complete but has a cycle
             defines_turn = turn_of(self.game.new_initial_state()) is not None
             define = "" if defines_turn else "turn(state) in the rules, if a turn can end by chance; or "
-            return GameError(f"{name}: {plan} can return to an earlier state, expected {define}{self._instead()}")
+            return GameError(f"{name}: {plan} can return to a state it was in, expected {define}{self._instead()}")
         if isinstance(graph, CompiledGraph) and not graph.state(nodes - found).outcomes_listed():
             return GameError(f"{name}: a chance node has too many outcomes to list, expected {ALPHAZERO}")
         return error

@@ -56,7 +56,7 @@ def turn_player_of(game: Game, plies: int | None = None) -> TurnPlayer:
     if game.kernels.turn_lanes is None:
         return CompiledLanes(game, plies)
     if plies is not None:
-        raise ConfigError(f"plies is {plies}, expected none: {game.name} has its own code that plays complete turns")
+        raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, which are complete")
     own: TurnPlayer = game.kernels.turn_lanes(game)
     return own
 

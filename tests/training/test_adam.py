@@ -1,4 +1,4 @@
-"""Adam is torch's."""
+"""Adam, compared with torch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from aleazero.training import adam
 
 @pytest.mark.parametrize(("decay", "clip"), [(0.0, 0.0), (0.05, 0.0), (0.0, 1.5), (0.05, 1.5)])
 def test_it_equals_adam_of_torch(decay, clip) -> None:
-    luck = np.random.default_rng(1)
-    theta = luck.normal(size=83).astype(np.float32)
+    rng = np.random.default_rng(1)
+    theta = rng.normal(size=83).astype(np.float32)
     tensor = torch.from_numpy(theta.copy()).requires_grad_()
     optimizer = torch.optim.AdamW([tensor], lr=0.03, betas=(0.8, 0.99), eps=1e-6, weight_decay=decay)
     m, v = np.zeros_like(theta), np.zeros_like(theta)
     for count in range(1, 21):
-        grad = luck.normal(0, 0.1 * count, 83).astype(np.float32)
+        grad = rng.normal(0, 0.1 * count, 83).astype(np.float32)
         tensor.grad = torch.from_numpy(grad / 4)
         if clip:
             torch.nn.utils.clip_grad_norm_([tensor], clip)

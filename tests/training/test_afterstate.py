@@ -1,4 +1,4 @@
-"""The afterstate recipe: repeatable to the bit, with targets that a slow reader of the rules agrees with."""
+"""The afterstate recipe: reproducible results, and targets that equal a slow reference implementation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def learner_of(name, threads=1, **settings):
 
 
 def bits(learner):
-    """All that a learner is, but for its threads."""
+    """Return the complete state of a learner as bytes."""
     return {name: (array.dtype, array.shape, array.tobytes()) for name, array in learner.state().items()}
 
 
@@ -64,8 +64,8 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
     found = []
     for threads in (1, 2, 3):
         with closing(AfterstateLearner(game_of(name), config_of(name), threads)) as learner:
-            told = run_rounds(learner, 4)
-            found.append((bits(learner), repr(told)))
+            rounds = run_rounds(learner, 4)
+            found.append((bits(learner), repr(rounds)))
     assert found[0] == found[1] == found[2]
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
@@ -77,9 +77,9 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
 def test_groups_and_rounds_have_independent_random_streams():
     learner = learner_of("yatzy1")
     run_rounds(learner, 1)
-    states = [shard.states.tobytes() for shard in learner.groups]
+    states = [group.states.tobytes() for group in learner.groups]
     assert len(set(states)) == len(states)
-    draws = {shard._luck(use, round_).random() for shard in learner.groups for use in (1, 2) for round_ in (0, 1)}
+    draws = {group._generator(use, round_).random() for group in learner.groups for use in (1, 2) for round_ in (0, 1)}
     assert len(draws) == 12
 
 
@@ -89,24 +89,24 @@ def test_groups_and_rounds_have_independent_random_streams():
 )
 def test_resumed_training_equals_uninterrupted_training(name, target, replay):
     whole = learner_of(name, target=target, replay=replay)
-    told = run_rounds(whole, 9)
+    rounds = run_rounds(whole, 9)
     first = learner_of(name, target=target, replay=replay)
     run_rounds(first, 4)
     held = first.state()
     before = {name: array.copy() for name, array in held.items()}
-    run_rounds(first, 1)  # what was held must not change behind its back
+    run_rounds(first, 1)  # further training must not change the returned state
     for part, array in held.items():
         np.testing.assert_array_equal(array, before[part])
     second = learner_of(name, target=target, replay=replay)
     second.restore(held)
-    assert repr(run_rounds(second, 5)) == repr(told[4:])
+    assert repr(run_rounds(second, 5)) == repr(rounds[4:])
     assert bits(second) == bits(whole)
     for part, array in held.items():
         np.testing.assert_array_equal(array, before[part])
 
 
 class Recorder:
-    """A turn player that remembers what was last played, with leaves for numbers."""
+    """A turn player that remembers the end states of the last turns."""
 
     def __init__(self, lanes):
         self._lanes, self.draws = lanes, lanes.draws
@@ -118,12 +118,12 @@ class Recorder:
 
     def play_turns(self, *arguments):
         found = self._lanes.play_turns(*arguments)
-        self.came_to, self.explored = self.leaves[found[3]].copy(), found[4].copy()
+        self.end_states, self.explored = self.leaves[found[3]].copy(), found[4].copy()
         return found
 
 
 class ByNet:
-    """What a network between turns says, for the planner: relative to the viewer."""
+    """An evaluator for the planner with the values of the network, relative to the viewer."""
 
     sees_states = True
     afterstates = ESTIMATE
@@ -137,8 +137,8 @@ class ByNet:
         return np.zeros((len(states), states[0].game.num_actions)), np.array(turned)
 
 
-def taught(name, target, rounds=3):
-    """A learner that has learnt a little, so that values are neither 0 nor alike, with one shard."""
+def trained(name, target, rounds=3):
+    """Return a learner with one group after a few rounds, so that its values are neither 0 nor equal."""
     learner = learner_of(name, target="turn", lane_groups=1, lanes=24, learning_rate=0.02)
     run_rounds(learner, rounds)
     learner.config = learner.config.model_copy(update={"target": target})
@@ -147,7 +147,7 @@ def taught(name, target, rounds=3):
 
 
 def columns_of(learner, vectors):
-    """Columns by player of states, one by one and by hand: returns so far, signs and seats."""
+    """Compute the columns by player of each state: returns so far, signs and seats."""
     found = []
     for vector in vectors:
         state = learner.game.state_from_vector(vector)
@@ -162,24 +162,24 @@ def columns_of(learner, vectors):
         else:
             seen = np.zeros((1, learner.shape.features), np.float32)
             learner.game.kernels.features(vector, viewer, seen[0])
-            said = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
+            output = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
             if kind == "two_player":
-                row = list(said if viewer == 0 else other_side(said))
+                row = list(output if viewer == 0 else other_side(output))
             else:
-                row = [said[(player - viewer) % players] for player in range(players)]
+                row = [output[(player - viewer) % players] for player in range(players)]
             if kind == "score":
-                row = [told + so_far for told, so_far in zip(row, state.returns(), strict=True)]
+                row = [rest + so_far for rest, so_far in zip(row, state.returns(), strict=True)]
         found.append(row)
     return np.array(found, float)
 
 
 def other_side(columns):
-    """Columns of a duel as the other player sees them."""
+    """Convert columns of a two-player game to the point of view of the other player."""
     return -columns if len(columns) < 5 else np.array([-columns[0], *columns[3:], *columns[1:3]])
 
 
 def seen_by(learner, vector, columns):
-    """Columns by player as the viewer of a state sees them and the network tells them."""
+    """Convert columns by player to targets of the network, from the point of view of the viewer of a state."""
     state = learner.game.state_from_vector(vector)
     viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
     if kind == "two_player":
@@ -192,16 +192,16 @@ GAMES = ["pig", "race", "tag", "dice", "harvest", "yatzy1", "yatzy2", "yatzy3"]
 
 
 SLOW = ("race", "dice", "yatzy1")
-"""Compiled for this alone; pig, tag, harvest and Yatzy for more have all that these have."""
+"""Games that only this test compiles; the others cover the same cases."""
 MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_target_turn_equals_the_expectation_of_the_planner(name):
-    learner, shard = taught(name, "turn")
+    learner, group = trained(name, "turn")
     margin = 0.01 if learner.outcome.margin else 0.0
-    before = shard.states.copy()
-    sample = shard.play(7, 0.3, margin, 0.5)
+    before = group.states.copy()
+    sample = group.play(7, 0.3, margin, 0.5)
     assert len(sample.targets) == len(before)
     backend = "plain" if name == "yatzy3" else "auto"
     planner = Planner(learner.game, ByNet(learner.values, margin), backend=backend)
@@ -223,40 +223,40 @@ def test_target_turn_equals_the_expectation_of_the_planner(name):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_target_td_is_the_value_at_the_end_of_the_turn(name):
-    learner, shard = taught(name, "td")
+    learner, group = trained(name, "td")
     some = 0
     for round_ in range(4):
-        before = shard.states.copy()
-        features = shard.features.copy()
-        sample = shard.play(round_, 0.3, 0.01, 0.5)
-        came_to, good = learner.turn_player.came_to, ~learner.turn_player.explored
-        columns = columns_of(learner, came_to)
+        before = group.states.copy()
+        features = group.features.copy()
+        sample = group.play(round_, 0.3, 0.01, 0.5)
+        end_states, good = learner.turn_player.end_states, ~learner.turn_player.explored
+        columns = columns_of(learner, end_states)
         wanted = [seen_by(learner, before[row], columns[row]) for row in np.flatnonzero(good)]
         np.testing.assert_allclose(sample.targets, wanted, rtol=0, atol=1e-4)
         np.testing.assert_array_equal(sample.features, features[good])
         some += int((~good).sum())
-        over = [learner.game.state_from_vector(vector).is_terminal() for vector in came_to]
+        over = [learner.game.state_from_vector(vector).is_terminal() for vector in end_states]
         assert sample.games == sum(over)
         first = learner.game.new_initial_state().vector
         for row, ended in enumerate(over):
-            np.testing.assert_array_equal(shard.states[row], first if ended else came_to[row])
+            np.testing.assert_array_equal(group.states[row], first if ended else end_states[row])
     assert 0 < some < 4 * 24
 
 
 @pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2"])
 def test_target_lambda_equals_a_simple_recursion(name):
-    learner, shard = taught(name, "lambda")
+    learner, group = trained(name, "lambda")
     decay, lanes = 0.6, 24
     games = [[] for _ in range(lanes)]
     ended = 0
     for round_ in range(40 if name == "yatzy2" else 14):
-        before, features = shard.states.copy(), shard.features.copy()
-        sample = shard.play(round_, 0.3, 0.01, decay)
-        columns = columns_of(learner, learner.turn_player.came_to)
+        before, features = group.states.copy(), group.features.copy()
+        sample = group.play(round_, 0.3, 0.01, decay)
+        columns = columns_of(learner, learner.turn_player.end_states)
         wanted, seen = [], []
         for lane in range(lanes):
             games[lane].append((before[lane], features[lane], columns[lane], bool(learner.turn_player.explored[lane])))
-            if not learner.game.state_from_vector(learner.turn_player.came_to[lane]).is_terminal():
+            if not learner.game.state_from_vector(learner.turn_player.end_states[lane]).is_terminal():
                 continue
             turns = games[lane]
 
@@ -281,14 +281,14 @@ def test_target_lambda_equals_a_simple_recursion(name):
 
 def test_open_games_grow_beyond_their_initial_size():
     learner = learner_of("pig")
-    trails = OpenGames(1, 5, 1)
+    games = OpenGames(1, 5, 1)
     for turn in range(40):
-        trails.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
-                   np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
-    sample = trails.end(np.array([True]), 0.0, learner.outcome)
+        games.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
+                  np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
+    sample = games.end(np.array([True]), 0.0, learner.outcome)
     assert sample.features[:, 0].tolist() == sample.phases.tolist() == list(range(40))
     np.testing.assert_allclose(sample.targets[:, 0], np.arange(40) / 100, atol=1e-7)
-    assert len(trails.end(np.array([False]), 0.0, learner.outcome).features) == 0
+    assert len(games.end(np.array([False]), 0.0, learner.outcome).features) == 0
 
 
 def test_lanes_begin_at_different_turns():
@@ -296,21 +296,21 @@ def test_lanes_begin_at_different_turns():
     learner.groups[0].scatter()
     filled = [15 - int(state[4]).bit_count() for state in learner.groups[0].states]
     counted = np.bincount(filled, minlength=15)
-    assert len(counted) == 15  # none is over
+    assert len(counted) == 15  # no game is over
     assert ((counted - 400 / 15) ** 2 / (400 / 15)).sum() < 40  # 14 degrees of freedom
 
 
 def test_samples_share_no_memory_with_the_lanes():
-    learner, shard = taught("pig", "td")
-    sample = shard.play(0, 0.3, 0.0, 0.5)
+    learner, group = trained("pig", "td")
+    sample = group.play(0, 0.3, 0.0, 0.5)
     held = sample.features.copy(), sample.targets.copy()
-    states = shard.states.copy()
+    states = group.states.copy()
     learner._keep([sample])
     for round_ in range(1, 4):
-        shard.play(round_, 0.3, 0.0, 0.5)
+        group.play(round_, 0.3, 0.0, 0.5)
     np.testing.assert_array_equal(sample.features, held[0])
     np.testing.assert_array_equal(sample.targets, held[1])
-    assert not np.array_equal(states, shard.states)
+    assert not np.array_equal(states, group.states)
 
 
 def test_the_replay_buffer_holds_the_newest_samples():
@@ -338,12 +338,12 @@ def test_the_replay_buffer_holds_the_newest_samples():
 
     without._keep = counted
     run_rounds(without, 12)
-    assert most > 24  # more than there are lanes, and none is lost
+    assert most > 24  # more samples than lanes
 
 
 def test_rates_decay_linearly_after_the_hold():
-    falling = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
-    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **falling)
+    rates = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
+    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **rates)
     found = []
     for done in (0, 20, 60, 100):
         learner.rounds_done = done
@@ -367,9 +367,9 @@ def test_diverging_training_raises_an_error_in_that_round(monkeypatch):
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 2)
     monkeypatch.setattr(learner, "rates", lambda: {"learning_rate": 1e39, "decay": 0.7, "margin": 0.0})
-    with pytest.raises(ConfigError, match=r"learning ran away in round 3 .* lower learning_rate"):
+    with pytest.raises(ConfigError, match=r"training diverged in round 3 .* lower learning_rate"):
         learner.round()
-    assert not np.isfinite(learner.theta).all()  # though the loss, of before the step, was finite
+    assert not np.isfinite(learner.theta).all()  # although the loss before the step was finite
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda", "td"])
@@ -451,7 +451,7 @@ def test_openspiel_games_are_learned():
     settings = SMALL | {"rounds": 60, "updates": 8, "ema": 0.9, "learning_rate": 0.01}
     learner = AfterstateLearner(game, AfterstateConfig(**settings, net=ValueNetConfig(hidden=(8,))))
     run_rounds(learner, 60)
-    assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # one always comes in time
+    assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # the ball can always be caught
 
 
 def test_the_saved_network_has_averaged_weights(tmp_path):
@@ -464,11 +464,11 @@ def test_the_saved_network_has_averaged_weights(tmp_path):
     np.testing.assert_array_equal(between.values_by_player(states, 0.1), learner.values.values_by_player(states, 0.1))
 
 
-# -- learning is real --------------------------------------------------------------------------------------------------
+# -- learned values compared with exact values -------------------------------------------------------------------------
 
 
 def turn_regret(learner, states, exact):
-    """What is lost in one turn, on average over states, by planning it over the network instead of the truth."""
+    """Return the mean loss per turn if turns are planned with the network instead of exact values."""
     leaves, starts, known = learner.turn_player.list_turn_ends(states)
     solved = np.array([exact.value(learner.game.state_from_vector(leaf)) for leaf in leaves])
     draws = np.zeros((len(states), learner.turn_player.draws))
@@ -484,28 +484,28 @@ GOOD = {"lanes": 32, "lane_groups": 2, "replay": 600, "updates": 2, "batch_size"
 
 
 def value_error(learner, states, exact):
-    """How far values of states are off, as the root of the mean square."""
+    """Return the root mean square error of the values of states."""
     best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
     return float(np.sqrt(((learner.values.values_by_player(states, 0.0) - best) ** 2).mean()))
 
 
-@pytest.mark.parametrize(("name", "bound", "untaught"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
-def test_learned_values_are_nearly_exact(name, bound, untaught):
+@pytest.mark.parametrize(("name", "bound", "untrained"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
+def test_learned_values_are_nearly_exact(name, bound, untrained):
     learner = learner_of(name, **GOOD)
     exact = solve(learner.game)
     run_rounds(learner, 1)
-    states = np.unique(np.concatenate([shard.states for shard in learner.groups]), axis=0)
+    states = np.unique(np.concatenate([group.states for group in learner.groups]), axis=0)
     fresh = learner_of(name, **GOOD)
-    assert value_error(fresh, states, exact) > untaught
+    assert value_error(fresh, states, exact) > untrained
     lost = turn_regret(fresh, states, exact)
-    assert (lost > 0.03) == (name == "race")  # in the others, one who sees nothing rolls, which is best
+    assert (lost > 0.03) == (name == "race")  # in the other games an untrained network rolls, which is best
     run_rounds(learner, 299)
     assert value_error(learner, states, exact) < bound
     assert turn_regret(learner, states, exact) < 0.004
 
 
 def exact_columns(exact):
-    """The columns of tag by player 0 under best play, by solved state, found by sweeps."""
+    """Compute the columns of tag for player 0 under best play by value iteration, for each solved state."""
     graph, points = exact.graph, exact.graph.returns[:, :1]
     columns = np.concatenate((np.sign(points), points >= [2, 3], -points >= [2, 3]), axis=1).astype(float)
     weights = graph.shares.copy()
@@ -540,7 +540,7 @@ def test_scores_of_two_players_are_learned_separately(target):
     run_rounds(learner, 300)
     first = learner.values.columns(learner.first)[0]
     assert first[0] == pytest.approx(6.0, abs=0.6)
-    assert first[1] == pytest.approx(10.0, abs=1.6)  # with a loss that seeks the median, td says 4.3
+    assert first[1] == pytest.approx(10.0, abs=1.6)  # with the Huber loss, td would learn 4.3
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Which settings of the afterstate recipe suit a game."""
+"""Default settings of the afterstate recipe by game."""
 
 from __future__ import annotations
 

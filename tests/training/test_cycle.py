@@ -1,4 +1,4 @@
-"""Self-play, fit, self-play with what was learnt, and fit again: for every game, and with workers that die."""
+"""Two iterations of self-play and fit, for every game and with killed workers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pool():
 
 
 def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
-    """Two rounds; every file that they leave."""
+    """Run two iterations and return all files that they write."""
     game = aleazero.load_game(name, **params)
     first, second = folder / "net_0.safetensors", folder / "net_1.safetensors"
     play_games(pool, game, "dummy", games, folder / "replay", config, spec=name, seed=1)
@@ -49,14 +49,14 @@ def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
 
 
 SLOW = ("tic_tac_toe", "dice_game", "2048")
-"""Compiled for this alone, which takes long: `make test-long` has them."""
+"""Games that only this test compiles, which is slow; `make test-long` runs them."""
 MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_two_rounds(name: str, pool, tmp_path) -> None:
     files = cycle(pool, tmp_path, name, GAMES[name])
-    assert len(files) == 4 + 4  # two shards a round; two networks, each with what training needs to go on
+    assert len(files) == 4 + 4  # two shards per iteration; two networks, each with the state of training
     report = check_replay(tmp_path / "replay")
     assert (report.shards, report.games, report.broken) == (4, 8, [])
 
@@ -92,8 +92,8 @@ def test_three_players(pool, tmp_path) -> None:
 
 def test_files_do_not_depend_on_the_number_of_workers_or_on_killed_workers(pool, tmp_path) -> None:
     wanted = cycle(pool, tmp_path / "two", "pig", GAMES["pig"], games=20)
-    with Pool(1) as alone:
-        assert cycle(alone, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
+    with Pool(1) as single:
+        assert cycle(single, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
     game = aleazero.load_game("pig", **GAMES["pig"])
     killed = []
 
@@ -184,8 +184,8 @@ def test_errors_of_the_rules_name_the_game(pool, tmp_path) -> None:
 
 def test_an_error_in_a_worker_is_raised_and_the_pool_stays_usable(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
-    (tmp_path / "net.safetensors").write_bytes(b"no network")
-    with pytest.raises(CheckpointError, match="damaged or no checkpoint"):
+    (tmp_path / "net.safetensors").write_bytes(b"not a network")
+    with pytest.raises(CheckpointError, match="damaged or not a checkpoint"):
         play_games(pool, game, str(tmp_path / "net.safetensors"), 4, tmp_path / "a", SELFPLAY, spec="pig")
     play_games(pool, game, "dummy", 3, tmp_path / "b", SELFPLAY, spec="pig")
     assert check_replay(tmp_path / "b").games == 3

@@ -1,4 +1,4 @@
-"""Turns planned by the generic planner, many at once."""
+"""Turns of many games, compared with the generic planner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRIME = 2**31 - 1
 
 
 def arbitrary(vectors, players):
-    """A value for each player by whole-number arithmetic on the state, so that no bit can differ."""
+    """Return pseudo-random values by player, from integer arithmetic on the state."""
     rows = np.asarray(vectors, np.int64)
     weights = np.random.default_rng(5).integers(1, PRIME, (players, rows.shape[1]))
     values = ((rows[:, None, :] * weights) % PRIME).sum(axis=2) % PRIME / PRIME
@@ -41,7 +41,7 @@ class Arbitrary:
 
 
 def worth_of(game, leaves):
-    """What the planner would take: returns where the game ended, else the arbitrary values."""
+    """Return the values that the planner uses: returns of terminal states, else arbitrary values."""
     values = arbitrary(leaves, game.num_players)
     for row, vector in enumerate(leaves):
         state = game.state_from_vector(vector)
@@ -92,16 +92,16 @@ def test_expectations_equal_those_of_the_planner(case, planned):
 
 
 def turns(game, plies, rounds, lanes):
-    """Rounds of random play: the states of all lanes, what all leaves are worth, and the numbers drawn."""
+    """Yield rounds of random play: the states, the leaves, their values with the random numbers, and the results."""
     first = game.new_initial_state().vector.astype(np.int64)
-    states, luck = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
-    twin = PlannedLanes(game, plies)
+    states, rng = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
+    reference = PlannedLanes(game, plies)
     for _ in range(rounds):
-        leaves, starts, known = twin.list_turn_ends(states)
-        worth = np.round(luck.random((len(leaves), game.num_players)), 2)  # some are equal
-        told = worth, luck.random((len(leaves), 3)), luck.random((lanes, 2))
-        yield states, (leaves, starts), told, twin.play_turns(states, starts, known, *told, 0.3)
-        states = leaves[twin.play_turns(states, starts, known, *told, 1.0)[3]]
+        leaves, starts, known = reference.list_turn_ends(states)
+        worth = np.round(rng.random((len(leaves), game.num_players)), 2)  # some are equal
+        inputs = worth, rng.random((len(leaves), 3)), rng.random((lanes, 2))
+        yield states, (leaves, starts), inputs, reference.play_turns(states, starts, known, *inputs, 0.3)
+        states = leaves[reference.play_turns(states, starts, known, *inputs, 1.0)[3]]
         states[[game.state_from_vector(one).is_terminal() for one in states]] = first
 
 
@@ -125,8 +125,8 @@ def test_compiled_lanes_equal_planned_lanes(name, params, plies):
 
 
 def test_arrays_grow_on_demand():
-    """From next to none: for nodes, edges and the table, in the midst of the lanes."""
-    game = aleazero.load_game("pig", target=20)  # compiled for others too
+    """Arrays of nodes and edges and the hash table grow from almost no space, in the middle of the lanes."""
+    game = aleazero.load_game("pig", target=20)  # other tests compile it too
     compiled = CompiledLanes(game)
     for room in ((1, 1, 1), (1, 500, 1), (500, 1, 1), (16, 3, 9)):
         for states, (leaves, starts), _, _ in turns(game, None, rounds=4, lanes=6):
@@ -138,7 +138,7 @@ def test_arrays_grow_on_demand():
 
 
 def slow_masses(game, leaves, worth, root, random):
-    """How likely each leaf is, by walking down the whole tree; ``random``: with actions by lot."""
+    """Compute the probability of each leaf by walking through the full tree; ``random``: with random actions."""
     place = {vector.tobytes(): row for row, vector in enumerate(leaves)}
     mass = np.zeros(len(leaves))
 
@@ -184,7 +184,7 @@ def test_reach_probabilities_equal_those_of_the_full_tree(random):
 
 @KINDS
 def test_exploring_turns_do_not_change_the_other_turns(planned):
-    """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
+    """Exploration must not depend on the length of a turn, or long turns would be missing from the samples."""
     game = aleazero.load_game("pig", target=20)
     root, lanes, count = game.state_from_text("6-9").vector, planned(game), 4000
     leaves, starts, known = lanes.list_turn_ends(root[None])
@@ -231,11 +231,11 @@ def test_the_error_for_a_large_turn_names_the_setting(monkeypatch, planned):
 
 @KINDS
 def test_a_turn_number_shared_by_two_players_is_rejected(planned):
-    """Two players in one turn: play comes back to where it was, and no setting of learning is to blame."""
+    """With both players in one turn, play returns to earlier states, and no setting of training would help."""
     game = KernelGame(aleazero.load_game("pig").module, {"target": 20})
     game.kernels.turn = lambda state: 0
     first = game.new_initial_state().vector[None]
-    with pytest.raises(GameError, match=r"turn\(state\) is the same for decisions of players 0 and 1, expected"):
+    with pytest.raises(GameError, match=r"turn\(state\) is equal for decisions of players 0 and 1, expected"):
         planned(game).list_turn_ends(first)
 
 
@@ -250,12 +250,12 @@ def describe_many():
 @KINDS
 def test_the_error_for_unlisted_outcomes_names_the_setting(planned):
     module = types.ModuleType("unlisted")
-    for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
-        setattr(module, word, getattr(tree_game, word))
+    for name in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
+        setattr(module, name, getattr(tree_game, name))
     module.outcomes, module.describe = many_outcomes, describe_many
     root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
     game = KernelGame(module, {})
-    with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected `aleazero train`"):
+    with pytest.raises(GameError, match="unlisted: a chance node has too many outcomes to list, expected `aleazero"):
         planned(game).list_turn_ends(tree_game.encode(root)[None])
 
 
