@@ -496,7 +496,7 @@ def other_alphazero(tmp_path_factory):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("shard", "said"),
-    [("shard_00001_00001", "is of another seed and settings"), ("shard_00002_00000", "is of another model"),
+    [("shard_00001_00001", "belongs to another seed and settings"), ("shard_00002_00000", "belongs to another model"),
      ("shard_00002_00003", "is none that the run played")],
 )  # fmt: skip
 def test_samples_of_another_run_are_refused(tmp_path, whole_alphazero, other_alphazero, shard, said):
