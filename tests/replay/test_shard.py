@@ -1,4 +1,4 @@
-"""Shards: what is written is read to the bit, the same games give the same bytes, and damage anywhere is found."""
+"""Shards: round trips, byte-identical files for equal games, and detection of damage."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def test_a_shard_is_a_safetensors_file_with_documented_columns(tmp_path):
 
 @st.composite
 def records(draw, first=0):
-    """Records of any numbers: a shard keeps what it is given, right or not."""
+    """Draw records with arbitrary numbers; shards do not check them."""
     games, observation, actions, players = (draw(st.integers(1, 3)) for _ in range(4))
 
     def array(dtype, *shape):
@@ -123,7 +123,7 @@ def small(tmp_path_factory):
 
 
 def interesting(content):
-    """The edges of the header and of every tensor, and what lies beside them."""
+    """Return the byte positions at and next to the edges of the header and of every tensor."""
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
     edges = {0, 1, 7, 8, 9, 8 + length // 2, 8 + length, len(content)}
@@ -144,7 +144,7 @@ def test_a_truncated_file_is_rejected(tmp_path, small):
 def test_a_file_with_trailing_bytes_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small + b"\0")
-    with pytest.raises(ReplayError, match="expected neither gap nor more"):
+    with pytest.raises(ReplayError, match="expected no gap or overlap"):
         read_shard(path)
 
 
@@ -161,7 +161,7 @@ def test_a_flipped_byte_is_detected(tmp_path, small):
         found = open_shard(path)
         if isinstance(found, BrokenShard):
             assert "\n" not in found.why
-        else:  # only the blanks behind the header's JSON say nothing
+        else:  # only the padding after the JSON of the header can change
             assert small[place] in b" \t\n\r"
             assert found.meta == whole.meta
 
@@ -180,7 +180,7 @@ def test_another_safetensors_file_is_rejected(tmp_path):
 
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(save({"weight": np.zeros(3)}))
-    with pytest.raises(ReplayError, match=r"no metadata of a shard, got \[\], expected \['aleazero'\]"):
+    with pytest.raises(ReplayError, match=r"the metadata has the keys \[\], expected \['aleazero'\]"):
         read_shard(path)
 
 
@@ -194,29 +194,29 @@ def cut_edges(columns):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda c: c.pop("ply"), "the column 'ply' is missing"),
         (lambda c: c.update(extra=np.zeros(3)), "the column 'extra' is unknown"),
-        (lambda c: c.update(ply=c["ply"].astype("<i8")), "ply: is of int64, expected int32"),
+        (lambda c: c.update(ply=c["ply"].astype("<i8")), "ply: has type int64, expected int32"),
         (lambda c: c.update(game_numbers=np.array(0)), r"game_numbers: has shape \(\), expected games"),
         (lambda c: c.update(steps=c["steps"][:, :1].copy()), r"steps: has shape \(\d+, 1\), expected \d+ × 2"),
         (cut_row("policies"), r"policies: has shape \(\d+, 9\), expected \d+ × 9"),
         (cut_row("game_returns"), r"game_returns: has shape \(1, 2\), expected 2 × 2"),
         (cut_row("step_offsets"), r"step_offsets: has shape \(2,\), expected 3"),
-        (cut_edges, "sample_offsets: has 2 edges, expected 3"),
+        (cut_edges, "sample_offsets: has 2 entries, expected 3"),
         (lambda c: c["game_numbers"].__iadd__(1), "the games are not 0 to 2 in order"),
         (lambda c: c["sample_offsets"].__setitem__(0, 1), "sample_offsets: got 1 to"),
-        (lambda c: c["step_offsets"].__setitem__(1, 10**6), "step_offsets: got 0 to .*, expected to ascend"),
+        (lambda c: c["step_offsets"].__setitem__(1, 10**6), "step_offsets: got 0 to .*, expected to increase"),
         (lambda c: c["start_offsets"].__setitem__(-1, 3), "start_offsets: got 0 to 3"),
-        (lambda c: c["game"].__setitem__(0, 1), "game: a sample's game is not the one that holds it"),
-        (lambda c: c["iteration"].__setitem__(-1, 5), "iteration: a sample's is not 0"),
+        (lambda c: c["game"].__setitem__(0, 1), "game: a sample has the number of another game"),
+        (lambda c: c["iteration"].__setitem__(-1, 5), "iteration: a sample has another number than 0"),
     ],
 )
-def test_inconsistent_columns_are_rejected(tmp_path, change, said):
+def test_inconsistent_columns_are_rejected(tmp_path, change, message):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     damage(path, change)
-    with pytest.raises(ReplayError, match=said):
+    with pytest.raises(ReplayError, match=message):
         read_shard(path)
 
 
@@ -238,22 +238,22 @@ def test_a_wrong_checksum_is_rejected(tmp_path, small):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         ([], "got no games"),
         ([0, 2], r"got the games \[0, 2\], expected consecutive numbers"),
         ([1, 1], r"got the games \[1, 1\], expected consecutive numbers"),
     ],
 )
-def test_nonconsecutive_games_are_rejected(tmp_path, made, said):
-    with pytest.raises(ReplayError, match=said):
+def test_nonconsecutive_games_are_rejected(tmp_path, made, message):
+    with pytest.raises(ReplayError, match=message):
         write_shard(tmp_path / "x", [episode("pig", number) for number in made], origin_of("pig"), 0)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_games_of_other_sizes_are_rejected(tmp_path):
     other = replace(episode("tic_tac_toe"), game_number=1)
-    with pytest.raises(ReplayError, match="games differ in their rows"):
+    with pytest.raises(ReplayError, match="expected equal shapes in all games"):
         write_shard(tmp_path / "x", [episode("pig"), other], origin_of("pig"), 0)
 
 
@@ -291,6 +291,6 @@ def test_a_writer_that_is_killed_leaves_no_shard(tmp_path):
     kill_between_temp_and_rename(tmp_path)
     left = list(tmp_path.iterdir())
     assert [path.name.startswith(".shard_00000_00000") for path in left] == [True]
-    # Whole, and yet no shard: its name is not one.
+    # The temporary file is complete, but its name is not that of a shard.
     with pytest.raises(ReplayError):
         shard_key(left[0])

@@ -1,4 +1,4 @@
-"""What a shard says of itself reads back; what is no such text is refused."""
+"""Metadata of shards: round trip, and rejection of invalid texts."""
 
 import json
 from copy import copy
@@ -37,32 +37,32 @@ def test_metadata_has_origin_and_version(meta):
 
 
 def changed(meta, **changes):
-    said = json.loads(meta.to_text())
-    said.update(changes)
-    return json.dumps({name: value for name, value in said.items() if value is not None})
+    content = json.loads(meta.to_text())
+    content.update(changes)
+    return json.dumps({name: value for name, value in content.items() if value is not None})
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"format": 2}, "the format is 2, expected 1"),
-        ({"format": None}, "expected that of a shard"),
-        ({"iteration": "3"}, "the metadata's iteration is '3': Input should be a valid integer"),
-        ({"iteration": -1}, "the metadata's iteration is -1"),
-        ({"samples": True}, "the metadata's samples is True"),
-        ({"model": None}, "the metadata's model is .*: Field required"),
-        ({"author": "me"}, "the metadata's author is 'me': Extra inputs are not permitted"),
-        ({"params": []}, "the metadata's params is"),
+        ({"format": None}, "expected metadata of a shard"),
+        ({"iteration": "3"}, "iteration in the metadata is '3': Input should be a valid integer"),
+        ({"iteration": -1}, "iteration in the metadata is -1"),
+        ({"samples": True}, "samples in the metadata is True"),
+        ({"model": None}, "model in the metadata is .*: Field required"),
+        ({"author": "me"}, "author in the metadata is 'me': Extra inputs are not permitted"),
+        ({"params": []}, "params in the metadata is"),
     ],
 )
-def test_invalid_metadata_is_rejected(meta, changes, said):
-    with pytest.raises(ReplayError, match=said):
+def test_invalid_metadata_is_rejected(meta, changes, message):
+    with pytest.raises(ReplayError, match=message):
         parse_meta(changed(meta, **changes))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", "[" * 100_000])
 def test_metadata_of_another_program_is_rejected(text):
-    with pytest.raises(ReplayError, match="expected that of a shard"):
+    with pytest.raises(ReplayError, match="expected metadata of a shard"):
         parse_meta(text)
 
 
@@ -86,7 +86,5 @@ def test_parameters_that_are_not_json_are_rejected():
 
 
 def test_the_origin_of_a_game_file_needs_its_path():
-    with pytest.raises(
-        ReplayError, match=r"race is not known by name, expected what it was loaded by, path/file\.py:NAME"
-    ):
+    with pytest.raises(ReplayError, match=r"race is not a registered game, expected spec=path/file\.py:NAME"):
         Origin.of(game_of("race"), "model")

@@ -1,4 +1,4 @@
-"""The writer: files that do not depend on the order of games, and a run that goes on where it was stopped."""
+"""The shard writer: files that do not depend on the order of games, and resuming."""
 
 import itertools
 import random
@@ -78,7 +78,7 @@ def test_an_interrupted_writer_resumes(tmp_path):
         writer = new_writer(folder)
         for game in order[:count]:
             writer.add(episode(NAME, game))
-        again = new_writer(folder)  # what was held is lost with the process
+        again = new_writer(folder)  # games in memory are lost with the process
         for game in again.missing_games(7):
             again.add(episode(NAME, game))
         again.finish(7)
@@ -88,7 +88,7 @@ def test_an_interrupted_writer_resumes(tmp_path):
 def test_a_writer_killed_before_the_rename_starts_again(tmp_path):
     kill_between_temp_and_rename(tmp_path)
     other = tmp_path / ".shard_00001_00000.safetensors.5.tmp"
-    other.write_bytes(b"of another iteration, perhaps alive")
+    other.write_bytes(b"temporary file of another iteration")
     writer = new_writer(tmp_path)
     assert sorted(tmp_path.iterdir()) == [other]
     assert writer.missing_games(2) == [0, 1]
@@ -148,18 +148,18 @@ def test_games_of_damaged_shards_are_played_again(tmp_path, spoil):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        ({"rules_version": 2}, "is of another game"),
-        ({"model": "another"}, "is of another model (another, expected model-0)"),
-        ({"settings": "abc"}, "is of another seed and settings (abc, expected none)"),
+        ({"rules_version": 2}, "belongs to another game"),
+        ({"model": "another"}, "belongs to another model (another, expected model-0)"),
+        ({"settings": "abc"}, "belongs to another seed and settings (abc, expected none)"),
     ],
 )
-def test_shards_of_another_origin_are_never_overwritten(tmp_path, change, said):
+def test_shards_of_another_origin_are_never_overwritten(tmp_path, change, message):
     path = make_shard(tmp_path, NAME, 0, 2)
     damage(path, **change)
     before = path.read_bytes()
-    with pytest.raises(ReplayError, match=re.escape(said)):
+    with pytest.raises(ReplayError, match=re.escape(message)):
         new_writer(tmp_path)
     assert path.read_bytes() == before
 
@@ -175,7 +175,7 @@ def test_a_game_is_added_only_once(tmp_path):
     for game in (1, 0):
         if game == 0:
             writer.add(episode(NAME, 0))
-        with pytest.raises(ReplayError, match=f"game {game} of iteration 0 is there already"):
+        with pytest.raises(ReplayError, match=f"game {game} of iteration 0 was already added"):
             writer.add(episode(NAME, game))
 
 

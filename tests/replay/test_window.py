@@ -1,4 +1,4 @@
-"""The window: the newest games that fit, by row, without reading what is not asked for."""
+"""The window: the newest games that fit into a capacity, mapped from files."""
 
 from dataclasses import replace
 
@@ -150,7 +150,7 @@ def test_duplicate_games_are_counted_once(folder):
     make_shard(folder, NAME, 2, 4, iteration=1, number=7)
     window = Window(folder, ALL)
     assert games_of(window) == games_in_order()
-    assert [each.why for each in window.broken] == [f"game 2 is in {shard_name(1, 7)} too"]
+    assert [each.why for each in window.broken] == [f"game 2 is also in {shard_name(1, 7)}"]
 
 
 def test_games_without_samples_have_no_span(tmp_path):
@@ -169,7 +169,7 @@ def test_a_window_without_samples(tmp_path):
     assert len(window) == 0
     assert window.game_spans().shape == (0, 2)
     assert window.columns("ply") == []
-    with pytest.raises(ReplayError, match=r"no game in '.*' that fits a capacity of 1000000000 samples$"):
+    with pytest.raises(ReplayError, match=r"no game in '.*' fits into a capacity of 1000000000 samples$"):
         _ = window.origin
     with pytest.raises(ReplayError, match="no game in"):
         window.take(["ply"], np.array([], np.int64))

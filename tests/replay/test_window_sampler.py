@@ -1,4 +1,4 @@
-"""The sampler: each sample once an epoch, the same batches for the same seed, and resuming to the bit."""
+"""The sampler: each sample once per epoch, equal batches for equal seeds, and resuming."""
 
 import json
 
@@ -103,12 +103,14 @@ def test_a_state_of_another_sampler_is_rejected(window):
         (Sampler(window, 9, 1), "batch_size"),
         (Sampler(window, 8, 1, "uniform"), "order"),
     ):
-        with pytest.raises(ReplayError, match=f"the sampler's state is of another {what}: got"):
+        with pytest.raises(ReplayError, match=f"{what} in the state of the sampler is .*, expected"):
             other.restore(state)
     for change in ({"epoch": -1}, {"epoch": 1.0}, {"position": None}, {"position": True}):
-        with pytest.raises(ReplayError, match="expected whole numbers"):
+        with pytest.raises(ReplayError, match="expected nonnegative integers"):
             sampler.restore(state | change)
-    with pytest.raises(ReplayError, match=f"position is {len(window)}, expected less than {len(window)}"):
+    with pytest.raises(
+        ReplayError, match=f"position in the state of the sampler is {len(window)}, expected below {len(window)}"
+    ):
         sampler.restore(state | {"position": len(window)})
     assert sampler.state() == state
 
@@ -122,5 +124,5 @@ def test_invalid_arguments_are_rejected(window, tmp_path):
         Sampler(window, 4, 1, "random")
     with pytest.raises(ReplayError, match="no game in"):
         Sampler(Window(tmp_path, 10), 4, 1)
-    with pytest.raises(ReplayError, match="that fits a capacity of 4 samples"):
+    with pytest.raises(ReplayError, match="fits into a capacity of 4 samples"):
         Sampler(Window(window.folder, 4), 4, 1)

@@ -33,8 +33,8 @@ def test_an_agent_selects_the_action_of_its_player(spec):
 def test_search_agents_need_the_state(spec):
     with pytest.raises(aleazero.ConfigError) as caught:
         make_agent(spec, GAME).select_action(seen_of(START, shown=False))
-    said = f"agent {spec!r} needs the state, got none: expected EnvConfig(include_full_state=True)"
-    assert str(caught.value) == said
+    message = f"agent {spec!r} needs the state, got none: expected EnvConfig(include_full_state=True)"
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("spec", SIMPLE)
@@ -72,18 +72,18 @@ def test_masks_of_other_types_are_accepted(spec):
 @pytest.mark.parametrize("spec", ["random", "search:sims=5", "net:dummy,sims=0"])
 def test_errors_are_one_line(spec):
     agent = make_agent(spec, GAME)
-    for mask, error, said in (
+    for mask, error, message in (
         (np.ones(8), aleazero.ConfigError, r"legal_action_mask has shape \(8,\), expected \(9,\)"),
         (np.ones((1, 9)), aleazero.ConfigError, r"legal_action_mask has shape \(1, 9\), expected \(9,\)"),
-        (np.zeros(9), aleazero.PositionError, "tic_tac_toe: no action is allowed, expected a decision"),
+        (np.zeros(9), aleazero.PositionError, "tic_tac_toe: legal_action_mask is all false, expected at least one"),
     ):
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             agent.select_action(AgentInput(START.observation_tensor(), mask, 0, START))
 
 
 def test_a_state_of_another_player_is_rejected():
     seen = AgentInput(START.observation_tensor(), START.legal_actions_mask(), 1, START)
-    with pytest.raises(aleazero.PositionError, match="current_player is 1, expected that of the state, 0"):
+    with pytest.raises(aleazero.PositionError, match="current_player is 1, expected 0 as in the state"):
         make_agent("search:sims=5", GAME).select_action(seen)
 
 

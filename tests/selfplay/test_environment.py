@@ -12,7 +12,7 @@ from aleazero.evaluation.match import play_match
 
 
 class Toss:
-    """Chance comes first, and tails ends the game at once; heads lets player 1 decide."""
+    """A coin toss comes first: tails ends the game, heads lets player 1 decide."""
 
     name, num_players, num_actions, max_outcomes, utility = "toss", 2, 3, 2, (-1.0, 1.0)
 
@@ -50,7 +50,7 @@ def test_all_bundled_games_are_tested():
 
 
 def steps_of(environment, seed, choices, most=60):
-    """Steps of an episode whose actions are chosen by numbers, to the end or so far."""
+    """Return at most ``most`` steps of an episode; ``choices`` selects the actions."""
     steps = [environment.reset(seed)]
     while not steps[-1].done and len(steps) < most:
         legal = np.flatnonzero(steps[-1].legal_action_mask)
@@ -82,23 +82,23 @@ def test_rewards_sum_to_the_returns(game, seed, choices):
     for reward in ("terminal", "delta"):
         environment = Environment(game, EnvConfig(reward=reward))
         steps = steps_of(environment, seed, choices, 400)
-        told = np.array([step.rewards for step in steps])
-        assert told.shape == (len(steps), game.num_players)
-        assert told.dtype == np.float64
+        rewards = np.array([step.rewards for step in steps])
+        assert rewards.shape == (len(steps), game.num_players)
+        assert rewards.dtype == np.float64
         if reward == "terminal":
-            assert not told[:-1].any()
+            assert not rewards[:-1].any()
         if reward == "delta" or steps[-1].done:
-            assert told.sum(axis=0) == pytest.approx(np.array(environment.returns()), abs=1e-9)
+            assert rewards.sum(axis=0) == pytest.approx(np.array(environment.returns()), abs=1e-9)
         else:
-            assert not told.any()
+            assert not rewards.any()
 
 
 def test_rewards_are_given_when_points_are_scored():
     steps = steps_of(Environment(GAMES["2048"], EnvConfig(reward="delta")), 3, [1, 2, 3], 80)
     assert sum(bool(step.rewards[0]) for step in steps) > 10
-    alone = steps_of(Environment(GAMES["yatzy-1"], EnvConfig(reward="delta")), 3, [40], 80)
-    assert alone[-1].done
-    assert sum(bool(step.rewards[0]) for step in alone) > 3
+    solo = steps_of(Environment(GAMES["yatzy-1"], EnvConfig(reward="delta")), 3, [40], 80)
+    assert solo[-1].done
+    assert sum(bool(step.rewards[0]) for step in solo) > 3
 
 
 def test_initial_returns_are_part_of_the_first_reward():
@@ -160,26 +160,26 @@ def test_results_are_copies():
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "message"),
     [
         (1, "pig: action 1 is illegal here, expected one of 0"),
         (-1, "action -1 is illegal here, expected one of 0"),
         (2**70, "is illegal here, expected one of 0"),
-        ("roll", "action is 'roll', expected a whole number, one of [0]"),
-        (0.0, "action is 0.0, expected a whole number"),
+        ("roll", "action is 'roll', expected an integer, one of [0]"),
+        (0.0, "action is 0.0, expected an integer"),
         (None, "action is None"),
         (True, "action is True"),
-        (np.array([0]), "action is array([0]), expected a whole number"),
+        (np.array([0]), "action is array([0]), expected an integer"),
     ],
 )
-def test_an_illegal_action_changes_nothing(action, said):
+def test_an_illegal_action_changes_nothing(action, message):
     environment, other = Environment(GAMES["pig"]), Environment(GAMES["pig"])
     environment.reset(4)
     other.reset(4)
     for _ in range(2):
         with pytest.raises(aleazero.IllegalActionError) as caught:
             environment.step(action)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
     for _ in range(3):
         assert (environment.step(0).observations == other.step(np.int64(0)).observations).all()
 
@@ -217,9 +217,9 @@ def test_a_step_after_the_end_is_rejected():
 
 def test_methods_before_reset_are_rejected():
     environment = Environment(GAMES["pig"])
-    for ask in (lambda: environment.step(0), environment.returns, environment.text):
+    for call in (lambda: environment.step(0), environment.returns, environment.text):
         with pytest.raises(aleazero.PositionError, match=r"no episode has begun, expected reset\(seed\) first"):
-            ask()
+            call()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, "1", None, False, 1.5])

@@ -1,4 +1,4 @@
-"""Games in progress: compiled code and Python give the same records; the parts of the compiled code are right."""
+"""Games in progress: compiled code and Python give equal records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aleazero.search.tree.arrays import make_root_results
 from aleazero.selfplay import compiled_games
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum
-from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
+from aleazero.selfplay.config import SelfplayConfig, Temperature, sample_index
 from aleazero.selfplay.running_games import PlainGames
 from tests.selfplay.test_actor import GAMES, Noisy
 
@@ -98,14 +98,14 @@ def returns(state, out): out[0] = state[1]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"probability": 0.25}, "probabilities sum to 0.75, expected 1"),
         ({"viewer": 3}, "gave viewer 3 and decision class 0, expected 0 to 0 and 0 to 0"),
         ({"kind": "DECISION", "decision_class": 2}, "viewer 0 and decision class 2, expected 0 to 0 and 0 to 0"),
     ],
 )
-def test_broken_rules_raise_an_error(tmp_path, monkeypatch, change: dict, said: str) -> None:
+def test_broken_rules_raise_an_error(tmp_path, monkeypatch, change: dict, message: str) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than these games
     numbers = {"kind": "CHANCE", "viewer": 0, "decision_class": 0, "probability": 0.5, **change}
     text = BROKEN
@@ -113,7 +113,7 @@ def test_broken_rules_raise_an_error(tmp_path, monkeypatch, change: dict, said: 
         text = text.replace(f"{{{name}}}", str(number))
     (tmp_path / "broken.py").write_text(text, encoding="utf-8")
     game = aleazero.load_game(f"{tmp_path}/broken.py")
-    with pytest.raises(ContractError, match=said):
+    with pytest.raises(ContractError, match=message):
         list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(2)))
 
 
@@ -122,9 +122,9 @@ def scratch(actions: int) -> GamesScratch:
 
 
 def test_exact_sum_equals_fsum() -> None:
-    luck = np.random.default_rng(1)
-    cases = [luck.random(n) ** luck.integers(1, 30) for n in range(1, 60)]
-    cases += [luck.normal(size=n) * 10.0 ** luck.integers(-20, 20, n) for n in range(1, 60)]
+    rng = np.random.default_rng(1)
+    cases = [rng.random(n) ** rng.integers(1, 30) for n in range(1, 60)]
+    cases += [rng.normal(size=n) * 10.0 ** rng.integers(-20, 20, n) for n in range(1, 60)]
     cases += [np.array([1.0, 2.0**-53, 2.0**-106]), np.array([1.0, -(2.0**-54), -(2.0**-108)])]
     cases += [np.zeros(3), np.zeros(0)]
     for case in cases:
@@ -133,23 +133,23 @@ def test_exact_sum_equals_fsum() -> None:
 
 @pytest.mark.parametrize("temperature", [1.0, 0.3, 0.5, 2.0, 1.7])
 def test_sampled_moves_equal_those_of_python(temperature: float) -> None:
-    luck = np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     for _ in range(300):
-        visits = luck.integers(0, 9, luck.integers(1, 12)) * luck.integers(0, 2)
-        visits[luck.integers(len(visits))] += 1
-        u = float(luck.choice([0.0, np.nextafter(1.0, 0.0), luck.random()]))
+        visits = rng.integers(0, 9, rng.integers(1, 12)) * rng.integers(0, 2)
+        visits[rng.integers(len(visits))] += 1
+        u = float(rng.choice([0.0, np.nextafter(1.0, 0.0), rng.random()]))
         found = drawn_slot(visits, len(visits), temperature, u, scratch(len(visits)))
-        assert found == drawn(visits.tolist(), temperature, u)
+        assert found == sample_index(visits.tolist(), temperature, u)
 
 
 def test_the_best_action_equals_that_of_the_result() -> None:
-    luck = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     for _ in range(300):
         roots = make_root_results(1, 6, 1)
-        count = roots.counts[0] = int(luck.integers(1, 7))
+        count = roots.counts[0] = int(rng.integers(1, 7))
         roots.actions[0] = np.arange(6) * 2
-        roots.visits[0], roots.priors[0] = luck.integers(0, 3, 6), luck.integers(0, 2, 6)
-        roots.q[0] = luck.choice([0.0, 1.0, math.nan], 6)
+        roots.visits[0], roots.priors[0] = rng.integers(0, 3, 6), rng.integers(0, 2, 6)
+        roots.q[0] = rng.choice([0.0, 1.0, math.nan], 6)
         q = np.where(np.isnan(roots.q[0]), -np.inf, roots.q[0])
         order = np.lexsort((-roots.actions[0, :count], roots.priors[0, :count], q[:count], roots.visits[0, :count]))
         assert best_slot(roots, 0) == order[-1]

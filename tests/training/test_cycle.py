@@ -70,7 +70,7 @@ def test_samples_of_another_width_are_rejected_despite_a_valid_checksum(names, t
 
     damage(make_shard(tmp_path, "pig", 0, 2), cut)
     with pytest.raises(
-        ReplayError, match=f"shard_00000_00000.safetensors: {'|'.join(names)}: 0 numbers a row, expected"
+        ReplayError, match=f"shard_00000_00000.safetensors: {'|'.join(names)}: 0 numbers per row, expected"
     ):
         fit(game_of("pig"), Window(tmp_path, 1000), tmp_path / "net.safetensors", TRAIN)
 
@@ -141,7 +141,7 @@ def test_games_of_another_seed_or_other_settings_are_not_mixed(pool, tmp_path) -
     play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY, spec="pig", seed=1)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     for seed, config in ((2, SELFPLAY), (1, SELFPLAY.model_copy(update={"simulations": 5}))):
-        with pytest.raises(ReplayError, match="is of another seed and settings"):
+        with pytest.raises(ReplayError, match="belongs to another seed and settings"):
             play_games(pool, game, "dummy", 6, tmp_path, config, spec="pig", seed=seed)
     play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY.model_copy(update={"parallel": 1}), spec="pig", seed=1)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
