@@ -290,7 +290,7 @@ class Tree {
         else play_out(node, extend(key, 0), playout_steps, value);
     }
 
-    // A leaf that is no end of the game is expanded, unless it is too deep.
+    // A leaf that is not terminal is expanded, unless it is too deep.
     void store(Node& leaf, int depth) {
         if (leaf.kind == TERMINAL || leaf.evaluated) return;
         leaf.evaluated = 1;
@@ -370,7 +370,7 @@ public:
 
 }  // namespace
 
-// For each game: make a tree, search in it (again and again), delete it. ``visits`` has room for every action.
+// For each game: make a tree, search it (any number of times), delete it. ``visits`` has an entry for every action.
 #define GAME(NAME, TYPE)                                                                                             \
     extern "C" void* NAME##_make() { return new Tree<TYPE>(); }                                                      \
     extern "C" void NAME##_delete(void* tree) { delete static_cast<Tree<TYPE>*>(tree); }                             \

@@ -60,7 +60,7 @@ def test_the_same_seeds_give_the_same_errors():
     assert {**first, "seconds": 0} == {**again, "seconds": 0}
 
 
-def test_all_settings_are_distinct():
+def test_all_settings_are_valid():
     assert all(ChanceConfig(**values) for values in SETTINGS.values())
     assert command.PRESETS.split(",") == list(PRESETS)
 
@@ -79,8 +79,8 @@ def test_errors_match_their_definition():
     assert about["value_absolute_error"] == 2
     assert about["value_rmse"] == pytest.approx(math.sqrt(5))
     assert about["value_bias"] == 0
-    assert about["value_bias_se"] == pytest.approx(1)  # the seeds' means are −1 and 1
-    assert about["value_variance"] == pytest.approx(2)  # 2 at either position
+    assert about["value_bias_se"] == pytest.approx(1)  # the means of the seeds are −1 and 1
+    assert about["value_variance"] == pytest.approx(2)  # 2 at each position
     assert about["value_deviation"] == pytest.approx(math.sqrt(2))
 
 
@@ -124,7 +124,7 @@ def test_ratios_compare_with_sampling():
     (summary,) = beside_sampling(rows)
     assert summary["value_rmse"] == pytest.approx(math.sqrt(2))  # of 1/2 and 4
     assert summary["value_rmse_se"] == pytest.approx(math.sqrt(2) * math.sqrt(4) * 0.1 / 2)
-    assert summary["regret"] == pytest.approx(2)  # 3 a budget beside 1.5
+    assert summary["regret"] == pytest.approx(2)  # means over budgets: 3 and 1.5
     assert summary["seconds"] == 1
     assert beside_sampling(rows[2:]) == []
 
@@ -161,13 +161,13 @@ def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, ref
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--games", "go"), "--games has 'go', known: 2048"),
         (("--settings", "samplng"), "--settings has 'samplng', did you mean sampling"),
         (("--settings", ","), "--settings is empty"),
         (("--evaluators", "net"), "--evaluators has 'net'"),
-        (("--budgets", "32,many"), "--budgets has 'many', expected whole numbers from 2"),
+        (("--budgets", "32,many"), "--budgets has 'many', expected integers from 2"),
         (("--budgets", "1"), "--budgets has '1'"),
         (("--budgets", ","), "--budgets is empty"),
         (("--json", "nowhere/chance.json"), "expected a file in a folder that exists"),
@@ -175,11 +175,11 @@ def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, ref
         (("--c", "-1"), "--c is -1.0, expected greater than or equal to 0"),
     ],
 )
-def test_errors_are_one_line(refused, words, said):
-    assert said in refused("chance", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("chance", *options)
 
 
-def test_a_figure_has_error_bars():
+def test_results_are_shown_with_their_standard_error():
     assert command.with_error({"a": 0.1234, "a_se": 0.0123}, "a") == "0.123±0.012"
     assert command.with_error({"a": 12.34, "a_se": 0.123}, "a") == "12.34±0.12"
     assert command.with_error({"a": None, "a_se": None}, "a") == "-"

@@ -36,8 +36,8 @@ def test_comparison_with_openspiel(run):
     pytest.importorskip("pyspiel")
     result = run("search", "--sims", "20", "--seconds", "0", "--games", "pig,2048", "--parts", "openspiel")
     assert result.exit_code == 0, result.output
-    for said in ("C++ MCTSBot", "Python MCTS", "2048: OpenSpiel's searches refuse", "at least 5.0×", "step for step"):
-        assert said in " ".join(result.stdout.split())
+    for text in ("C++ MCTSBot", "Python MCTS", "2048: OpenSpiel's searches do not", "at least 5.0×", "ratio per step"):
+        assert text in " ".join(result.stdout.split())
 
 
 def test_a_missing_openspiel_is_reported(run, run_json, monkeypatch):
@@ -72,7 +72,7 @@ def test_targets_without_measurements_are_left_out():
     assert (target["target"], target["met"]) == (700_000, False)
 
 
-def test_runs_take_turns_and_the_best_counts(monkeypatch):
+def test_runs_alternate_and_the_best_counts(monkeypatch):
     clock = iter([0.0, 5.0, 5.0, 6.0, 6.0, 8.0, 8.0, 12.0])
     monkeypatch.setattr(search.time, "process_time", lambda: next(clock))
     turns = []
@@ -98,7 +98,7 @@ def test_incomplete_searches_are_not_measured(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--games", "go"), "--games has 'go', known: 2048"),
         (("--games", ","), "--games is empty"),
@@ -106,5 +106,5 @@ def test_incomplete_searches_are_not_measured(run, monkeypatch):
         (("--json", "nowhere/bench.json"), "expected a file in a folder that exists"),
     ],
 )
-def test_errors_are_one_line(refused, words, said):
-    assert said in refused("search", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("search", *options)

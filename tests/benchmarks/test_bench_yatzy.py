@@ -17,7 +17,7 @@ TINY = ("--budgets", "8,24", "--seeds", "2", "--positions", "45", "--seconds", "
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(trees, "HEAVY", 2)
-    monkeypatch.setattr(measure, "LUCK_POSITIONS", 1)
+    monkeypatch.setattr(measure, "VARIANCE_POSITIONS", 1)
     monkeypatch.setattr(measure, "FEWEST_SEEDS", 2)
     monkeypatch.setattr(measure, "FRESH_POSITIONS", 1)
 
@@ -30,7 +30,7 @@ def test_rows_and_their_shape(run_json):
         assert row["evaluations"] == row["budget"]
         assert 0 <= row["duplicates"] <= row["nodes"]
         if row["setting"] == "implicit":
-            assert (row["chance_nodes"], row["nodes"]) == (0, row["budget"])  # a node an evaluation, and no other
+            assert (row["chance_nodes"], row["nodes"]) == (0, row["budget"])  # one node per evaluation
         else:
             assert 0 < row["chance_nodes"] < row["nodes"]
     assert [game["beyond"] for game in data["nodes"]["games"]] == [0, 0]
@@ -63,8 +63,8 @@ def test_tables_file_and_figures(run, tmp_path, monkeypatch):
     result = run("yatzy", *TINY, "--parts", "nodes,variance,regret,fresh", "--json", str(file),
                  "--plots", str(tmp_path))  # fmt: skip
     assert result.exit_code == 0, result.output
-    for words in ("Stored nodes", "A roll of 1 die, network", "45 decisions", "behind a mark"):
-        assert words in result.stdout
+    for text in ("Stored nodes", "A roll of 1 die, network", "45 decisions", "after scoring"):
+        assert text in result.stdout
     assert json.loads(file.read_text(encoding="utf-8"))["seeds"] == 2
     assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
@@ -73,9 +73,9 @@ def test_tables_file_and_figures(run, tmp_path, monkeypatch):
 
 
 def test_speed_is_compared_with_the_target(run, run_json, monkeypatch):
-    # One player, whose search other tests compile too.
+    # Other tests compile the search of the one-player game too.
     monkeypatch.setattr(measure, "load_game", lambda name: cases.solitaire())
-    monkeypatch.setattr(cases, "DUEL", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
+    monkeypatch.setattr(cases, "TWO_PLAYERS", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
     monkeypatch.setattr(measure, "SPEED_SETTINGS", ("sampling", "full"))
     monkeypatch.setattr(measure, "SPEED_SIMULATIONS", 100)
     (sampling, full) = run_json("yatzy", "--parts", "speed", "--seconds", "0")["speed"]
@@ -86,17 +86,17 @@ def test_speed_is_compared_with_the_target(run, run_json, monkeypatch):
 
 
 def test_the_oracle_is_compared_with_its_targets(run, run_json, monkeypatch):
-    """Building takes some seconds: here a process says where it would, and how long it took."""
-    said = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
-    monkeypatch.setattr(measure, "LOADED", said + "open(os.path.join(folder, 'table'), 'w').close()")
+    """Building takes seconds, so a short program replaces it: it prints a time that depends on the files in its folder."""
+    program = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
+    monkeypatch.setattr(measure, "LOADED", program + "open(os.path.join(folder, 'table'), 'w').close()")
     monkeypatch.setattr(measure, "TURNS", 3)
     data = run_json("yatzy", "--parts", "oracle", "--seconds", "0")
     assert data["oracle"]["turn_microseconds"] > 0
-    assert (data["oracle"]["build_seconds"], data["oracle"]["load_seconds"]) == (0.5, 1.5)  # the same folder, new
+    assert (data["oracle"]["build_seconds"], data["oracle"]["load_seconds"]) == (0.5, 1.5)  # in one new folder
     assert [(row["what"], row["target"], row["unit"]) for row in data["targets"]] == [
-        ("a turn solved", 15.0, "µs"),
-        ("the oracle's table built", 15.0, "s"),
-        ("the oracle's table loaded", 0.3, "s"),
+        ("solving a turn", 15.0, "µs"),
+        ("building the oracle's table", 15.0, "s"),
+        ("loading the oracle's table", 0.3, "s"),
     ]
     assert [row["met"] for row in data["targets"][1:]] == [True, False]
     shown = run("yatzy", "--parts", "oracle", "--seconds", "0").stdout
@@ -163,14 +163,14 @@ def test_a_ratio_of_regrets_and_its_error():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--parts", "node"), "--parts has 'node', did you mean nodes"),
         (("--parts", ","), "--parts is empty"),
-        (("--budgets", "50,many"), "--budgets has 'many', expected whole numbers from 2"),
+        (("--budgets", "50,many"), "--budgets has 'many', expected integers from 2"),
         (("--json", "nowhere/yatzy.json"), "expected a file in a folder that exists"),
         (("--plots", "nowhere"), "--plots is 'nowhere', expected a folder that exists"),
     ],
 )
-def test_errors_are_one_line(refused, words, said):
-    assert said in refused("yatzy", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("yatzy", *options)
