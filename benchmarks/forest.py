@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,10 +38,7 @@ def forest(
     parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Parts: `forest`, `mctx`.")] = ",".join(PARTS),
     rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Runs per result.", min=1)] = 7,
     searches: Annotated[int, typer.Option("--searches", metavar="N", help="Searches per batch row.", min=1)] = 4,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
-    ] = None,
+    json: JsonOption = None,
 ) -> None:
     """Measure the cost of trees and of a numpy network, the speedup with two threads, and compare with mctx.
 

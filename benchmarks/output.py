@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from typer.core import TyperCommand
 
 from aleazero.errors import ConfigError, nearest
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STDOUT = "-"
+JsonOption = Annotated[
+    str | None,
+    typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
+]
 
 
 class FileAfterJson(TyperCommand):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.errors import ConfigError
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,10 +38,7 @@ def search(
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="T", help="Minimum time per result; the best run counts.", min=0)
     ] = 1.0,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
-    ] = None,
+    json: JsonOption = None,
 ) -> None:
     """Measure simulations/s, bytes per simulation and start times of the search, and compare it with OpenSpiel.
 

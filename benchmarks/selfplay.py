@@ -12,7 +12,7 @@ import typer
 
 from aleazero.errors import ConfigError
 from benchmarks.forest import worker_environment
-from benchmarks.output import deliver, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,10 +37,7 @@ def selfplay(
     ] = None,
     width: Annotated[int, typer.Option("--width", metavar="N", help="Width of the network.", min=1)] = 256,
     blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="Blocks of the network.", min=0)] = 2,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
-    ] = None,
+    json: JsonOption = None,
 ) -> None:
     """Measure leaves/s of self-play as a fraction of the speed of the network alone on one core.
 

@@ -70,13 +70,8 @@ class PolicyValueInfo(CheckpointInfo):
 
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of every weight by name."""
-        return residual_shapes(
-            self.shape.observation,
-            self.net.width,
-            self.net.blocks,
-            self.net.layer_norm,
-            num_outputs(self.shape, self.net),
-        )
+        net, outputs = self.net, num_outputs(self.shape, self.net)
+        return residual_shapes(self.shape.observation, net.width, net.blocks, net.layer_norm, outputs)
 
 
 class ValueInfo(CheckpointInfo):
@@ -168,11 +163,7 @@ def write_checkpoint(
 def load_value_net(
     path: str | Path, game: Game, features: FeatureShape | None = None, feature_schema: str | None = None
 ) -> tuple[FlatNet, Floats, ValueInfo]:
-    """Load a value network that was trained on this game and, if given, on these features.
-
-    Returns:
-        The network, its flat parameter vector, and the metadata of the checkpoint.
-    """
+    """Load a value network, its parameter vector and its metadata; it must match the game and the given features."""
     weights, about = read_checkpoint(Path(path), ValueInfo)
     require_match(about, game, str(path))
     if feature_schema is not None:
@@ -199,7 +190,7 @@ def kind_of(path: Path) -> type[PolicyValueInfo] | type[ValueInfo] | type[TableI
 
 
 def read_checkpoint(path: Path, kind: type[Info]) -> tuple[dict[str, NDArray[Any]], Info]:
-    """Return the weights and the metadata of a checkpoint; an error if its content is of another kind."""
+    """Return the weights and the metadata of a checkpoint; raise an error if it has another kind of content."""
     weights, about = _read_any(path)
     if not isinstance(about, kind):
         raise CheckpointError(f"{path} contains {about.content}, expected {kind.content}")

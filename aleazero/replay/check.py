@@ -47,18 +47,7 @@ class ReplayReport:
 
 
 def check_replay(folder: Path, progress: Progress | None = None) -> ReplayReport:
-    """Check every shard of a folder.
-
-    Args:
-        folder: folder of shards.
-        progress: called after each replayed game with the number of games done and the number of games.
-
-    Returns:
-        The counts of valid shards, and the list of the others with their first error.
-
-    Raises:
-        ReplayError: the folder does not exist or has no shards.
-    """
+    """Check every shard of a folder; ``progress`` is called after each replayed game."""
     folder = Path(folder)
     shards, bad = open_folder(folder)
     if not shards and not bad:

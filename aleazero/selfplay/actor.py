@@ -36,16 +36,7 @@ class Actor:
         iteration: int = 0,
         values_known: bool = True,
     ) -> None:
-        """Prepare self-play.
-
-        Args:
-            game: the game to play.
-            evaluator: an evaluator, or its name.
-            config: settings of self-play.
-            seed: seed of the run.
-            iteration: number of the iteration.
-            values_known: whether values found by the search are recorded as targets; False for an untrained evaluator.
-        """
+        """Compile the game; ``values_known`` is False if the values of the search are not to be used as targets."""
         self.game, self.config = game, config or SelfplayConfig()
         self.seed, self.iteration = seed, iteration
         evaluator = resolve_evaluator(evaluator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,33 +11,22 @@ from numpy.typing import NDArray
 from aleazero.native.compile import cached_njit
 
 Floats = NDArray[np.float32]
+BETA1: Final = 0.9
+BETA2: Final = 0.999
+EPSILON: Final = 1e-8
 
 
 def step(
-    theta: Floats,
-    grad: Floats,
-    m: Floats,
-    v: Floats,
-    rate: float,
-    step: int,
-    *,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-8,
-    decay: float = 0.0,
-    clip: float = 0.0,
-    shrink: float = 1.0,
+    theta: Floats, grad: Floats, m: Floats, v: Floats, rate: float, step: int, clip: float = 0.0, shrink: float = 1.0
 ) -> float:
     """Update theta and its moments m and v in place, and return the norm of the gradient.
 
     ``step`` counts from 1. ``shrink`` is a factor of the gradient; 1 / rows turns a sum into a mean. ``clip`` is the
-    maximum norm after it; 0 disables clipping. ``decay`` is the weight decay of AdamW.
+    maximum norm after it; 0 disables clipping.
     """
     norm = shrink * math.sqrt(_squares(grad))
     factor = shrink * (clip / norm if 0.0 < clip < norm else 1.0)
-    corrected = math.sqrt(1.0 - beta2**step)
-    pace = rate / (1.0 - beta1**step)
-    _move(theta, grad, m, v, factor, pace, corrected, 1.0 - rate * decay, beta1, beta2, epsilon)
+    _move(theta, grad, m, v, factor, rate / (1.0 - BETA1**step), math.sqrt(1.0 - BETA2**step))
     return norm
 
 
@@ -58,16 +47,15 @@ def _squares(values: Any) -> float:
 
 
 @cached_njit(nogil=True, error_model="numpy")
-def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, pace: float, corrected: float, kept: float,
-          beta1: float, beta2: float, epsilon: float) -> None:  # fmt: skip
-    scale, speed, root, stay = np.float32(factor), np.float32(pace), np.float32(1 / corrected), np.float32(kept)
-    first, second, least = np.float32(beta1), np.float32(beta2), np.float32(epsilon)
-    rest1, rest2 = np.float32(1 - beta1), np.float32(1 - beta2)
+def _move(theta: Any, grad: Any, m: Any, v: Any, factor: float, rate: float, corrected: float) -> None:
+    scale, speed, root = np.float32(factor), np.float32(rate), np.float32(1 / corrected)
+    first, second, least = np.float32(BETA1), np.float32(BETA2), np.float32(EPSILON)
+    rest1, rest2 = np.float32(1 - BETA1), np.float32(1 - BETA2)
     for i in range(len(theta)):
         g = grad[i] * scale
         m[i] = first * m[i] + rest1 * g
         v[i] = second * v[i] + rest2 * g * g
-        theta[i] = stay * theta[i] - speed * (m[i] / (np.sqrt(v[i]) * root + least))
+        theta[i] = theta[i] - speed * (m[i] / (np.sqrt(v[i]) * root + least))
 
 
 @cached_njit(nogil=True)

@@ -48,20 +48,8 @@ def play_games(
 ) -> None:
     """Play the self-play games of one iteration and write them to a folder of shards.
 
-    Games that are already in the folder are not played again.
-
-    Args:
-        pool: worker processes.
-        game: the game to play.
-        net: path of a checkpoint, or ``dummy``.
-        games: number of games of the iteration.
-        out: folder of the shards.
-        config: settings of self-play.
-        spec: the text that a user's own game was loaded from.
-        seed: seed of the run.
-        iteration: number of the iteration.
-        inference: ``"onnxruntime"`` or ``"torch"``.
-        on_game: called after each game with the game, the number of games done and the number of games.
+    Games that are already in the folder are not played again. ``net`` is the path of a checkpoint or ``dummy``, and
+    ``spec`` the text that a user's own game was loaded from.
     """
     evaluator = Uniform() if net == DUMMY else None  # the memory estimate does not need the network itself
     require_memory(game, evaluator, config, pool.count, games)
@@ -112,23 +100,7 @@ def fit(
     start: Path | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Fit a network to a window of samples and write its checkpoint.
-
-    Args:
-        game: the game of the samples.
-        window: the samples.
-        out: path of the checkpoint to write.
-        config: settings of training.
-        start: checkpoint to continue from; None trains from scratch.
-        progress: called after each step with the steps done, the number of steps and the losses.
-
-    Returns:
-        Losses and calibration of the fit.
-
-    Raises:
-        ReplayError: the window is empty, or its samples belong to another game.
-        CheckpointError: ``start`` cannot be read or belongs to another game.
-    """
+    """Fit a network to a window of samples, from scratch or from the checkpoint ``start``, and write its checkpoint."""
     from aleazero.training.trainer import Trainer, scale_for
 
     _ = window.origin  # raises an error if the window is empty

@@ -81,14 +81,9 @@ def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, va
 
 
 def exact_targets(window: Window, game: Game, decay: float = 0.9) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Return the targets ``exact``, replaying every game of the window.
+    """Return the targets ``exact`` (samples, players) and whether each is a value of the oracle (samples,).
 
-    Returns:
-        Targets by seat relative to the viewer, shape (samples, players), and whether each is a value of the oracle,
-        shape (samples,).
-
-    Raises:
-        ConfigError: the game has no oracle.
+    Targets are by seat relative to the viewer. Every game of the window is replayed.
     """
     oracle = require_oracle(game)
     targets, covered = value_targets(window, "td", decay=decay), np.zeros(len(window), np.bool_)

@@ -22,7 +22,7 @@ from typing import Any
 
 import aleazero
 from aleazero import ChanceConfig, Rollout, Search, SearchConfig
-from benchmarks.ceiling.twin import NoCompiler, TwinSearch, build
+from benchmarks.ceiling.cpp import CppSearch, NoCompiler, build
 
 POSITIONS = {"pig": "0-0 turn 0 player 0", "2048": "2 . . 4/. . . ./8 . . ./. . . . score 12"}
 CASES = (
@@ -68,8 +68,8 @@ def measure_share(library: ctypes.CDLL, name: str, evaluator: str, simulations: 
     config = SearchConfig(num_simulations=simulations, chance=ChanceConfig(), seed=7)
     inside: Any = Rollout() if evaluator == "rollout" else evaluator
     playout_steps = Rollout().max_steps if evaluator == "rollout" else 0
-    twin, ours = TwinSearch(library, game, config, playout_steps), Search(game, inside, config)
-    visits, nodes = twin.run(state)
+    cpp, ours = CppSearch(library, game, config, playout_steps), Search(game, inside, config)
+    visits, nodes = cpp.run(state)
     found = ours.run(state)
     if found.visits.tolist() != visits.tolist() or found.stats.nodes != nodes:
         raise AssertionError(
@@ -77,14 +77,14 @@ def measure_share(library: ctypes.CDLL, name: str, evaluator: str, simulations: 
             f"expected {visits.tolist()} and {nodes} as in C++"
         )
 
-    def new_twin() -> None:
-        once = TwinSearch(library, game, config, playout_steps)
+    def new_cpp() -> None:
+        once = CppSearch(library, game, config, playout_steps)
         once.run(state)
         once.close()
 
-    ways = (new_twin, lambda: Search(game, inside, config).run(state), lambda: twin.run(state), lambda: ours.run(state))
+    ways = (new_cpp, lambda: Search(game, inside, config).run(state), lambda: cpp.run(state), lambda: ours.run(state))
     cpp_new, new, cpp_reused, reused = (simulations / best for best in _best_of(ways, simulations, rounds))
-    twin.close()
+    cpp.close()
     return Share(name, evaluator, simulations, cpp_new, new, cpp_reused, reused, new / cpp_new, reused / cpp_reused)
 
 

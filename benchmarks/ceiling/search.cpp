@@ -15,7 +15,7 @@ namespace {
 enum Kind : int8_t { DECISION = 0, CHANCE = 1, TERMINAL = 2 };
 constexpr int NONE = -1;
 
-// Random streams: SplitMix64's finaliser over a key and a place.
+// Random streams: the finalizer of SplitMix64 over a key and an index.
 constexpr uint64_t GOLDEN = 0x9E3779B97F4A7C15ull;
 constexpr uint64_t DESCENT = 0x64657363656E74ull;  // "descent"
 constexpr uint64_t ROLLOUT = 0x726F6C6C6F7574ull;  // "rollout"

@@ -9,7 +9,7 @@ import typer
 
 from aleazero.cli.options import ExplorationOption
 from aleazero.errors import ConfigError, fields_named
-from benchmarks.output import deliver, pick, read_file
+from benchmarks.output import JsonOption, deliver, pick, read_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,10 +34,7 @@ def chance(
     ] = ",".join(map(str, BUDGETS)),
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds per result.", min=2)] = 20,
     c: ExplorationOption = None,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
-    ] = None,
+    json: JsonOption = None,
     plots: Annotated[
         str | None, typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/answers.md to a folder.")
     ] = None,

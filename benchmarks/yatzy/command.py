@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchmarks.chance.command import read_budgets, read_folder, with_error
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,10 +31,7 @@ def yatzy(
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds per variance.", min=2)] = 20,
     positions: Annotated[int, typer.Option("--positions", metavar="N", help="Positions per regret.", min=45)] = 225,
     seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Minimum time per speed.", min=0)] = 0.5,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
-    ] = None,
+    json: JsonOption = None,
     plots: Annotated[
         str | None,
         typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/explicit-chance.md to a folder."),

@@ -261,7 +261,7 @@ print(time.perf_counter() - started)
 
 
 def measure_oracle(seconds: float, report: Callable[[str], Any]) -> dict[str, float]:
-    """Measure the CPU time of a turn, and the wall time to build (on all cores, with compilation) and load the table."""
+    """Measure the CPU time of a turn, and the wall time to build the table (on all cores) and to load it."""
     leaf_values = LEAF_SCORE.astype(np.float64)[None, :]
     solve_rerolls(leaf_values, ALL_OPEN)  # compiles, which is not timed
 

@@ -86,7 +86,7 @@ def test_speed_is_compared_with_the_target(run, run_json, monkeypatch):
 
 
 def test_the_oracle_is_compared_with_its_targets(run, run_json, monkeypatch):
-    """Building takes seconds, so a short program replaces it: it prints a time that depends on the files in its folder."""
+    """Building takes seconds, so a short program replaces it and prints a time that depends on its folder."""
     program = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
     monkeypatch.setattr(measure, "LOADED", program + "open(os.path.join(folder, 'table'), 'w').close()")
     monkeypatch.setattr(measure, "TURNS", 3)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-import value_twins
+import reference_nets
 
 from aleazero import ConfigError
 from aleazero.nets.config import ValueNetConfig
@@ -42,35 +41,18 @@ def drawn(net, rows=70, seed=2):
 def test_forward_and_gradient_equal_those_of_torch(columns, settings) -> None:
     net, theta = made(columns, **settings)
     x, y, phases = drawn(net)
-    grad = np.full(net.size, 0.25, np.float32)  # the gradient is added to this
-    losses = net.gradient(theta, x, y, grad, phases)
-    found = net.forward(theta, x, phases)
-    wanted = np.empty_like(found)
-    wanted_losses = np.zeros(len(columns))
-    wanted_grad = {}
-    for phase in range(net.config.phases):
-        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
-        own = {
-            name.removeprefix(prefix): torch.from_numpy(array).requires_grad_()
-            for name, array in net.tensors(theta).items()
-            if name.startswith(prefix)
-        }
-        here = phases == phase
-        z = value_twins.mlp(own, torch.from_numpy(x[here]), len(net.config.hidden), net.config.skip)
-        wanted[here] = value_twins.values_of(z, columns).detach().numpy()
-        parts = value_twins.loss_of(z, columns, torch.from_numpy(y[here]))
-        wanted_losses += [float(part.detach()) for part in parts]
-        sum(parts).backward()
-        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
-    np.testing.assert_allclose(grad - 0.25, net.flatten(wanted_grad), rtol=1e-3, atol=2e-4)
+
+    def outputs(tensors, rows):
+        return reference_nets.mlp(tensors, rows, len(net.config.hidden), net.config.skip)
+
+    tolerance = {"rtol": 1e-4, "atol": 1e-5}
+    reference_nets.check_against_torch(net, theta, x, y, phases, outputs, tolerance, lambda wanted: 2e-4)
 
 
 def test_a_row_does_not_depend_on_other_rows() -> None:
     net, theta = made((WIN, SCORE, MARGIN), features=37, hidden=(64, 31), phases=2)
     x, _, phases = drawn(net, rows=200)
-    value_twins.check_rows_stand_alone(net, theta, x, phases, every=7)
+    reference_nets.check_rows_stand_alone(net, theta, x, phases, every=7)
 
 
 def test_repeated_rows_give_equal_results() -> None:

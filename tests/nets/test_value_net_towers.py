@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-import value_twins
+import reference_nets
 
 from aleazero import ConfigError
 from aleazero.nets.config import ValueNetConfig
@@ -48,36 +47,20 @@ def test_forward_and_gradient_equal_those_of_torch(seats, settings) -> None:
             tensors[name][2] = 3.8  # some rows exceed the limit of 4
     theta = net.flatten(tensors)
     x, y, phases = drawn(net)
-    grad = np.full(net.size, 0.25, np.float32)
-    losses = net.gradient(theta, x, y, grad, phases)
-    found = net.forward(theta, x, phases)
-    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(2), {}
-    for phase in range(net.config.phases):
-        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
-        own = {
-            name.removeprefix(prefix): torch.from_numpy(array.astype(np.float64)).requires_grad_()
-            for name, array in tensors.items()
-            if name.startswith(prefix)
-        }
-        here = phases == phase
-        z = value_twins.towers(
-            own, torch.from_numpy(x[here].astype(np.float64)), len(net.config.hidden), net.shape, 20.0
-        )
-        wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
-        parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here].astype(np.float64)))
-        wanted_losses += [float(part.detach()) for part in parts]
-        sum(parts).backward()
-        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-4)
-    wanted_theta = net.flatten(wanted_grad)
-    np.testing.assert_allclose(grad - 0.25, wanted_theta, rtol=1e-3, atol=1e-5 * np.abs(wanted_theta).max())
+
+    def outputs(tensors, rows):
+        return reference_nets.towers(tensors, rows, len(net.config.hidden), net.shape, 20.0)
+
+    reference_nets.check_against_torch(
+        net, theta, x, y, phases, outputs, {"rtol": 1e-4, "atol": 1e-4},
+        lambda wanted: 1e-5 * np.abs(wanted).max(), np.float64,
+    )  # fmt: skip
 
 
 def test_a_row_does_not_depend_on_other_rows() -> None:
     net, theta = made(shaped(block=37), hidden=(31, 64), joint=19, phases=2)
     x, _, phases = drawn(net, rows=600)
-    value_twins.check_rows_stand_alone(net, theta, x, phases, every=19)
+    reference_nets.check_rows_stand_alone(net, theta, x, phases, every=19)
 
 
 def test_repeated_blocks_give_equal_results() -> None:

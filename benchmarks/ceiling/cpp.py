@@ -51,7 +51,7 @@ def build() -> ctypes.CDLL:
     return loaded
 
 
-class TwinSearch:
+class CppSearch:
     """A reusable search in C++ with the interface of ``aleazero.Search``."""
 
     def __init__(self, library: ctypes.CDLL, game: Any, config: SearchConfig, playout_steps: int) -> None:
