@@ -24,7 +24,7 @@ from aleazero.search.plan.turn_solver import starts_of
 
 Values = NDArray[np.float64]
 TEMPERATURE: Final = 0.01
-"""Temperature of the priors. Other values gave the same strength (docs/evaluators.md)."""
+"""Temperature of the priors. Other values gave the same strength."""
 KEPT_TURNS: Final = 256
 
 
