@@ -216,6 +216,12 @@ class AfterstateLearner:
 class LaneGroup:
     """A group of lanes, with the network inputs of their states."""
 
+    features: Floats
+    phases: NDArray[np.int64]
+    viewers: NDArray[np.int64]
+    base: NDArray[np.float64]
+    """Returns so far by player."""
+
     def __init__(self, learner: AfterstateLearner, number: int) -> None:
         self._learner, self._number = learner, number
         lanes = learner.config.lanes
