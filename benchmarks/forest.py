@@ -1,4 +1,4 @@
-"""The forest: cost of the trees compared with the network they share, the gain of a second thread, and mctx on 2048."""
+"""The forest: cost of trees and network, speedup with two threads, and a comparison with mctx on 2048."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,27 +26,26 @@ if TYPE_CHECKING:
 GAMES = ("2048", "pig")
 PARTS = ("forest", "mctx")
 AS_SHIPPED = ("--variants", "stochastic", "--networks", "mlp")
-"""What is measured of mctx as it comes: its search with explicit chance, and a network."""
+"""Options to measure mctx as released: its search with explicit chance, with a network."""
 BATCHES = (256, 1024)
-"""Rows of a batch. Between batches threads take turns at Python's lock: a second one gives more in large batches."""
+"""Rows per batch. Threads contend for Python's lock between batches, so a second one gains more with large batches."""
 
 
 def forest(
-    games: Annotated[str | None, typer.Option("--games", metavar="A,B", help="Only these, of `2048`, `pig`.")] = None,
-    parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Some of `forest`, `mctx`.")] = ",".join(PARTS),
-    rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Runs for each figure.", min=1)] = 7,
-    searches: Annotated[int, typer.Option("--searches", metavar="N", help="Searches a row of the batch.", min=1)] = 4,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
+    games: Annotated[
+        str | None, typer.Option("--games", metavar="A,B", help="Games to measure: `2048`, `pig`.")
     ] = None,
+    parts: Annotated[str, typer.Option("--parts", metavar="A,B", help="Parts: `forest`, `mctx`.")] = ",".join(PARTS),
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Runs per result.", min=1)] = 7,
+    searches: Annotated[int, typer.Option("--searches", metavar="N", help="Searches per batch row.", min=1)] = 4,
+    json: JsonOption = None,
 ) -> None:
-    """Measure the forest: what trees cost beside a network in numpy, what a second thread gives, and mctx beside it.
+    """Measure the cost of trees and of a numpy network, the speedup with two threads, and compare with mctx.
 
-    The network is 128 wide with two hidden layers. mctx searches the same 2048 boards with the same kind of network,
-    with pgx as its exact model; jax is installed for it in an environment of its own, the first time. As it ships
-    it is measured on two cores, by the clock; its best variants, tuned by us, on one core, by CPU time. Takes about ten
-    minutes, most of them mctx's compiling.
+    The network has two hidden layers of width 128. mctx searches the same 2048 boards with the same kind of network and
+    pgx as its exact model. The first run installs jax in a separate environment. mctx as released is measured on two
+    cores by wall time; its best tuned variants are measured on one core by CPU time. Takes about ten minutes, mostly
+    for compilation in jax.
 
     **Examples**
 
@@ -59,7 +58,7 @@ def forest(
 
     names = pick("--games", games, GAMES)
     chosen = pick("--parts", parts, PARTS)
-    read_file(json)  # a wrong name is refused before anything is measured
+    read_file(json)  # rejects a wrong name before the measurements
     data: dict[str, Any] = {"machine": machine()}
     with make_console(stderr=True).status("measuring") as status:
         if "forest" in chosen:
@@ -70,39 +69,39 @@ def forest(
     deliver(data, json, _show)
 
 
-def _measure_forests(names: list[str], rounds: int, searches: int, say: Any) -> list[dict[str, Any]]:
+def _measure_forests(names: list[str], rounds: int, searches: int, report: Any) -> list[dict[str, Any]]:
 
     rows = []
     for name in names:
-        say(f"{name}, a forest on one and two threads")
+        report(f"{name}, a forest on one and two threads")
         for batch in BATCHES:
             rows.append(measure_forest({"game": name, "batch": batch, "rounds": rounds, "searches": searches * batch}))
     return rows
 
 
-def _measure_mctx(rounds: int, searches: int, say: Any) -> dict[str, Any]:
-    """mctx's best figures, and ours on the boards that it searched."""
+def _measure_mctx(rounds: int, searches: int, report: Any) -> dict[str, Any]:
+    """Measure mctx, and aleazero on the same boards."""
 
-    theirs = compare_mctx(say)
+    theirs = compare_mctx(report)
     if not theirs["installed"]:
         return theirs
-    as_shipped = compare_mctx(say, 2, AS_SHIPPED)
+    as_shipped = compare_mctx(report, 2, AS_SHIPPED)
     together = []
     for row in as_shipped["rows"]:
         if row["parts"] > 1:
-            continue  # one batch on both cores is what a call of mctx does; halves on a core each are our doing
-        say(f"2048, two threads, the boards of mctx, {row['roots']}")
+            continue  # as released, mctx searches one batch on both cores
+        report(f"2048, two threads, the boards of mctx, {row['roots']}")
         boards = as_shipped["roots"][row["roots"]]
         request = {"game": "2048", "boards": boards, "rounds": rounds, "searches": searches * len(boards)}
         ours = measure_forest(request)
-        speed = ours["per_second_2_threads"] * ours["simulations_share"]  # mctx's roots are not counted either
+        speed = ours["per_second_2_threads"] * ours["simulations_share"]  # without roots, as in mctx
         together.append({"roots": row["roots"], "ours_per_second": speed, "mctx_per_second": row["per_second"],
                          "ratio": speed / row["per_second"]})  # fmt: skip
     rows = []
     for best in theirs["best"]:
         if best["network"] == "mlp_lookup":
             continue
-        say(f"2048, {best['network']}, the boards of mctx")
+        report(f"2048, {best['network']}, the boards of mctx")
         boards = theirs["roots"][best["roots"]]
         request = {"game": "2048", "network": best["network"], "boards": boards, "trees": len(boards)}
         ours = measure_forest({**request, "rounds": rounds, "searches": searches * len(boards), "threads": [1]})
@@ -120,16 +119,16 @@ def _measure_mctx(rounds: int, searches: int, say: Any) -> dict[str, Any]:
 
 
 def forest_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The project's targets beside what was measured."""
+    """Compare the results with the project's targets."""
     found: list[dict[str, Any]] = []
     for row in data.get("forest", []):
         what = f"{row['game']}, batches of {row['batch']:,}"
         if row["batch"] == min(BATCHES):
-            found += target(f"{what}, trees, a leaf", row["tree_microseconds"], 2.0, "µs", at_least=False)
+            found += target(f"{what}, trees per leaf", row["tree_microseconds"], 2.0, "µs", at_least=False)
         else:
-            found += target(f"{what}, two threads beside one", row["speedup"], 1.7, "×", at_least=True)
+            found += target(f"{what}, two threads to one", row["speedup"], 1.7, "×", at_least=True)
     for row in data.get("mctx", {}).get("together", []):
-        found += target(f"2048, {row['roots']}, beside mctx", row["ratio"], 5.0, "×", at_least=True)
+        found += target(f"2048, {row['roots']}, to mctx", row["ratio"], 5.0, "×", at_least=True)
     return found
 
 
@@ -159,16 +158,16 @@ def _show_mctx(data: dict[str, Any], console: Console) -> None:
     if not data["installed"]:
         console.print(f"mctx was not measured: {data['why']}", style="bold yellow", markup=False)
         return
-    table = quiet_table(("2048 from", "left"), ("ours/s", "right"), ("mctx/s", "right"), ("ratio", "right"),
-                        title="Beside mctx as it ships, two cores")  # fmt: skip
+    table = quiet_table(("2048 from", "left"), ("aleazero/s", "right"), ("mctx/s", "right"), ("ratio", "right"),
+                        title="Compared with mctx as released, two cores")  # fmt: skip
     for row in data["together"]:
         table.add_row(
             row["roots"], f"{row['ours_per_second']:,.0f}", f"{row['mctx_per_second']:,.0f}", f"{row['ratio']:.1f}×"
         )
     console.print(table)
-    table = quiet_table(("2048 from", "left"), ("network", "left"), ("ours/s", "right"), ("mctx/s", "right"),
+    table = quiet_table(("2048 from", "left"), ("network", "left"), ("aleazero/s", "right"), ("mctx/s", "right"),
                         ("ratio", "right"), ("hidden chance/s", "right"), ("ratio", "right"),
-                        title="Beside mctx at its best, one core")  # fmt: skip
+                        title="Compared with the best variants of mctx, one core")  # fmt: skip
     for row in data["beside"]:
         table.add_row(
             row["roots"], row["network"], f"{row['ours_per_second']:,.0f}", f"{row['explicit']['per_second']:,.0f}",
@@ -183,17 +182,17 @@ WIDTH = 128
 
 
 def worker_environment() -> dict[str, str]:
-    """Environment of a measuring process: matrix products on one core, and this package on its path."""
+    """Return the environment of a measuring process: matrix products on one core, and this package on its path."""
     one_core = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     path = os.pathsep.join(filter(None, (str(BENCHMARKS.parent), os.environ.get("PYTHONPATH"))))
     return {**os.environ, **one_core, "PYTHONPATH": path}
 
 
 def measure_forest(request: dict[str, Any]) -> dict[str, Any]:
-    """Leaves a second with one and two threads, and microseconds a leaf of trees and of network, with one.
+    """Measure leaves/s with one and two threads, and microseconds per leaf of trees and network with one thread.
 
-    The request names the game, and may name: network (mlp, constant), boards (of 2048, by exponents), batch (rows),
-    trees, threads (a list), searches a run, and rounds of which the best counts.
+    ``request`` has the key ``game``, and optionally ``network`` (mlp, constant), ``boards`` (2048 boards as exponents),
+    ``batch`` (rows), ``trees``, ``threads`` (a list), ``searches`` per run, and ``rounds``, of which the best counts.
     """
     command = [sys.executable, "-m", "benchmarks.forest"]
     done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True, env=worker_environment())
@@ -204,7 +203,7 @@ def measure_forest(request: dict[str, Any]) -> dict[str, Any]:
 
 
 class Network:
-    """A multilayer perceptron in numpy that keeps its own time, or zeros."""
+    """A multilayer perceptron in numpy that measures its time; or zeros, with the kind ``constant``."""
 
     def __init__(self, observation: int, actions: int, players: int, kind: str) -> None:
         import numpy as np
@@ -218,7 +217,7 @@ class Network:
         self._lock, self._rooms = threading.Lock(), threading.local()
 
     def __call__(self, observations: Any, legal_masks: Any) -> tuple[Any, Any]:
-        """Logits and values, in arrays that the next call of this thread uses again."""
+        """Return logits and values, in arrays that the next call of this thread overwrites."""
         import numpy as np
 
         began = time.thread_time()
@@ -258,7 +257,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     leaves = searches * (SIMULATIONS + 1)
     clocks: dict[int, float] = {}
     best_trees = best_network = float("inf")
-    for _ in range(1 + request.get("rounds", 7)):  # the first warms up
+    for _ in range(1 + request.get("rounds", 7)):  # the first is a warm-up
         for threads, forest in forests.items():
             network.seconds = 0.0
             clock, work = time.perf_counter(), time.process_time()
@@ -276,7 +275,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
         "simulations": SIMULATIONS,
         "per_second": leaves / clocks[1],
         "per_cpu_second": leaves / (best_trees + best_network),
-        "simulations_share": SIMULATIONS / (SIMULATIONS + 1),  # of the leaves; the other one is the root
+        "simulations_share": SIMULATIONS / (SIMULATIONS + 1),  # one leaf of each tree is the root
         "tree_microseconds": best_trees / leaves * 1e6,
         "network_microseconds": best_network / leaves * 1e6,
     }
@@ -300,31 +299,37 @@ def _states(name: str, boards: list[list[int]] | None, searches: int) -> list[St
 BENCHMARKS = Path(__file__).resolve().parent
 SCRIPT, REQUIREMENTS = "mctx_2048.py", "requirements.txt"
 READY = "ready"
-"""A file in the environment with the requirements it was made from, written last."""
+"""File in the environment with its requirements, written last."""
 
 INSTALL_SECONDS, RUN_SECONDS = 900, 1800
 
 
 class NotMeasured(Exception):
-    """Why there are no figures, in one line."""
+    """mctx could not be measured; the message gives the reason in one line."""
 
 
-def compare_mctx(say: Callable[[str], Any], cores: int = 1, only: Sequence[str] = ()) -> dict[str, Any]:
-    """The script's figures on so many cores, with ``installed`` and ``best``; or ``installed`` False, and ``why``.
+def compare_mctx(report: Callable[[str], Any], cores: int = 1, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Run the mctx script on this many cores.
 
-    ``best`` has mctx's highest simulations a second for each network and kind of roots: ``explicit`` of its searches
-    with chance nodes, which do what ours does, and ``any``, with those that hide chance in a step too. One core is
-    measured by CPU time, several by the clock. ``only`` are words for the script that say what to measure.
+    Args:
+        report: called with progress messages.
+        cores: number of cores. One core is measured by CPU time, several by wall time.
+        only: options of the script that select what is measured.
+
+    Returns:
+        The results of the script with ``installed`` and ``best``; or ``installed`` False and the reason ``why``.
+        ``best`` has the highest simulations/s of mctx for each network and kind of roots: ``explicit`` of searches with
+        chance nodes, and ``any`` of all searches, including those that hide chance in a step.
     """
     try:
-        figures = _figures(_environment(say), say, cores, only)
+        figures = _figures(_environment(report), report, cores, only)
     except NotMeasured as reason:
         return {"installed": False, "why": str(reason)}
     return {"installed": True, "best": _best(figures), **figures}
 
 
-def _environment(say: Callable[[str], Any]) -> Path:
-    """The environment's Python; the environment is made anew where it is missing, half made, or of other versions."""
+def _environment(report: Callable[[str], Any]) -> Path:
+    """Return the Python of the environment; create it if it is missing, incomplete, or has other versions."""
     from aleazero.files import cache_root
 
     folder = cache_root() / "bench-venv"
@@ -333,17 +338,17 @@ def _environment(say: Callable[[str], Any]) -> Path:
     ready = folder / READY
     if python.exists() and ready.is_file() and ready.read_text(encoding="utf-8") == wanted:
         return python
-    say("installing jax, mctx and pgx, once")
+    report("installing jax, mctx and pgx, once")
     shutil.rmtree(folder, ignore_errors=True)
-    _run([sys.executable, "-m", "venv", str(folder)], INSTALL_SECONDS, "no environment could be made")
+    _run([sys.executable, "-m", "venv", str(folder)], INSTALL_SECONDS, "the environment could not be created")
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
     _run([*pip, "--requirement", str(BENCHMARKS / REQUIREMENTS)], INSTALL_SECONDS, "pip cannot install")
     ready.write_text(wanted, encoding="utf-8")
     return python
 
 
-def _figures(python: Path, say: Callable[[str], Any], cores: int, only: Sequence[str]) -> dict[str, Any]:
-    say(f"2048, mctx on {cores} core{'' if cores == 1 else 's'}, a few minutes")
+def _figures(python: Path, report: Callable[[str], Any], cores: int, only: Sequence[str]) -> dict[str, Any]:
+    report(f"2048, mctx on {cores} core{'' if cores == 1 else 's'}, a few minutes")
     command = [str(python), str(BENCHMARKS / SCRIPT), "--threads", str(cores), *only]
     figures: dict[str, Any] = json.loads(_run(command, RUN_SECONDS, "mctx failed"))
     return figures
@@ -357,8 +362,8 @@ def _run(command: list[str], seconds: float, failure: str) -> str:
     except OSError as error:
         raise NotMeasured(f"{failure}: {error}") from None
     if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        errors = [line for line in said if line.startswith("ERROR")] or said[-1:] or [f"exit {done.returncode}"]
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:] or [f"exit {done.returncode}"]
         raise NotMeasured(f"{failure}: {errors[0][:300]}")
     return done.stdout
 
@@ -376,4 +381,4 @@ def _best(figures: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(json.load(sys.stdin))))  # noqa: T201 -- this process is asked for it
+    print(json.dumps(main(json.load(sys.stdin))))  # noqa: T201 -- the calling process reads this

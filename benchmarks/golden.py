@@ -1,4 +1,4 @@
-"""Hash what the library computes, to show that a change of the code did not change a bit of its results.
+"""Hash results of the library, to show that a change of the code keeps them bit-identical.
 
     python benchmarks/golden.py before.json       # with the old code (PYTHONPATH selects it)
     python benchmarks/golden.py after.json --compare before.json
@@ -51,7 +51,7 @@ FILES_LEFT_OUT = {"events.ndjson", "scalars.csv", "report.html", ".lock"}
 
 
 class Skewed:
-    """An evaluator outside of the loop: priors and values are fixed functions of the observation."""
+    """An evaluator in Python: priors and values are fixed functions of the observation."""
 
     def __call__(self, observations: Any, masks: Any) -> tuple[Any, Any]:
         """Return logits and values, one row per leaf."""
@@ -173,7 +173,7 @@ def plans() -> Iterator[tuple[str, str]]:
 
 
 def command(*words: str, folder: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """Run ``aleazero`` and return what it printed.
+    """Run ``aleazero`` and return its output.
 
     Raises:
         RuntimeError: the command failed. Equal error messages do not show equal results.
@@ -376,7 +376,7 @@ def runs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def without_times(event: Any) -> Any:
-    """Return an event without numbers that depend on the clock or on the machine."""
+    """Return an event without numbers that depend on time or on the machine."""
     if isinstance(event, dict):
         timed = (
             "second",
@@ -409,7 +409,7 @@ def uncompiled() -> Iterator[tuple[str, str]]:
 
 
 def short() -> Iterator[tuple[str, str]]:
-    """Yield few short searches: these also run without compilation."""
+    """Yield a few short searches, which also run without compilation."""
     yield from searches(12, ("uniform", "outside"), (3,))
 
 
@@ -419,7 +419,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--compare", type=Path, help="hashes of the code before the change")
     parser.add_argument("--only", nargs="*", help="sections to compute")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     sections: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
         "searches": lambda: searches(60, ("uniform", "rollout", "outside"), (1, 8)),
@@ -436,14 +436,14 @@ def main() -> None:
     hashes: dict[str, dict[str, str]] = {}
     try:
         for name, make in sections.items():
-            if asked.only is None or name in asked.only:
+            if options.only is None or name in options.only:
                 hashes[name] = dict(make())
                 sys.stderr.write(f"{name}: {len(hashes[name])}\n")
-                asked.out.write_text(json.dumps(hashes, indent=1))
+                options.out.write_text(json.dumps(hashes, indent=1))
     finally:
         shutil.rmtree(folder)
-    if asked.compare is not None:
-        before = json.loads(asked.compare.read_text())
+    if options.compare is not None:
+        before = json.loads(options.compare.read_text())
         total = 0
         for name, found in hashes.items():
             other = before.get(name, {})

@@ -1,8 +1,8 @@
-"""mctx on pgx's 2048, as one line of JSON: simulations a second, a row for each search, network and kind of roots.
+"""Measure mctx on pgx's 2048 and print one line of JSON: simulations/s for each search, network and kind of roots.
 
-Runs where requirements.txt is installed, without aleazero. All that is timed is checked first, against rules written
-anew in plain_2048.py. ``per_second`` is by the clock, ``per_cpu_second`` by the CPU time of all threads; each is the
-best of several searches, compiling left out.
+It runs in an environment with requirements.txt and without aleazero. Before the measurements, rules and searches are
+checked with the independent rules in plain_2048.py. ``per_second`` is by wall time, ``per_cpu_second`` by the CPU time
+of all threads. Each is the best of several searches, without compilation.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ CHECKED_BOARDS, CHECKED_TREES = 200, 8
 
 
 def main() -> None:
-    """Pin, check, measure, print."""
+    """Pin to cores, check, measure and print."""
     options = read_options()
     cores = pin(options.threads)
-    # Only now: XLA counts the cores when it is loaded.
+    # Imported after pinning, because XLA counts the cores when it is loaded.
     from mctx_searches import EXPLICIT, make_search
 
     check_rules(random.Random(1))
@@ -50,8 +50,8 @@ def main() -> None:
                     what = {"variant": variant, "network": network, "roots": name, "parts": parts}
                     timed = measure(search, boards, options.sims, parts, options.repetitions)
                     rows.append(what | {"explicit_chance": variant in EXPLICIT} | timed)
-                    said = ", ".join(map(str, what.values()))
-                    sys.stderr.write(f"{said}: {timed['per_second']:,.0f} simulations/s\n")
+                    label = ", ".join(map(str, what.values()))
+                    sys.stderr.write(f"{label}: {timed['per_second']:,.0f} simulations/s\n")
     about = {
         "batch": options.batch,
         "sims": options.sims,
@@ -65,23 +65,23 @@ def main() -> None:
 
 
 def read_options() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1, help="cores to use")
     parser.add_argument("--batch", type=int, default=256, help="trees searched at once")
-    parser.add_argument("--sims", type=int, default=64, help="simulations a tree")
-    parser.add_argument("--repetitions", type=int, default=20, help="searches timed, of which the best counts")
+    parser.add_argument("--sims", type=int, default=64, help="simulations per tree")
+    parser.add_argument("--repetitions", type=int, default=20, help="timed searches; the best counts")
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS)
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     return parser.parse_args()
 
 
 def pin(threads: int) -> int:
-    """Keep this process on so many cores, and XLA to one thread and one device a core."""
+    """Restrict this process to this many cores, and XLA to one thread and one device per core."""
     if hasattr(os, "sched_setaffinity"):
         free = sorted(os.sched_getaffinity(0))
         if not 1 <= threads <= len(free):
-            raise SystemExit(f"--threads is {threads}, expected 1 to {len(free)}, the cores there are")
+            raise SystemExit(f"--threads is {threads}, expected 1 to {len(free)}, the number of cores")
         os.sched_setaffinity(0, free[:threads])
     flags = [os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={threads}"]
     if threads == 1:
@@ -92,7 +92,7 @@ def pin(threads: int) -> int:
 
 
 def measure(search: Searching, roots: list[Board], sims: int, parts: int, repetitions: int) -> dict[str, float]:
-    """Time the search of all roots, the batch cut into parts that run at once, each on a device of its own."""
+    """Time the search of all roots; the batch is split into parts that run in parallel, each on its own device."""
     import jax
     import jax.numpy as jnp
     from mctx_searches import make_parameters
@@ -127,7 +127,7 @@ def measure(search: Searching, roots: list[Board], sims: int, parts: int, repeti
 
 
 def check_rules(dice: random.Random) -> None:
-    """pgx's whole step, and our cut of it, on random boards and on all actions that change them."""
+    """Check the step of pgx, and its two halves, on random boards and all actions that change them."""
     import jax
     import jax.numpy as jnp
     import mctx_searches as ours
@@ -164,7 +164,7 @@ def check_rules(dice: random.Random) -> None:
 
 
 def check_networks(dice: random.Random) -> None:
-    """The network by lookup is the dense one."""
+    """Check that the network with lookups equals the dense one."""
     import jax
     import jax.numpy as jnp
     from mctx_searches import make_parameters, mlp, mlp_lookup
@@ -177,7 +177,7 @@ def check_networks(dice: random.Random) -> None:
 
 
 def check_trees(found: Found, roots: list[Board], sims: int) -> None:
-    """Every edge of the first trees follows the rules, and every simulation was counted."""
+    """Check that every edge of the first trees follows the rules, and that every simulation is counted."""
     expect("weights", bool(abs(found.weights.sum(axis=1) - 1).max() < 1e-3), True)
     expect("visits of the roots", found.visits[:, 0].tolist(), [1 + sims] * len(roots))
     trees = (field[:CHECKED_TREES].tolist() for field in found[1:])
@@ -201,13 +201,13 @@ def check_trees(found: Found, roots: list[Board], sims: int) -> None:
 
 
 def expect_spawn(after: Board, new: Board) -> None:
-    """One tile more, a 2 or a 4, on a cell that was empty."""
+    """Check that there is one new tile, a 2 or a 4, on an empty cell."""
     changed = [cell for cell in range(CELLS) if after[cell] != new[cell]]
     expect("a new tile", len(changed) == 1 and after[changed[0]] == 0 and new[changed[0]] in (1, 2), True)
 
 
 def expect(what: str, got: Any, wanted: Any) -> None:
-    """Stop where something differs: a wrong board is no comparison."""
+    """Stop if a value differs from the expected one."""
     if got != wanted:
         raise SystemExit(f"{what}: got {got}, expected {wanted}")
 

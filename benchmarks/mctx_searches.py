@@ -1,10 +1,10 @@
-"""mctx's searches on pgx's 2048, each as one compiled function of parameters, a key and root boards.
+"""Searches of mctx on pgx's 2048, each as one compiled function of parameters, a key and root boards.
 
-- ``stochastic``: ``mctx.stochastic_muzero_policy``; an afterstate is a node, its 32 edges have the exact chances.
-- ``stochastic_tuned``: the same tree from ``mctx.search``, faster: one call of the network a simulation, where the
-  policy makes two and drops one, and Gumbel selection, which draws no numbers on the way down.
-- ``muzero``, ``gumbel``: mctx's other policies on ``env.step``. Chance is hidden: the first outcome drawn for an action
-  is the only one its subtree ever sees. Less work, and not a search of a game of chance.
+- ``stochastic``: ``mctx.stochastic_muzero_policy``. Afterstates are nodes; their 32 edges have exact probabilities.
+- ``stochastic_tuned``: the same tree with ``mctx.search``. It is faster: the network is called once per simulation
+  instead of twice, and Gumbel selection draws no random numbers inside the tree.
+- ``muzero``, ``gumbel``: other policies of mctx on ``env.step``. Chance is hidden: the first outcome drawn for an
+  action is the only one in its subtree. This is less work than a search with chance nodes.
 
 A simulation expands one node: a state, or with explicit chance an afterstate.
 """
@@ -35,12 +35,12 @@ Searching = Callable[[Parameters, Array, Array], "Found"]
 
 
 class Found(NamedTuple):
-    """What a search gives, and so much of its trees as is needed to check them."""
+    """The result of a search, and the part of its trees that is checked."""
 
     weights: Array  # [B, 4] of the actions
     boards: Array  # [B, N, 16]
     is_state: Array  # [B, N] a state, not an afterstate
-    visits: Array  # [B, N] 0 for a node never made
+    visits: Array  # [B, N] 0 for an unused node
     parents: Array  # [B, N]
     edges: Array  # [B, N] the edge from the parent: an action, or 4 + outcome
 
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
 
 def make_parameters(key: Array) -> Parameters:
-    """Fixed random weights of 289 → 128 → 128 → 4 logits and a value."""
+    """Return fixed random weights of 289 → 128 → 128 → 4 logits and a value."""
     sizes = (CELLS * PLANES + 1, WIDTH, WIDTH, ACTIONS + 1)
     keys = jax.random.split(key, 3)
     pairs = zip(keys, sizes[:-1], sizes[1:], strict=True)
@@ -57,7 +57,7 @@ def make_parameters(key: Array) -> Parameters:
 
 
 def mlp(parameters: Parameters, boards: Array, afterstate: Array) -> tuple[Array, Array]:
-    """Dense layers over one-hot cells, and 1 for an afterstate."""
+    """Apply dense layers to one-hot cells and a flag for afterstates."""
     cells = jax.nn.one_hot(jnp.minimum(boards, PLANES - 1), PLANES).reshape(len(boards), CELLS * PLANES)
     seen = jnp.concatenate([cells, afterstate[:, None].astype(jnp.float32)], axis=1)
     (weights, bias), *_ = parameters
@@ -65,7 +65,7 @@ def mlp(parameters: Parameters, boards: Array, afterstate: Array) -> tuple[Array
 
 
 def mlp_lookup(parameters: Parameters, boards: Array, afterstate: Array) -> tuple[Array, Array]:
-    """The same function; its first layer adds the rows of the weights that the cells pick."""
+    """Compute ``mlp`` with lookups: the first layer adds the rows of weights selected by the cells."""
     (weights, bias), *_ = parameters
     rows = jnp.minimum(boards, PLANES - 1) + PLANES * jnp.arange(CELLS)
     hidden = bias + afterstate[:, None] * weights[-1]
@@ -81,19 +81,19 @@ def _upper_layers(parameters: Parameters, hidden: Array) -> tuple[Array, Array]:
 
 
 def constant(parameters: Parameters, boards: Array, afterstate: Array) -> tuple[Array, Array]:
-    """Zeros: what is left is the tree and the game."""
+    """Return zeros, to measure the cost of tree and game alone."""
     return jnp.zeros((len(boards), ACTIONS)), jnp.zeros(len(boards))
 
 
 NETWORKS: dict[str, Network] = {"mlp": mlp, "mlp_lookup": mlp_lookup, "constant": constant}
 
 
-# The game, from pgx's own parts: a step is cut in two where the tile appears.
+# The game, from parts of pgx: a step is split before the new tile appears.
 
 
 @jax.vmap
 def slide(board: Array, action: Array) -> tuple[Array, Array]:
-    """The afterstate and its score: ``pgx.play2048._step`` up to the new tile."""
+    """Return the afterstate and its score: ``pgx.play2048._step`` up to the new tile."""
     grid = board.reshape(SIDE, SIDE)
     grid = jax.lax.switch(action, [partial(jnp.rot90, grid, turns) for turns in range(ACTIONS)])
     grid, scores = jax.vmap(play2048._slide_and_merge)(grid)
@@ -103,32 +103,32 @@ def slide(board: Array, action: Array) -> tuple[Array, Array]:
 
 @jax.vmap
 def legal(board: Array) -> Array:
-    """Which actions change the board, by pgx."""
+    """Return which actions change the board, according to pgx."""
     return play2048._legal_action_mask(board.reshape(SIDE, SIDE))
 
 
 @jax.vmap
 def spawn(board: Array, outcome: Array) -> Array:
-    """Outcome = 2 × cell, plus 1 for a 4; a cell that is not empty keeps its tile."""
+    """Apply outcome = 2 × cell, plus 1 for a 4; a nonempty cell keeps its tile."""
     here = (jnp.arange(CELLS) == outcome // 2) & (board == 0)
     return jnp.where(here, 1 + outcome % 2, board)
 
 
 def outcome_logits(boards: Array) -> Array:
-    """Logits [B, 32] of the outcomes, whose softmax is the exact chances; equal ones on a full board."""
+    """Return logits [B, 32] of the outcomes whose softmax are the exact probabilities; equal ones on a full board."""
     shares = jnp.log(jnp.array(CHANCES))
     return jnp.where((boards == 0)[:, :, None], shares, NEVER).reshape(-1, OUTCOMES)
 
 
 def _slide_unless_over(boards: Array, actions: Array) -> tuple[Array, Array, Array]:
-    """mctx goes on below the end of a game: nothing moves there."""
+    """Slide, but keep boards of finished games, because mctx continues below terminal states."""
     over = ~legal(boards).any(axis=1)
     after, scores = slide(boards, actions)
     return jnp.where(over[:, None], boards, after), jnp.where(over, 0.0, scores), over
 
 
 def _state(network: Network, parameters: Parameters, boards: Array) -> tuple[Array, Array, Array]:
-    """Logits of the legal actions, value, and whether the game is over, which is worth nothing."""
+    """Return logits of the legal actions, values (0 if the game is over), and whether the game is over."""
     can = legal(boards)
     over = ~can.any(axis=1)
     logits, values = network(parameters, boards, jnp.zeros(len(boards), bool))
@@ -139,7 +139,7 @@ def _state(network: Network, parameters: Parameters, boards: Array) -> tuple[Arr
 
 
 def stochastic(network: Network, sims: int, parameters: Parameters, key: Array, boards: Array) -> Found:
-    """mctx's policy for games of chance, as it comes."""
+    """Search with the stochastic policy of mctx as released."""
 
     def decide(parameters: Parameters, key: Array, actions: Array, boards: Array) -> Any:
         after, scores, over = _slide_unless_over(boards, actions)
@@ -170,7 +170,7 @@ def stochastic(network: Network, sims: int, parameters: Parameters, key: Array, 
 
 
 def stochastic_tuned(network: Network, sims: int, parameters: Parameters, key: Array, boards: Array) -> Found:
-    """The same tree by ``mctx.search``: edges 0 to 3 are actions, 4 to 35 outcomes."""
+    """Search the same tree with ``mctx.search``: edges 0 to 3 are actions, 4 to 35 outcomes."""
 
     def expand(parameters: Parameters, key: Array, edges: Array, node: dict[str, Array]) -> Any:
         is_state = node["is_state"]
@@ -222,7 +222,7 @@ def stochastic_tuned(network: Network, sims: int, parameters: Parameters, key: A
 def hidden_chance(
     policy: Callable[..., Any], network: Network, sims: int, parameters: Parameters, key: Array, boards: Array
 ) -> Found:
-    """A policy for games without chance, on pgx's whole step as a user writes it."""
+    """Search with a policy for games without chance nodes, on the complete step of pgx."""
 
     def step(parameters: Parameters, key: Array, actions: Array, states: Any) -> Any:
         states = jax.vmap(ENV.step)(states, actions, jax.random.split(key, len(actions)))
@@ -245,7 +245,7 @@ def hidden_chance(
 
 
 def pgx_states(boards: Array) -> Any:
-    """pgx's states of boards on which a move is left."""
+    """Return pgx states for boards with a legal move."""
     states = jax.vmap(ENV.init)(jax.random.split(jax.random.PRNGKey(0), len(boards)))
     states = states.replace(_board=boards, legal_action_mask=legal(boards))
     return states.replace(observation=jax.vmap(ENV.observe)(states))
@@ -275,5 +275,5 @@ EXPLICIT = ("stochastic", "stochastic_tuned")
 
 
 def make_search(variant: str, network: str, sims: int) -> Searching:
-    """The compiled search."""
+    """Return the compiled search."""
     return jax.jit(partial(VARIANTS[variant], NETWORKS[network], sims))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from typer.core import TyperCommand
 
 from aleazero.errors import ConfigError, nearest
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STDOUT = "-"
+JsonOption = Annotated[
+    str | None,
+    typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
+]
 
 
 class FileAfterJson(TyperCommand):
-    """A command whose ``--json`` may have a file behind it, or nothing: then it means stdout."""
+    """A command whose ``--json`` takes an optional file; without one it prints to stdout."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name that stands for stdout where none is given."""
+        """Insert the name for stdout if no file is given."""
         filled: list[str] = []
         for i, word in enumerate(args):
             filled.append(word)
@@ -32,24 +37,24 @@ class FileAfterJson(TyperCommand):
 
 
 def read_file(json: str | None) -> Path | None:
-    """The file to write, checked before anything is measured; None for none, or for stdout."""
+    """Return the file to write after checking its folder; None for no file or for stdout."""
     file = None if json in (None, STDOUT) else Path(str(json))
     if file is not None and not file.resolve().parent.is_dir():
         raise ConfigError(f"--json is {json!r}, expected a file in a folder that exists")
     return file
 
 
-def deliver(data: dict[str, Any], said: str | None, show: Callable[[dict[str, Any], Console], None]) -> None:
-    """Print what was measured as JSON, or show it, and write the file that ``--json`` names."""
+def deliver(data: dict[str, Any], json_option: str | None, show: Callable[[dict[str, Any], Console], None]) -> None:
+    """Print the results as JSON, or show tables and write the file that ``--json`` names."""
     from aleazero.cli.show import make_console, print_json
     from aleazero.files import write_file
 
-    if said == STDOUT:
+    if json_option == STDOUT:
         print_json(data)
         return
     console = make_console()
     show(data, console)
-    file = read_file(said)
+    file = read_file(json_option)
     if file is None:
         return
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -57,33 +62,33 @@ def deliver(data: dict[str, Any], said: str | None, show: Callable[[dict[str, An
     console.print(f"written to {file}", markup=False, soft_wrap=True)
 
 
-def pick(option: str, words: str | None, known: Sequence[str]) -> list[str]:
-    """Some of the known words, written with commas; None for all of them."""
-    chosen = list(known) if words is None else [word.strip() for word in words.split(",") if word.strip()]
-    for word in chosen:
-        if word not in known:
-            raise ConfigError(f"{option} has {word!r}, {nearest(word, known)}")
+def pick(option: str, text: str | None, known: Sequence[str]) -> list[str]:
+    """Parse a comma-separated list of known names; None selects all of them."""
+    chosen = list(known) if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    for name in chosen:
+        if name not in known:
+            raise ConfigError(f"{option} has {name!r}, {nearest(name, known)}")
     if not chosen:
         raise ConfigError(f"{option} is empty, expected some of {', '.join(known)}")
     return chosen
 
 
 def target(what: str, measured: float | None, bound: float, unit: str, *, at_least: bool) -> list[dict[str, Any]]:
-    """A promise and whether it is kept; nothing where nothing was measured."""
+    """Return a target and whether it is met; an empty list if nothing was measured."""
     if measured is None:
         return []
     met = measured >= bound if at_least else measured <= bound
-    word = "at least" if at_least else "at most"
-    return [{"what": what, "measured": measured, "bound": word, "target": bound, "unit": unit, "met": met}]
+    side = "at least" if at_least else "at most"
+    return [{"what": what, "measured": measured, "bound": side, "target": bound, "unit": unit, "met": met}]
 
 
 def show_targets(rows: list[dict[str, Any]], console: Console) -> None:
-    """Print the promises, if there are any."""
+    """Print the targets, if there are any."""
     from aleazero.cli.show import quiet_table
 
     if not rows:
         return
-    table = quiet_table(("target", "left"), ("measured", "right"), ("wanted", "right"), ("", "left"))
+    table = quiet_table(("target", "left"), ("measured", "right"), ("required", "right"), ("", "left"))
     for row in rows:
         unit = row["unit"]
         table.add_row(

@@ -1,6 +1,7 @@
-"""The rules of 2048 in plain Python, written apart from aleazero and from pgx, to check a rival's boards by.
+"""The rules of 2048 in plain Python, independent of aleazero and pgx, to check the boards of both.
 
-A board is 16 exponents row by row from the top: 0 empty, e for the tile 2^e. Actions are pgx's: left, up, right, down.
+A board is 16 exponents row by row from the top: 0 for an empty cell, e for the tile 2^e. Actions are numbered as in
+pgx: left, up, right, down.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from collections.abc import Sequence
 
 SIDE, CELLS, ACTIONS = 4, 16, 4
 LONGEST_PLAY = 100
-"""Moves before a root, at most."""
+"""Maximum number of moves before a root."""
 
 Board = tuple[int, ...]
 
 
 def lines(action: int) -> list[list[int]]:
-    """The four lines of cells, each from the side the tiles slide to."""
+    """Return the four lines of cells, each beginning at the side to which tiles slide."""
     rows = [[SIDE * r + c for c in range(SIDE)] for r in range(SIDE)]
     columns = [[SIDE * r + c for r in range(SIDE)] for c in range(SIDE)]
     ways = rows if action in (0, 2) else columns
@@ -24,7 +25,7 @@ def lines(action: int) -> list[list[int]]:
 
 
 def slide(board: Sequence[int], action: int) -> tuple[Board, int]:
-    """The board after the slide, before a tile appears; and what merging scores."""
+    """Return the board after the slide, before a new tile appears, and the score of the merges."""
     after, score = [0] * CELLS, 0
     for line in lines(action):
         tiles = [board[cell] for cell in line if board[cell]]
@@ -42,30 +43,30 @@ def slide(board: Sequence[int], action: int) -> tuple[Board, int]:
 
 
 def legal(board: Sequence[int]) -> list[bool]:
-    """Which actions change the board."""
+    """Return which actions change the board."""
     return [slide(board, action)[0] != tuple(board) for action in range(ACTIONS)]
 
 
 def spawn(board: Sequence[int], cell: int, tile: int) -> Board:
-    """The board with a tile on an empty cell."""
+    """Return the board with a tile on an empty cell."""
     if board[cell]:
         raise ValueError(f"got cell {cell} of {board}, expected an empty one")
     return (*board[:cell], tile, *board[cell + 1 :])
 
 
 def random_spawn(board: Sequence[int], dice: random.Random) -> Board:
-    """A 2 (90 %) or a 4 on a random empty cell."""
+    """Place a 2 (90 %) or a 4 on a random empty cell."""
     cell = dice.choice([cell for cell in range(CELLS) if not board[cell]])
     return spawn(board, cell, 1 if dice.random() < 0.9 else 2)
 
 
 def random_openings(count: int, dice: random.Random) -> list[Board]:
-    """Boards of two tiles, as a game starts."""
+    """Return initial boards with two tiles."""
     return [random_spawn(random_spawn((0,) * CELLS, dice), dice) for _ in range(count)]
 
 
 def random_roots(count: int, dice: random.Random) -> list[Board]:
-    """Boards on which a move is left, each after up to ``LONGEST_PLAY`` random moves."""
+    """Return boards with a legal move, each after up to ``LONGEST_PLAY`` random moves."""
     roots: list[Board] = []
     while len(roots) < count:
         (board,) = random_openings(1, dice)
@@ -80,7 +81,7 @@ def random_roots(count: int, dice: random.Random) -> list[Board]:
 
 
 def random_boards(count: int, dice: random.Random) -> list[Board]:
-    """Boards that play may never reach: of all fillings, with many equal tiles; some full, some without a move."""
+    """Return arbitrary boards with many equal tiles: sparse, crowded and full ones, some without a legal move."""
     sparse = [0, 0, 0, 1, 1, 2, 3, 16]
     crowded = [0, 1, 1, 1, 2, 2, 3, 16]
     full = list(range(1, 17))

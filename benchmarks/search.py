@@ -1,4 +1,4 @@
-"""Search speed: simulations/s, bytes per simulation, start times, and OpenSpiel's searches on the same positions."""
+"""Search speed: simulations/s, bytes per simulation, start times, and a comparison with OpenSpiel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.errors import ConfigError
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,24 +29,20 @@ PARTS = ("speed", "starts", "openspiel")
 
 def search(
     games: Annotated[
-        str | None, typer.Option("--games", metavar="A,B", help="Only these games, e.g. `pig,2048`.")
+        str | None, typer.Option("--games", metavar="A,B", help="Games to measure, e.g. `pig,2048`.")
     ] = None,
     parts: Annotated[
-        str, typer.Option("--parts", metavar="A,B", help="Some of `speed`, `starts`, `openspiel`.")
+        str, typer.Option("--parts", metavar="A,B", help="Parts to run: `speed`, `starts`, `openspiel`.")
     ] = ",".join(PARTS),
-    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a search.", min=1)] = 10_000,
+    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations per search.", min=1)] = 10_000,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="T", help="Time for each figure, the best of its runs.", min=0)
+        float, typer.Option("--seconds", metavar="T", help="Minimum time per result; the best run counts.", min=0)
     ] = 1.0,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
-    ] = None,
+    json: JsonOption = None,
 ) -> None:
-    """Measure the search: simulations a second, bytes a simulation, start times, and OpenSpiel beside it.
+    """Measure simulations/s, bytes per simulation and start times of the search, and compare it with OpenSpiel.
 
-    Everything is measured in one run, on one thread (speeds by its CPU time, starts by the clock), and set
-    against the targets. Takes some minutes.
+    Everything runs on one thread. Speeds are by CPU time, start times by wall time. Takes about three minutes.
 
     **Examples**
 
@@ -60,7 +56,7 @@ def search(
 
     names = pick("--games", games, list(OPENINGS))
     chosen = pick("--parts", parts, PARTS)
-    read_file(json)  # a wrong name is refused before anything is measured
+    read_file(json)  # rejects a wrong name before the measurements
     data: dict[str, Any] = {"machine": machine(), "sims": sims}
     with make_console(stderr=True).status("measuring") as status:
         for part in chosen:
@@ -69,24 +65,24 @@ def search(
     deliver(data, json, _show)
 
 
-def _measure_speed(names: list[str], sims: int, seconds: float, say: Any) -> list[dict[str, Any]]:
+def _measure_speed(names: list[str], sims: int, seconds: float, report: Any) -> list[dict[str, Any]]:
 
     rows = []
     for name in names:
         for evaluator in ("uniform", "rollout"):
             for chance in ("sampling", "open"):
-                say(f"{name}, {evaluator}, {chance}")
+                report(f"{name}, {evaluator}, {chance}")
                 rows.append(measure_speed(name, evaluator, chance, sims, seconds))
     return rows
 
 
-def _measure_starts(names: list[str], sims: int, seconds: float, say: Any) -> dict[str, float]:
+def _measure_starts(names: list[str], sims: int, seconds: float, report: Any) -> dict[str, float]:
 
-    say("fresh processes")
+    report("fresh processes")
     return measure_starts()
 
 
-def _measure_openspiel(names: list[str], sims: int, seconds: float, say: Any) -> dict[str, Any]:
+def _measure_openspiel(names: list[str], sims: int, seconds: float, report: Any) -> dict[str, Any]:
 
     pyspiel = find_openspiel()
     if pyspiel is None:
@@ -94,7 +90,7 @@ def _measure_openspiel(names: list[str], sims: int, seconds: float, say: Any) ->
     rows = []
     for name in SHARED:
         if name in names:
-            say(f"{name}, beside OpenSpiel")
+            report(f"{name}, compared with OpenSpiel")
             rows += compare(pyspiel, name, sims, seconds)
     return {"installed": True, "rows": rows}
 
@@ -103,13 +99,13 @@ MEASURES = {"speed": _measure_speed, "starts": _measure_starts, "openspiel": _me
 
 
 def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The project's targets beside what was measured; those not measured are left out."""
+    """Compare the results with the project's targets; targets without a result are left out."""
     ratios = {(r["game"], r["evaluator"]): r["ratio"] for r in data.get("openspiel", {}).get("rows", []) if r["rival"]}
     speeds = {(r["game"], r["evaluator"], r["chance"]): r["per_second"] for r in data.get("speed", [])}
     starts = data.get("starts", {})
     return [
-        *target("pig, rollouts, beside the C++ bot", ratios.get(("pig", "rollout")), 5, "×", at_least=True),
-        *target("pig, uniform, beside Python MCTS", ratios.get(("pig", "uniform")), 40, "×", at_least=True),
+        *target("pig, rollouts, to the C++ bot", ratios.get(("pig", "rollout")), 5, "×", at_least=True),
+        *target("pig, uniform, to Python MCTS", ratios.get(("pig", "uniform")), 40, "×", at_least=True),
         *target(
             "2048, uniform, explicit chance", speeds.get(("2048", "uniform", "sampling")), 700_000, "/s", at_least=True
         ),
@@ -149,12 +145,12 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
 
     if not data["installed"]:
         console.print(
-            "\nOpenSpiel is not installed, so nothing stands beside our figures: pip install 'aleazero[openspiel]'",
+            "\nOpenSpiel is not installed, so there is no comparison: pip install 'aleazero[openspiel]'",
             style="bold yellow",
         )
         return
-    table = quiet_table(("game", "left"), ("OpenSpiel's", "left"), ("sims", "right"), ("ours/s", "right"),
-                        ("theirs/s", "right"), ("ratio", "right"), title="Beside OpenSpiel")  # fmt: skip
+    table = quiet_table(("game", "left"), ("OpenSpiel search", "left"), ("sims", "right"), ("aleazero/s", "right"),
+                        ("OpenSpiel/s", "right"), ("ratio", "right"), title="Compared with OpenSpiel")  # fmt: skip
     notes = []
     for row in data["rows"]:
         if row["rival"] is None:
@@ -167,8 +163,8 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
         steps = row.get("playout_steps")
         if steps and abs(steps["ours"] / steps["theirs"] - 1) > 0.1:
             notes.append(
-                f"{row['game']}: a random playout has {steps['ours']:.0f} steps in our rules, {steps['theirs']:.0f} in "
-                f"OpenSpiel's; step for step the ratio is {row['ratio'] * steps['ours'] / steps['theirs']:.1f}×."
+                f"{row['game']}: a random playout has {steps['ours']:.0f} steps in aleazero and {steps['theirs']:.0f} "
+                f"in OpenSpiel. The ratio per step is {row['ratio'] * steps['ours'] / steps['theirs']:.1f}×."
             )
     console.print(table)
     for note in notes:
@@ -176,7 +172,7 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
 
 
 OPENINGS = {"dice_game": "", "pig": "roll 5", "tic_tac_toe": "", "2048": "2@a1 2@b1", "yatzy": "roll-13446"}
-"""Where each game is searched from: its first real decision."""
+"""Moves to the position of each game that is searched: its first decision with a choice."""
 
 REPETITIONS = 3
 LARGER = 10
@@ -190,7 +186,7 @@ assert aleazero.Search(game, "rollout", config).run(game.new_initial_state()).be
 
 
 def opening(name: str) -> State:
-    """The position a game is measured from."""
+    """Return the position of a game that is searched."""
     from aleazero.games.registry import load_game
 
     state = load_game(name).new_initial_state()
@@ -199,7 +195,7 @@ def opening(name: str) -> State:
 
 
 def measure_speed(name: str, evaluator: str, chance: str, sims: int, seconds: float) -> dict[str, Any]:
-    """Simulations a second, in a search of ``sims`` and in one ten times as large, and bytes a simulation."""
+    """Measure simulations/s of a search of ``sims`` simulations and of one ten times as large, and its memory."""
     from aleazero.cli.progress import prepare, whole_search
     from aleazero.players.spec import read_chance
     from aleazero.search.config import SearchConfig
@@ -225,9 +221,9 @@ def measure_speed(name: str, evaluator: str, chance: str, sims: int, seconds: fl
 
 
 def best_seconds(runs: Sequence[Callable[[], Any]], seconds: float, repetitions: int = REPETITIONS) -> list[float]:
-    """The best CPU time of each run; they take turns, ``repetitions`` times and on until ``seconds`` are spent.
+    """Return the best CPU time of each run; they alternate, ``repetitions`` times and until ``seconds`` have passed.
 
-    CPU time, because a busy machine takes turns too: what waits for a core has not been slow.
+    CPU time is used because it does not include waiting for a core.
     """
     best = [float("inf")] * len(runs)
     started, turns = time.perf_counter(), 0
@@ -241,7 +237,7 @@ def best_seconds(runs: Sequence[Callable[[], Any]], seconds: float, repetitions:
 
 
 def measure_starts() -> dict[str, float]:
-    """Seconds of whole fresh processes: to a first result of pig, without and with compiled code; and --help."""
+    """Measure the wall time of new processes: a first result of pig without and with a cache, and ``--help``."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "ALEAZERO_CACHE_DIR": folder}
         first_result = [sys.executable, "-c", FIRST_RESULT]
@@ -262,7 +258,7 @@ def _process_seconds(command: list[str], environment: dict[str, str]) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on."""
+    """Return processor, system and versions."""
     import llvmlite
     import numba
     import numpy
@@ -292,25 +288,25 @@ def _processor() -> str:
 
 
 SHARED = {"pig": [0, 4], "tic_tac_toe": [], "2048": []}
-"""Games both have, and OpenSpiel's action ids that lead to the position we measure from."""
+"""Games that both libraries have, and the OpenSpiel action ids that lead to the searched position."""
 
 LOOKS = {"pig": "Turn total: 5", "tic_tac_toe": "...\n...\n..."}
-"""What OpenSpiel's text of that position must hold: a board converted wrongly would be no comparison."""
+"""Part of OpenSpiel's text of that position, to check that both libraries search the same position."""
 
 PLAYOUTS = 200
 
 
 class Constant:
-    """An evaluator for OpenSpiel's Python search: equal priors and zero values, as our ``uniform``."""
+    """An evaluator for OpenSpiel's Python search with equal priors and zero values, like ``uniform``."""
 
     def evaluate(self, state: Any) -> Any:
-        """Zero for each player."""
+        """Return zero for each player."""
         import numpy
 
         return numpy.zeros(state.num_players())
 
     def prior(self, state: Any) -> list[tuple[int, float]]:
-        """Equal shares; the true ones at a chance node."""
+        """Return equal priors; at a chance node, the probabilities."""
         if state.is_chance_node():
             return list(state.chance_outcomes())
         actions = state.legal_actions()
@@ -318,7 +314,7 @@ class Constant:
 
 
 def find_openspiel() -> Any | None:
-    """OpenSpiel's module, where it is installed."""
+    """Return the module of OpenSpiel; None if it is not installed."""
     try:
         import pyspiel
     except ImportError:
@@ -327,16 +323,16 @@ def find_openspiel() -> Any | None:
 
 
 def compare(pyspiel: Any, name: str, sims: int, seconds: float) -> list[dict[str, Any]]:
-    """Ours with rollouts beside the C++ bot's, and ours with equal values beside the Python search's."""
+    """Compare rollouts with OpenSpiel's C++ bot, and uniform values with its Python search."""
     game = pyspiel.load_game(name)
     if game.get_type().reward_model != pyspiel.GameType.RewardModel.TERMINAL:
-        why = "OpenSpiel's searches refuse games that score before the end"
-        return [{"game": name, "rival": None, "skipped": why}]
+        reason = "OpenSpiel's searches do not support games that score before the end"
+        return [{"game": name, "rival": None, "skipped": reason}]
     theirs = game.new_initial_state()
     for action in SHARED[name]:
         theirs.apply_action(action)
     if LOOKS[name] not in str(theirs):
-        raise ConfigError(f"OpenSpiel's {name} reads {str(theirs)!r}, expected {LOOKS[name]!r} in it")
+        raise ConfigError(f"{name} in OpenSpiel is {str(theirs)!r}, expected {LOOKS[name]!r} in this text")
     ours = opening(name)
     rows = []
     for evaluator, rival, run in (
@@ -388,7 +384,7 @@ def _python_search(game: Any, state: Any, sims: int) -> Callable[[], Any]:
 
 
 def _playout_steps(state: Any) -> float:
-    """Mean number of actions and outcomes in a random playout."""
+    """Return the mean number of actions and outcomes in a random playout."""
     dice = random.Random(1)
     steps = 0
     for _ in range(PLAYOUTS):

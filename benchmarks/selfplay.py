@@ -1,4 +1,4 @@
-"""Self-play: leaves/s as a share of what its network reaches by itself."""
+"""Self-play: leaves/s compared with the speed of its network alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from aleazero.errors import ConfigError
 from benchmarks.forest import worker_environment
-from benchmarks.output import deliver, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,27 +22,27 @@ LEAST_SHARE, LEAST_SPEEDUP = 0.6, 1.7
 
 def selfplay(
     game: Annotated[str, typer.Option("--game", metavar="GAME", help="The game to play.")] = "yatzy",
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="Of the game.")] = None,
-    seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="For each figure.", min=0.1)] = 10.0,
-    parallel: Annotated[int, typer.Option("--parallel", metavar="N", help="Games under way in a worker.", min=1)] = 256,
-    simulations: Annotated[int, typer.Option("--simulations", metavar="N", help="Of a search.", min=1)] = 64,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="Game parameter.")
+    ] = None,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Time per result.", min=0.1)] = 10.0,
+    parallel: Annotated[int, typer.Option("--parallel", metavar="N", help="Games at once per worker.", min=1)] = 256,
+    simulations: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations per search.", min=1)] = 64,
     in_flight: Annotated[
-        int, typer.Option("--max-inflight", metavar="N", help="Leaves of a search that may wait at once.", min=1)
+        int, typer.Option("--max-inflight", metavar="N", help="Leaves of a search that wait at once.", min=1)
     ] = 4,
     chance: Annotated[
-        str | None, typer.Option("--chance", metavar="SPEC", help="As in `aleazero selfplay` [default: by game].")
-    ] = None,
-    width: Annotated[int, typer.Option("--width", metavar="N", help="Of the network.", min=1)] = 256,
-    blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="Of the network.", min=0)] = 2,
-    json: Annotated[
         str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
+        typer.Option("--chance", metavar="SPEC", help="Chance mode, as in `aleazero selfplay` [default: by game]."),
     ] = None,
+    width: Annotated[int, typer.Option("--width", metavar="N", help="Width of the network.", min=1)] = 256,
+    blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="Blocks of the network.", min=0)] = 2,
+    json: JsonOption = None,
 ) -> None:
-    """Measure self-play: leaves a second, as a share of what the network alone reaches on one core.
+    """Measure leaves/s of self-play as a fraction of the speed of the network alone on one core.
 
-    Both ways to infer on one worker, by CPU time; then two workers beside one, by the clock. The network has random
-    weights, so games are those of a beginner.
+    One worker is measured with onnxruntime and with torch, by CPU time. Two workers are compared with one, by wall
+    time. The network has random weights.
 
     **Examples**
 
@@ -56,7 +56,7 @@ def selfplay(
     from benchmarks.search import machine
 
     read_game(game, param)
-    SelfplayConfig(chance=chance)  # type: ignore[arg-type]  # refused here rather than in another process
+    SelfplayConfig(chance=chance)  # type: ignore[arg-type]  # rejects errors here rather than in another process
     read_file(json)
     request: dict[str, Any] = {
         "game": game, "params": param, "seconds": seconds, "parallel": parallel, "simulations": simulations,
@@ -78,10 +78,12 @@ def selfplay(
 
 
 def selfplay_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The project's targets beside what was measured."""
+    """Compare the results with the project's targets."""
     best = data["inference"][0]
-    share = target("self-play beside its network alone", best["share"], LEAST_SHARE, "", at_least=True)
-    return share + target("two workers beside one", data["workers"]["speedup"], LEAST_SPEEDUP, "×", at_least=True)
+    share = target("self-play compared with its network", best["share"], LEAST_SHARE, "", at_least=True)
+    return share + target(
+        "two workers compared with one", data["workers"]["speedup"], LEAST_SPEEDUP, "×", at_least=True
+    )
 
 
 def _show(data: dict[str, Any], console: Console) -> None:
@@ -105,7 +107,7 @@ def _show(data: dict[str, Any], console: Console) -> None:
 
 
 def measure_selfplay(request: dict[str, Any], workers: int) -> list[dict[str, Any]]:
-    """What so many workers reach at the same time, each in a process of its own."""
+    """Measure this many workers at the same time, each in its own process."""
     command = [sys.executable, "-m", "benchmarks.selfplay"]
     env = worker_environment()
     running = [
@@ -121,16 +123,16 @@ def measure_selfplay(request: dict[str, Any], workers: int) -> list[dict[str, An
         process.stdin = None
     found = []
     for process in running:
-        out, said = process.communicate()
+        out, errors = process.communicate()
         if process.returncode:
-            last = said.strip().splitlines()[-1:] or ["no word"]
+            last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
             raise ConfigError(f"self-play could not be measured: {last[0]}")
         found.append(json.loads(out))
     return found
 
 
 class Counting:
-    """A network that counts the rows it is asked about, and its own time."""
+    """A network that counts its rows and its time."""
 
     any_size = True
 
@@ -139,7 +141,7 @@ class Counting:
         self.rows, self.seconds = 0, 0.0
 
     def __call__(self, observations: Any, legal_masks: Any) -> Any:
-        """What the network says."""
+        """Return logits and values of the network."""
         began = time.thread_time()
         answer = self._net(observations, legal_masks)
         self.seconds += time.thread_time() - began
@@ -179,7 +181,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
         chance=request["chance"],
     )
     actor = Actor(game, counting, selfplay, seed=1)
-    list(Actor(game, counting, selfplay.model_copy(update={"parallel": 2}), seed=2).play(range(2)))  # warms up
+    list(Actor(game, counting, selfplay.model_copy(update={"parallel": 2}), seed=2).play(range(2)))  # warm-up
     games, counting.rows, counting.seconds = 0, 0, 0.0
     began, work = time.perf_counter(), time.process_time()
     for _ in actor.play(_until(began + request["seconds"], count())):
@@ -212,7 +214,7 @@ def _until(end: float, numbers: Any) -> Any:
 
 
 def _network_alone(net: Any, batch: Any, masks: Any, seconds: float) -> float:
-    """Rows a second of the network by itself."""
+    """Return the rows/s of the network alone."""
     net(batch, masks)
     calls, began, end = 0, time.thread_time(), time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -222,4 +224,4 @@ def _network_alone(net: Any, batch: Any, masks: Any, seconds: float) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(json.load(sys.stdin))))  # noqa: T201 -- this process is asked for it
+    print(json.dumps(main(json.load(sys.stdin))))  # noqa: T201 -- the calling process reads this

@@ -38,11 +38,11 @@ def test_visits_and_nodes_equal_those_of_the_search(ceiling):
                 config = SearchConfig(
                     num_simulations=300, seed=number, c=0.5 + number, max_depth=9 + 40 * number, chance=ChanceConfig()
                 )
-                twin = ceiling.TwinSearch(library, game, config, steps)
-                visits, nodes = twin.run(state)
+                cpp = ceiling.CppSearch(library, game, config, steps)
+                visits, nodes = cpp.run(state)
                 found = Search(game, Rollout(max_steps=steps) if steps else "uniform", config).run(state)
                 assert (found.visits.tolist(), found.stats.nodes) == (visits.tolist(), nodes), (name, text, steps)
-                twin.close()
+                cpp.close()
 
 
 def test_the_measurement_prints_a_line_per_case_and_writes_json(ceiling, tmp_path, capsys):
@@ -59,6 +59,6 @@ def test_the_measurement_prints_a_line_per_case_and_writes_json(ceiling, tmp_pat
 
 
 def test_without_a_compiler_there_is_one_clear_line(ceiling, monkeypatch, capsys):
-    monkeypatch.setattr("benchmarks.ceiling.twin.shutil.which", lambda name: None)
+    monkeypatch.setattr("benchmarks.ceiling.cpp.shutil.which", lambda name: None)
     assert ceiling.main([]) == 0
     assert capsys.readouterr().out == "g++ is missing, expected it on the path: the C++ search cannot be built\n"

@@ -1,11 +1,11 @@
-"""Checkpoints: the weights of a network and its metadata, in one safetensors file that is written atomically."""
+"""Checkpoints: the weights of a network and their metadata in one safetensors file, which is written atomically."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from aleazero.games.kit import TupleShape
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale, num_outputs, residual_shapes
 from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.tables import TupleTables
-from aleazero.nets.value_net import FlatNet, Floats, make_value_net, value_weight_shapes
+from aleazero.nets.value_net import FlatNet, Floats, make_value_net
 from aleazero.settings import Settings, config_error
 from aleazero.untrusted import parse_json, read_regular
 from aleazero.version import VERSION
@@ -26,19 +26,21 @@ from aleazero.version import VERSION
 FORMAT: Final = 2
 """Version of the file format."""
 KEY: Final = "aleazero"
-"""Where the metadata stands in the file's header."""
+"""Key of the metadata in the file's header."""
 MOST_CELLS: Final = 4096
-"""Most cells of a board, and most values of a cell: a file that names more is damaged."""
+"""Maximum number of cells of a board and of values of a cell. A file with more is treated as damaged."""
 Weights = Mapping[str, NDArray[np.float32]]
 _Row = Annotated[tuple[int, ...], Field(strict=False)]
 _Rows = Annotated[tuple[_Row, ...], Field(strict=False)]
 
 
 class CheckpointInfo(BaseModel):
-    """What any checkpoint says of itself."""
+    """Metadata common to all checkpoints."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
+    content: ClassVar[str]
+    """What the file contains, for error messages."""
     format: int = FORMAT
     game: str
     params: dict[str, Any]
@@ -46,15 +48,16 @@ class CheckpointInfo(BaseModel):
     observation_schema: str
     shape: NetShape
     step: int = Field(0, ge=0)
-    """Training steps behind it."""
+    """Number of training steps."""
     code_version: str = ""
     training: dict[str, Any] = Field(default_factory=dict)
-    """The settings it was trained with, and whatever else its maker notes."""
+    """The training settings, and further notes of the program that wrote the file."""
 
 
 class PolicyValueInfo(CheckpointInfo):
-    """What the checkpoint of a network of policy and value says of itself."""
+    """Metadata of a policy-value network."""
 
+    content = "a policy-value network"
     net: NetConfig
     values: ValueScale
 
@@ -62,21 +65,23 @@ class PolicyValueInfo(CheckpointInfo):
     def of(
         cls, game: Game, net: NetConfig, values: ValueScale, step: int = 0, training: Mapping[str, Any] | None = None
     ) -> PolicyValueInfo:
-        """What there is to say of a network for this game."""
-        return cls(net=net, values=values, step=step, training=dict(training or {}), **_about_game(game))
+        """Return the metadata of a network for this game."""
+        return cls(net=net, values=values, step=step, training=dict(training or {}), **_game_info(game))
 
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Every weight that belongs to it, by name."""
-        return weight_shapes(self.shape, self.net)
+        """Return the shape of every weight by name."""
+        net, outputs = self.net, num_outputs(self.shape, self.net)
+        return residual_shapes(self.shape.observation, net.width, net.blocks, net.layer_norm, outputs)
 
 
 class ValueInfo(CheckpointInfo):
-    """What the checkpoint of a value network says of itself."""
+    """Metadata of a value network."""
 
+    content = "a value network"
     net: ValueNetConfig
     features: FeatureShape
     feature_schema: str
-    """The name of what the features mean."""
+    """Name of the layout of the features."""
     columns: tuple[Column, ...] = Field(strict=False)
 
     @classmethod
@@ -90,7 +95,7 @@ class ValueInfo(CheckpointInfo):
         step: int = 0,
         training: Mapping[str, Any] | None = None,
     ) -> ValueInfo:
-        """What there is to say of a value network for this game."""
+        """Return the metadata of a value network for this game."""
         return cls(
             net=net,
             features=features,
@@ -98,16 +103,16 @@ class ValueInfo(CheckpointInfo):
             columns=columns,
             step=step,
             training=dict(training or {}),
-            **_about_game(game),
+            **_game_info(game),
         )
 
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Every weight that belongs to it, by name."""
-        return value_weight_shapes(self.net, self.features, self.columns)
+        """Return the shape of every weight by name."""
+        return make_value_net(self.net, self.features, self.columns).shapes()
 
 
 class TableConfig(Settings):
-    """Tables over tuples of cells, as ``games.kit.TupleShape`` describes them."""
+    """Shape of n-tuple tables: the fields of ``games.kit.TupleShape``."""
 
     kind: Literal["tuples"] = "tuples"
     cells: int = Field(ge=1, le=MOST_CELLS)
@@ -116,7 +121,7 @@ class TableConfig(Settings):
     symmetries: _Rows
 
     def tuple_shape(self) -> TupleShape:
-        """The same as a game would say it."""
+        """Return the shape as games define it."""
         try:
             return TupleShape(self.cells, self.values, self.tuples, self.symmetries)
         except ContractError as error:
@@ -124,21 +129,25 @@ class TableConfig(Settings):
 
 
 class TableInfo(CheckpointInfo):
-    """What the checkpoint of tables over tuples of cells says of itself; only entries that are not zero are stored."""
+    """Metadata of n-tuple tables. Only nonzero entries are stored."""
 
+    content = "n-tuple tables"
     net: TableConfig
 
     @classmethod
     def of(cls, game: Game, shape: TupleShape, step: int = 0, training: Mapping[str, Any] | None = None) -> TableInfo:
-        """What there is to say of tables for this game."""
+        """Return the metadata of tables for this game."""
         net = TableConfig(**asdict(shape))
-        return cls(net=net, step=step, training=dict(training or {}), **_about_game(game))
+        return cls(net=net, step=step, training=dict(training or {}), **_game_info(game))
+
+
+Info = TypeVar("Info", PolicyValueInfo, ValueInfo, TableInfo)
 
 
 def write_checkpoint(
     path: Path, weights: Mapping[str, NDArray[Any]], about: PolicyValueInfo | ValueInfo | TableInfo
 ) -> None:
-    """Write weights and metadata; the same ones give the same bytes."""
+    """Write weights and metadata. Equal content gives a byte-identical file."""
     from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(weights[name]) for name in sorted(weights)}
@@ -146,7 +155,7 @@ def write_checkpoint(
         tensors = {name: array.astype(np.float32, copy=False) for name, array in tensors.items()}
     for name, array in tensors.items():
         if not np.isfinite(array).all():
-            raise CheckpointError(f"{name} has numbers that are not finite, expected weights: {path} is not written")
+            raise CheckpointError(f"{name} has non-finite weights, {path} was not written")
     data = save(tensors, metadata={KEY: about.model_dump_json()})
     write_file(path, data, CheckpointError)
 
@@ -154,8 +163,8 @@ def write_checkpoint(
 def load_value_net(
     path: str | Path, game: Game, features: FeatureShape | None = None, feature_schema: str | None = None
 ) -> tuple[FlatNet, Floats, ValueInfo]:
-    """The value network of a checkpoint and its parameters, if it was trained on this game and on these features."""
-    weights, about = read_value_checkpoint(Path(path))
+    """Load a value network, its parameter vector and its metadata; it must match the game and the given features."""
+    weights, about = read_checkpoint(Path(path), ValueInfo)
     require_match(about, game, str(path))
     if feature_schema is not None:
         require_same("feature_schema", about.feature_schema, feature_schema, f"{game!r}", str(path))
@@ -166,8 +175,8 @@ def load_value_net(
 
 
 def load_tables(path: str | Path, game: Game) -> TupleTables:
-    """The tables of a checkpoint, if they were taught this game."""
-    tensors, about = read_table_checkpoint(Path(path))
+    """Load n-tuple tables that were trained on this game."""
+    tensors, about = read_checkpoint(Path(path), TableInfo)
     require_match(about, game, str(path))
     try:
         return TupleTables.from_tensors(about.net.tuple_shape(), tensors)
@@ -176,36 +185,20 @@ def load_tables(path: str | Path, game: Game) -> TupleTables:
 
 
 def kind_of(path: Path) -> type[PolicyValueInfo] | type[ValueInfo] | type[TableInfo]:
-    """What a checkpoint holds, by the kind of what it says of itself."""
-    return type(read_any_checkpoint(path)[1])
+    """Return the metadata class of a checkpoint, which identifies its content."""
+    return type(_read_any(path)[1])
 
 
-def read_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], PolicyValueInfo]:
-    """Weights and metadata of a network of policy and value."""
-    weights, about = read_any_checkpoint(path)
-    if not isinstance(about, PolicyValueInfo):
-        raise CheckpointError(f"{path} is {_kind(about)}, expected one of policy and value")
+def read_checkpoint(path: Path, kind: type[Info]) -> tuple[dict[str, NDArray[Any]], Info]:
+    """Return the weights and the metadata of a checkpoint; raise an error if it has another kind of content."""
+    weights, about = _read_any(path)
+    if not isinstance(about, kind):
+        raise CheckpointError(f"{path} contains {about.content}, expected {kind.content}")
     return weights, about
 
 
-def read_value_checkpoint(path: Path) -> tuple[dict[str, NDArray[np.float32]], ValueInfo]:
-    """Weights and metadata of a value network."""
-    weights, about = read_any_checkpoint(path)
-    if not isinstance(about, ValueInfo):
-        raise CheckpointError(f"{path} is {_kind(about)}, expected a value network")
-    return weights, about
-
-
-def read_table_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], TableInfo]:
-    """Entries and metadata of tables."""
-    tensors, about = read_any_checkpoint(path)
-    if not isinstance(about, TableInfo):
-        raise CheckpointError(f"{path} is {_kind(about)}, expected tables over tuples of cells")
-    return tensors, about
-
-
-def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValueInfo | ValueInfo | TableInfo]:
-    """Weights and metadata of a file that holds exactly what its metadata say."""
+def _read_any(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValueInfo | ValueInfo | TableInfo]:
+    """Read a file and check that it contains exactly the weights that its metadata describes."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -215,46 +208,45 @@ def read_any_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], PolicyValu
         weights = load(data)
         header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path} is damaged or no checkpoint: {str(error)[:200]}") from None
+        raise CheckpointError(f"{path} is damaged or not a checkpoint: {str(error)[:200]}") from None
     written = header.get("__metadata__", {}).get(KEY)
     if written is None:
-        raise CheckpointError(f"{path} is a safetensors file of something else, expected a checkpoint of aleazero")
+        raise CheckpointError(f"{path} is a safetensors file of another program, expected an aleazero checkpoint")
     try:
         found = parse_json(written)
         if found.get("format") != FORMAT:
             raise CheckpointError(f"{path} has format {found.get('format')!r}, expected {FORMAT}")
-        named = found["net"].get("kind")  # networks of policy and value name none
+        named = found["net"].get("kind")  # absent in policy-value networks
         kind = PolicyValueInfo if named is None else TableInfo if named == "tuples" else ValueInfo
         about = kind.model_validate(found)
     except ValidationError as error:
-        raise CheckpointError(f"{path} has metadata that make no sense: {config_error(kind, error)}") from None
+        raise CheckpointError(f"{path} has invalid metadata: {config_error(kind, error)}") from None
     except (ConfigError, ValueError, AttributeError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} has metadata that make no sense: {str(error).splitlines()[0]}") from None
-    if not isinstance(about, TableInfo):  # tables look at their entries themselves
+        raise CheckpointError(f"{path} has invalid metadata: {str(error).splitlines()[0]}") from None
+    if not isinstance(about, TableInfo):  # TupleTables.from_tensors checks the entries of tables
         _require_weights(path, weights, about)
     return weights, about
 
 
-def weight_shapes(shape: NetShape, net: NetConfig) -> dict[str, tuple[int, ...]]:
-    """Every weight of such a network, by name."""
-    return residual_shapes(shape.observation, net.width, net.blocks, net.layer_norm, num_outputs(shape, net))
-
-
 def require_match(about: CheckpointInfo, game: Game, what: str) -> None:
-    """Refuse a network of another game, of other rules or of another observation, by name."""
-    mine = _about_game(game)
+    """Raise an error if a network was trained on another game, other rules or another observation."""
+    expected = _game_info(game)
     for name in ("game", "params", "rules_version", "observation_schema", "shape"):
-        require_same(name, getattr(about, name), mine[name], f"{game!r}", what)
+        require_same(name, getattr(about, name), expected[name], f"{game!r}", what)
 
 
 def require_same(name: str, got: Any, wanted: Any, owner: str, what: str) -> None:
-    """Refuse a network where what it says differs from what its owner needs, by name."""
+    """Raise an error that names the field if its value differs from the one that ``owner`` needs."""
     if got != wanted:
-        raise CheckpointError(f"{what} has {name} {_said(got)}, expected {_said(wanted)} for {owner}")
+        raise CheckpointError(f"{what} has {name} {_text(got)}, expected {_text(wanted)} for {owner}")
 
 
-def _about_game(game: Game) -> dict[str, Any]:
-    """What ties a network to a game."""
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, Settings) else repr(value)
+
+
+def _game_info(game: Game) -> dict[str, Any]:
+    """Return the metadata that binds a network to a game."""
     return {
         "game": game.name,
         "params": game.json_params(CheckpointError),
@@ -265,24 +257,14 @@ def _about_game(game: Game) -> dict[str, Any]:
     }
 
 
-def _kind(about: CheckpointInfo) -> str:
-    if isinstance(about, ValueInfo):
-        return f"a value network ({about.net.kind})"
-    return "a network of policy and value" if isinstance(about, PolicyValueInfo) else "tables over tuples of cells"
-
-
 def _require_weights(path: Path, weights: Weights, about: PolicyValueInfo | ValueInfo) -> None:
     wanted = about.weight_shapes()
     if set(weights) != set(wanted):
         odd = sorted(set(weights) ^ set(wanted))
-        raise CheckpointError(f"{path} has other weights than its metadata say ({odd[0]}), expected {len(wanted)}")
+        raise CheckpointError(f"{path} has weights that do not match its metadata ({odd[0]}), expected {len(wanted)}")
     for name, shape in wanted.items():
         if weights[name].shape != shape or weights[name].dtype != np.float32:
             got = f"{weights[name].dtype} {weights[name].shape}"
             raise CheckpointError(f"{path}: {name} is {got}, expected float32 {shape}")
         if not np.isfinite(weights[name]).all():
-            raise CheckpointError(f"{path}: {name} has numbers that are not finite")
-
-
-def _said(value: Any) -> str:
-    return str(value) if isinstance(value, Settings) else repr(value)
+            raise CheckpointError(f"{path}: {name} has non-finite weights")

@@ -10,66 +10,68 @@ from aleazero.games.base import Game
 from aleazero.settings import Settings
 
 EPSILON = 1e-5
-"""Of the layer norm, as in torch."""
+"""Epsilon of layer normalization, as in torch."""
 
 
 class NetConfig(Settings):
-    """A residual multilayer perceptron: an input layer, ``blocks`` of two layers each, and one layer of heads."""
+    """A policy-value network: a residual multilayer perceptron with one output layer for all heads."""
 
-    width: int = Field(128, ge=1, le=8192, description="Of every layer.")
-    blocks: int = Field(2, ge=0, le=64, description="Residual blocks of two layers each.")
-    layer_norm: bool = Field(True, description="Whether a block's input is normalised.")
+    width: int = Field(128, ge=1, le=8192, description="Width of every hidden layer.")
+    blocks: int = Field(2, ge=0, le=64, description="Number of residual blocks, with two layers each.")
+    layer_norm: bool = Field(True, description="Normalize the input of each block with layer normalization.")
     afterstates: bool = Field(
-        True, description="A head of its own for the value of chance nodes, so that the search may ask there."
+        True, description="Add a value head for chance nodes, so that a search can evaluate afterstates."
     )
     margin: bool = Field(
         False,
-        description="A head for the final scores by seat: who won is a noisy teacher, by how much a better one.",
+        description="Add a head for the final score of each seat. The margin is a less noisy target than the winner.",
     )
 
 
 class ValueNetConfig(Settings):
-    """A network that values afterstates from features."""
+    """A network that estimates the value of afterstates from features."""
 
     kind: Literal["mlp", "towers", "torch"] = Field(
         "mlp",
-        description="mlp: layers of ReLU. towers: the same layers over each seat's block, and a small joint layer; for "
-        "duels decided by score. torch: a residual multilayer perceptron.",
+        description="Architecture. mlp: fully connected ReLU layers. towers: the same layers applied to the features "
+        "of each seat, then a small joint layer, for two-player games decided by score. torch: a residual multilayer "
+        "perceptron in torch.",
     )
     hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(
-        (64, 64), min_length=1, max_length=16, strict=False, description="Widths of the layers of `mlp` and of a tower."
+        (64, 64), min_length=1, max_length=16, strict=False, description="Widths of the layers of `mlp` or of a tower."
     )
     joint: int = Field(32, ge=1, le=8192, description="Width of the joint layer of `towers`.")
-    skip: bool = Field(True, description="A straight line from the features to the outputs beside the layers.")
-    sparse: bool = Field(True, description="The first layer passes over features that are 0.")
+    skip: bool = Field(True, description="Add a linear connection from the features to the outputs.")
+    sparse: bool = Field(True, description="Skip features that are 0 in the first layer, for speed.")
     phases: int = Field(
         1,
         ge=1,
         le=64,
-        description="Networks side by side, of which a row's phase picks one: as many as the game has, or 1 for all.",
+        description="Number of networks, one per phase of the game: the number of phases, or 1 to share one network.",
     )
-    width: int = Field(128, ge=1, le=8192, description="Width of `torch`.")
-    blocks: int = Field(2, ge=0, le=64, description="Residual blocks of `torch`, two layers each.")
+    width: int = Field(128, ge=1, le=8192, description="Width of the hidden layers of `torch`.")
+    blocks: int = Field(2, ge=0, le=64, description="Number of residual blocks of `torch`, with two layers each.")
 
 
 class ValueScale(Settings):
-    """From what the value head says to returns.
+    """Maps the outputs of the value head to returns.
 
-    ``win``: tanh, stretched to the range of wins and losses; of two players, what one wins the other loses. ``score``:
-    shift + scale · x, a straight line, because the mean of a bent scale is not the mean.
+    ``win``: tanh, scaled to the range of wins and losses. With two players the values sum to zero.
+    ``score``: shift + scale · x. The map is linear because the expectation of a nonlinear map is not the map of the
+    expectation.
     """
 
     kind: Literal["win", "score"] = "win"
     shift: float = Field(0.0)
     scale: float = Field(1.0, gt=0)
     margin: float = Field(0.0, ge=0, le=1)
-    """With ``win``: the share of tanh(margin / spread) in a value, where the margin is what the head of final scores
-    says one is ahead of the others on average."""
+    """With ``win``: weight of tanh(margin / spread) in a value. The margin is the predicted final score minus the mean
+    of the others."""
     spread: float = Field(1.0, gt=0)
 
 
 class NetShape(Settings):
-    """The sizes that a game gives to a network."""
+    """Input and output sizes of a network for a game."""
 
     observation: int
     actions: int
@@ -77,17 +79,17 @@ class NetShape(Settings):
 
     @classmethod
     def of(cls, game: Game) -> NetShape:
-        """The sizes of this game."""
+        """Return the sizes for this game."""
         return cls(observation=game.observation_size, actions=game.num_actions, players=game.num_players)
 
 
 def num_outputs(shape: NetShape, config: NetConfig) -> int:
-    """The columns of the layer of heads: logits, values by seat, afterstate values by seat, scores by seat."""
+    """Return the size of the output layer: logits, then values, afterstate values and scores by seat."""
     return shape.actions + shape.players * (1 + config.afterstates + config.margin)
 
 
 def residual_shapes(inputs: int, width: int, blocks: int, layer_norm: bool, outputs: int) -> dict[str, tuple[int, ...]]:
-    """Every weight of a residual multilayer perceptron, by name: the names of torch's modules, rows are outputs."""
+    """Return the weight shapes of a residual multilayer perceptron, (outputs, inputs), by torch parameter name."""
     found: dict[str, tuple[int, ...]] = {
         "input.weight": (width, inputs),
         "input.bias": (width,),

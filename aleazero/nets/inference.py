@@ -1,8 +1,8 @@
-"""Inference of policy-value networks: logits and values from observations, by onnxruntime or torch.
+"""Inference of policy-value networks with onnxruntime or torch: logits and values from observations.
 
-The bits of a row must not depend on the other rows of its batch, or a game would depend on the games that are searched
-with it. With onnxruntime they do not, in batches of any size. With torch they do not in batches of at least
-``TORCH_ROWS``, so smaller ones are padded. The ONNX graph is built from the weights themselves: playing needs no torch.
+The result of a row must not depend on the other rows of its batch, because a game must not depend on the games that
+are searched with it. onnxruntime has this property for every batch size. torch has it for batches of at least
+``TORCH_ROWS`` rows, so smaller ones are padded. The ONNX graph is built from the weights, so playing needs no torch.
 """
 
 from __future__ import annotations
@@ -27,61 +27,170 @@ TORCH_ROWS: Final = 8
 
 
 def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Net:
-    """The network of a checkpoint, if it was trained on this game, by these rules, from these observations."""
-    weights, about = read_checkpoint(Path(path))
+    """Load a policy-value network from a checkpoint.
+
+    Args:
+        path: checkpoint file.
+        game: the game that the network was trained on.
+        inference: ``"onnxruntime"`` or ``"torch"``.
+
+    Returns:
+        The network. It is an evaluator for ``Search``, ``Forest`` and ``Planner``.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged, contains something other than a policy-value network, or
+            was trained on another game, other parameters, other rules or another observation.
+        ConfigError: ``inference`` is not one of the names above.
+    """
+    weights, about = read_checkpoint(Path(path), PolicyValueInfo)
     require_match(about, game, str(path))
     return Net(weights, about, inference)
 
 
 class Net:
-    """A network with fixed weights. As an evaluator it is called with observations and legal masks."""
+    """A policy-value network with fixed weights, which is also an evaluator.
+
+    Values are ordered by seat relative to the viewer of the observation: column 0 is the viewer, column 1 the player
+    after it, and so on.
+
+    Attributes:
+        about: metadata of the checkpoint.
+        inference: ``"onnxruntime"`` or ``"torch"``.
+        afterstates: whether the network evaluates chance nodes, ``ESTIMATE`` or ``NONE``.
+    """
 
     any_size = True
-    """Rows stand by themselves in batches of any size, so a forest need not fill them up."""
+    """The result of a row does not depend on the batch size, so a forest need not pad batches."""
 
     def __init__(self, weights: Weights, about: PolicyValueInfo, inference: str = "onnxruntime") -> None:
         if inference not in INFERENCES:
             raise ConfigError(f"inference is {inference!r}, expected onnxruntime or torch")
         self.about, self.inference = about, inference
-        self._heads: Callable[[Floats], Floats] = (_by_onnxruntime if inference == "onnxruntime" else _by_torch)(
-            weights, about
-        )
+        make_forward = _onnxruntime_forward if inference == "onnxruntime" else _torch_forward
+        self._forward = make_forward(weights, about)
         self.afterstates = ESTIMATE if about.net.afterstates else NONE
         scale = about.values
         margin = scale.margin if about.net.margin else 0.0
         self._scale = (scale.kind == "win", margin, scale.spread, scale.shift, scale.scale)
 
     def predict_single(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Logits (actions,) and values (players,) of a decision."""
+        """Evaluate one decision node.
+
+        Args:
+            observation: shape (observation size,).
+
+        Returns:
+            Logits, shape (actions,), and values by seat relative to the viewer, shape (players,).
+        """
         logits, values = self.predict_batch(np.asarray(observation, np.float32)[None, :])
         return logits[0], values[0]
 
     def predict_batch(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Logits (B, actions) and values (B, players) of decisions."""
+        """Evaluate decision nodes.
+
+        Args:
+            observations: shape (batch, observation size).
+
+        Returns:
+            Logits, shape (batch, actions), and values by seat relative to the viewer, shape (batch, players).
+
+        Raises:
+            ConfigError: ``observations`` has another shape.
+        """
         return self(observations, np.ones((len(observations), 1), np.bool_))
 
     def predict_afterstates(self, observations: Floats) -> Floats:
-        """Values (B, players) of chance nodes."""
+        """Evaluate chance nodes.
+
+        Args:
+            observations: shape (batch, observation size).
+
+        Returns:
+            Values by seat relative to the viewer, shape (batch, players).
+
+        Raises:
+            ConfigError: the network has no afterstate head, or ``observations`` has another shape.
+        """
         if not self.afterstates:
             raise ConfigError("the network has no head for afterstates, expected one trained with afterstates=True")
         return self(observations, np.zeros((len(observations), 1), np.bool_))[1]
 
     def __call__(self, observations: Floats, legal_masks: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Logits and values; rows without a legal action are afterstates."""
+        """Evaluate decision nodes and afterstates in one batch.
+
+        Args:
+            observations: shape (batch, observation size).
+            legal_masks: shape (batch, actions); a row without a legal action is an afterstate.
+
+        Returns:
+            Logits, shape (batch, actions), and values by seat relative to the viewer, shape (batch, players).
+
+        Raises:
+            ConfigError: ``observations`` has another shape.
+        """
         observations = np.ascontiguousarray(observations, np.float32)
         if observations.ndim != 2 or observations.shape[1] != self.about.shape.observation:
             wanted = ("B", self.about.shape.observation)
             raise ConfigError(f"observations have shape {observations.shape}, expected {wanted}")
-        heads = self._heads(observations)
+        heads = self._forward(observations)
         actions, players = self.about.shape.actions, self.about.shape.players
         values = np.empty((len(heads), players), np.float32)
-        behind = actions + players if self.about.net.afterstates else actions
-        _read_values(heads, legal_masks, actions, behind, *self._scale, values)
+        afterstates = actions + players if self.about.net.afterstates else actions
+        _read_values(heads, legal_masks, actions, afterstates, *self._scale, values)
         return heads[:, :actions], values
 
 
-def make_graph(weights: Weights, about: PolicyValueInfo) -> bytes:
-    """A model from ``observations`` (rows, size) to ``heads`` (rows, outputs), serialised."""
+@cached_njit(nogil=True)
+def _read_values(heads: Any, masks: Any, decisions: int, afterstates: int, wins: bool, margin: float, spread: float,
+                 shift: float, scale: float, out: Any) -> None:  # fmt: skip
+    """Convert the outputs of the network to returns.
+
+    ``decisions`` and ``afterstates`` are the first columns of the two value heads. This loop handles one number at a
+    time because vectorized numpy functions may round the last elements of an array differently.
+    """
+    players = out.shape[1]
+    scores = heads.shape[1] - players
+    lowest = -1.0 / max(1, players - 1)  # return of a loss
+    middle, half = 0.5 * (1.0 + lowest), 0.5 * (1.0 - lowest)
+    for row in range(len(heads)):
+        decides = False
+        for action in range(masks.shape[1]):
+            decides = decides or masks[row, action]
+        start = decisions if decides else afterstates
+        total = 0.0
+        for seat in range(players):
+            raw = np.float64(heads[row, start + seat])
+            out[row, seat] = middle + half * math.tanh(raw) if wins else shift + scale * raw
+            total += np.float64(heads[row, scores + seat])
+        if wins and players == 2:
+            ahead = 0.5 * (np.float64(out[row, 0]) - np.float64(out[row, 1]))
+            out[row, 0] = ahead
+            out[row, 1] = -ahead
+        if wins and margin > 0.0:
+            for seat in range(players):
+                own = np.float64(heads[row, scores + seat])
+                lead = middle + half * math.tanh((own - (total - own) / (players - 1)) / spread)
+                out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
+
+
+def _onnxruntime_forward(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
+    """Return the forward pass in onnxruntime, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(_onnx_model(weights, about), options, providers=["CPUExecutionProvider"])
+
+    def forward(observations: Floats) -> Floats:
+        heads: Floats = session.run(None, {"observations": observations})[0]
+        return heads
+
+    return forward
+
+
+def _onnx_model(weights: Weights, about: PolicyValueInfo) -> bytes:
+    """Return a serialized ONNX model from ``observations`` (rows, size) to ``heads`` (rows, outputs)."""
     from onnx import TensorProto, helper, numpy_helper
 
     nodes: list[Any] = []
@@ -115,60 +224,12 @@ def make_graph(weights: Weights, about: PolicyValueInfo) -> bytes:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
-    serialised: bytes = model.SerializeToString()
-    return serialised
+    serialized: bytes = model.SerializeToString()
+    return serialized
 
 
-@cached_njit(nogil=True)
-def _read_values(heads: Any, masks: Any, first: int, behind: int, wins: bool, margin: float, spread: float,
-                 shift: float, scale: float, out: Any) -> None:  # fmt: skip
-    """From heads to returns; ``first`` is where the values of decisions stand, ``behind`` those of afterstates.
-
-    One number at a time: numpy's vectors may round another way at their ends.
-    """
-    players = out.shape[1]
-    scores = heads.shape[1] - players
-    lowest = -1.0 / max(1, players - 1)  # of a win game's returns
-    middle, half = 0.5 * (1.0 + lowest), 0.5 * (1.0 - lowest)
-    for row in range(len(heads)):
-        decides = False
-        for action in range(masks.shape[1]):
-            decides = decides or masks[row, action]
-        start = first if decides else behind
-        total = 0.0
-        for seat in range(players):
-            said = np.float64(heads[row, start + seat])
-            out[row, seat] = middle + half * math.tanh(said) if wins else shift + scale * said
-            total += np.float64(heads[row, scores + seat])
-        if wins and players == 2:
-            ahead = 0.5 * (np.float64(out[row, 0]) - np.float64(out[row, 1]))
-            out[row, 0] = ahead
-            out[row, 1] = -ahead
-        if wins and margin > 0.0:
-            for seat in range(players):
-                own = np.float64(heads[row, scores + seat])
-                lead = middle + half * math.tanh((own - (total - own) / (players - 1)) / spread)
-                out[row, seat] = (1.0 - margin) * out[row, seat] + margin * lead
-
-
-def _by_onnxruntime(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
-    """The forward pass, on one thread of its own."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(make_graph(weights, about), options, providers=["CPUExecutionProvider"])
-
-    def heads(observations: Floats) -> Floats:
-        found: Floats = session.run(None, {"observations": observations})[0]
-        return found
-
-    return heads
-
-
-def _by_torch(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
-    """The forward pass in torch, on one thread of the processor: more would share rows out by the size of a batch."""
+def _torch_forward(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Floats]:
+    """Return the forward pass in torch, on one CPU thread: several would split rows depending on the batch size."""
     import torch
 
     from aleazero.nets.torch_nets import Body
@@ -178,14 +239,12 @@ def _by_torch(weights: Weights, about: PolicyValueInfo) -> Callable[[Floats], Fl
     body.eval()
     torch.set_num_threads(1)
 
-    def heads(observations: Floats) -> Floats:
+    def forward(observations: Floats) -> Floats:
         rows = len(observations)
         if rows < TORCH_ROWS:
-            observations = np.concatenate(
-                (observations, np.zeros((TORCH_ROWS - rows, observations.shape[1]), np.float32))
-            )
+            observations = np.pad(observations, ((0, TORCH_ROWS - rows), (0, 0)))
         with torch.inference_mode():
-            found: Floats = body(torch.from_numpy(observations)).numpy()
-        return found[:rows]
+            heads: Floats = body(torch.from_numpy(observations)).numpy()
+        return heads[:rows]
 
-    return heads
+    return forward

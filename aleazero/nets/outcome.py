@@ -1,10 +1,11 @@
-"""What is learnt of a game: columns of its outcome, whose view they take, and what they are worth to each player.
+"""The outputs of value networks: columns that describe the final result of a game, and their value to each player.
 
-- ``score``: the score of each player, from the viewer on. A network tells what is still to come; the points so far,
-  which are the state's returns, are added to it.
-- ``duel``: of two players, whether the viewer wins, from -1 to 1 (a draw is 0); where the game counts points, by how
-  many; and where a win counts more than once, the chances to win 2 points or more, 3 or more, and to lose as many.
-- ``seats``: what each of three or more players wins, from the viewer on.
+- ``score``: the final score of each player, starting with the viewer. The network predicts the points still to come;
+  the points so far, which are the returns of the state, are added to them.
+- ``two_player``: the win of the viewer, from -1 to 1 (a draw is 0). If the game counts points, a second column is the
+  margin. If a win can count several points, further columns are the probabilities to win at least 2, 3, ... points and
+  to lose at least 2, 3, ... points.
+- ``seats``: the win of each of three or more players, starting with the viewer.
 """
 
 from __future__ import annotations
@@ -22,141 +23,144 @@ from aleazero.settings import Settings, clash
 
 Columns = NDArray[np.float64]
 MARGIN: Final = 0.001
-"""What a point of margin is worth in play, where one win is 1: it decides between actions that win alike."""
+"""Value of one point of margin in play; a win is worth 1. It breaks ties between actions that win equally often."""
 MARGIN_SCALE: Final = 20.0
-"""Points that a network's margin moves by where it says 1."""
+"""Points of margin per unit of network output."""
 MARGIN_WEIGHT: Final = 0.2
 SPREADS: Final = 16
-"""Scores are learnt in units of their whole range over this."""
+"""One unit of network output is the range of the scores divided by this."""
 MOST_FEATURES: Final = 2**24
-"""Most features of a row: a file that names more is damaged."""
+"""Maximum number of features of a row. A file with more is treated as damaged."""
 _LINKS: Final = {"linear": 0, "tanh": 1, "sigmoid": 2}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The columns that are learnt of one game."""
+    """The columns of a value network for one game."""
 
-    kind: Literal["score", "duel", "seats"]
+    kind: Literal["score", "two_player", "seats"]
     players: int
     columns: tuple[Column, ...]
     margin: bool = False
-    """Whether a duel has a column for its margin."""
+    """Whether a two-player game has a margin column."""
     point_unit: float = 1.0
-    """Points that 1.0 of the game's ``points`` stands for."""
+    """Points per unit of the game's ``points``."""
     levels: int = 1
-    """Points that a win may count. Where that is more than 1, a duel has a column for each number from 2 on, of the
-    viewer's wins, then of the other's."""
+    """Maximum number of points of a win. If it is above 1, there is a column per number from 2 on, for wins of the
+    viewer and then for wins of the opponent."""
 
     @classmethod
     def of(cls, game: Game) -> Outcome:
-        """What is learnt of a game."""
+        """Return the columns for a game."""
         players, features = game.num_players, game.info.features
         win = Column(name="win", link="tanh")
         if game.info.levels > 1:
             names = [f"{side}_{points}" for side in ("win", "lose") for points in range(2, game.info.levels + 1)]
             chances = (Column(name=name, link="sigmoid") for name in names)
-            return cls("duel", players, (win, *chances), levels=game.info.levels)
+            return cls("two_player", players, (win, *chances), levels=game.info.levels)
         if not counts_wins(game):
             column = _score_column(game)
             return cls("score", players, tuple(column.model_copy(update={"name": n}) for n in _seats("score", players)))
         if players > 2:
             return cls("seats", players, tuple(Column(name=name, link="tanh") for name in _seats("win", players)))
         if features is None or features.lead is None:
-            return cls("duel", players, (win,))
+            return cls("two_player", players, (win,))
         margin = Column(name="margin", scale=MARGIN_SCALE, delta=MARGIN_SCALE / 2, weight=MARGIN_WEIGHT)
-        return cls("duel", players, (win, margin), margin=True, point_unit=features.point_unit)
+        return cls("two_player", players, (win, margin), margin=True, point_unit=features.point_unit)
 
     def by_player(self, columns: Columns, viewers: NDArray[np.int64]) -> Columns:
-        """Columns as the viewers see them, turned to how player 0 (or all, from player 0 on) would."""
-        if self.kind == "duel":
+        """Convert columns from the point of view of each row's viewer to that of player 0."""
+        if self.kind == "two_player":
             turned: Columns = np.where(viewers[:, None] == 0, columns, self._other_side(columns))
             return turned
         return _rolled(columns, -viewers)
 
     def by_viewer(self, columns: Columns, viewers: NDArray[np.int64]) -> Columns:
-        """The other way round."""
-        return self.by_player(columns, viewers) if self.kind == "duel" else _rolled(columns, viewers)
+        """Convert columns from the point of view of player 0 to that of each row's viewer."""
+        return self.by_player(columns, viewers) if self.kind == "two_player" else _rolled(columns, viewers)
 
     def _other_side(self, columns: Columns) -> Columns:
-        """Columns of a duel as the other player sees them: who wins turns round, and chances change sides."""
+        """Convert columns of a two-player game to the point of view of the other player."""
         if self.levels == 1:
             return -columns
         wins, losses = np.split(columns[:, 1:], 2, axis=1)
         return np.concatenate((-columns[:, :1], losses, wins), axis=1)
 
     def at_end(self, returns: Columns, points: Columns) -> Columns:
-        """Columns of states that have ended, by player."""
-        if self.kind != "duel":
+        """Return the columns of terminal states from the point of view of player 0."""
+        if self.kind != "two_player":
             return returns
         won = returns[:, :1]
         if self.levels > 1:
             if (won % 1 != 0).any() or (abs(won) > self.levels).any():
-                raise ContractError(f"a game ended with {won.ravel()}, expected whole points up to {self.levels}")
+                raise ContractError(f"a game ended with {won.ravel()}, expected integer points up to {self.levels}")
             most = np.arange(2, self.levels + 1)
             return np.concatenate((np.sign(won), won >= most, -won >= most), axis=1)
         return np.concatenate((won, self.lead(points)), axis=1) if self.margin else won
 
     def lead(self, points: Columns) -> Columns:
-        """By how many points player 0 leads (rows, 1)."""
+        """Return the lead of player 0 in points, shape (rows, 1)."""
         return (points[:, :1] - points[:, 1:2]) * self.point_unit
 
     def values_by_player(self, columns: Columns, margin_weight: float) -> Columns:
-        """What columns by player are worth to each player (rows, players)."""
-        if self.kind != "duel":
+        """Return the value of columns to each player, shape (rows, players)."""
+        if self.kind != "two_player":
             return columns
         value = columns[:, 0] + (columns[:, 1:] * self.weights(margin_weight)).sum(axis=1)
         return np.stack((value, -value), axis=1)
 
     def weights(self, margin_weight: float) -> Columns:
-        """What each column of a duel but the first is worth to player 0: points of margin, or one point each."""
+        """Return the value of every column of a two-player game after the first, for player 0."""
         if self.margin:
             return np.array([margin_weight])
         return np.repeat([1.0, -1.0], self.levels - 1)
 
 
 class Column(Settings):
-    """One number of the outcome, made from what the network says (z), and how far off it is (the loss).
+    """One output column: how it is computed from the network output z, and its loss for a target y.
 
-    ``tanh``: tanh(z), in -1 to 1; the loss is the binary cross-entropy of the logit 2z against (y + 1) / 2, where y may
-    be an expectation. ``sigmoid``: 1 / (1 + exp(-z)), a chance; the loss is the binary cross-entropy of the logit z
-    against y. ``linear``: scale · z; the loss is huber(scale · z - y) / scale. All times ``weight``.
+    - ``tanh``: tanh(z), from -1 to 1. The loss is the binary cross-entropy of the logit 2z against (y + 1) / 2, where y
+      may be an expectation.
+    - ``sigmoid``: 1 / (1 + exp(-z)), a probability. The loss is the binary cross-entropy of the logit z against y.
+    - ``linear``: scale · z. The loss is huber(scale · z - y) / scale.
+
+    Each loss is multiplied by ``weight``.
     """
 
     name: str = Field(min_length=1)
     link: Literal["tanh", "sigmoid", "linear"] = "linear"
     scale: float = Field(1.0, gt=0)
-    """Of a linear column: units of the column in 1 of z. The others have none."""
+    """Scale of a linear column; unused by the others."""
     weight: float = Field(1.0, ge=0)
     delta: float = Field(1.0, gt=0)
-    """Of a linear column: where Huber's loss turns from a square to a line, in units of the column."""
+    """Threshold of the Huber loss of a linear column, in units of the column."""
 
 
 class FeatureShape(Settings):
-    """A row of features: one block for each seat, the viewer's first, then what they have in common."""
+    """Layout of a row of features: one block per seat, starting with the viewer, then the common features."""
 
     features: int = Field(ge=1, le=MOST_FEATURES)
     block: int = Field(0, ge=0, le=MOST_FEATURES)
-    """Features of one seat; 0: the row is not made of blocks."""
+    """Features per seat; 0 if the row has no blocks."""
     seats: int = Field(0, ge=0, le=MOST_FEATURES)
     common: int = Field(0, ge=0, le=MOST_FEATURES)
     lead: int | None = Field(None, ge=0)
-    """Which of the common features tells by how much the viewer leads."""
+    """Index of the common feature that holds the lead of the viewer."""
     lead_unit: float = Field(1.0, gt=0)
-    """Points that 1.0 of that feature stands for."""
+    """Points per unit of that feature."""
 
     @model_validator(mode="after")
     def _adds_up(self) -> FeatureShape:
         if (self.block or self.seats) and self.block * self.seats + self.common != self.features:
-            parts = f"{self.seats} blocks of {self.block} and {self.common} in common"
-            raise clash(f"{parts}, expected {self.features} in all")
+            parts = f"{self.seats} blocks of {self.block} and {self.common} common features"
+            raise clash(f"{parts}, expected {self.features} in total")
         if self.lead is not None and self.lead >= self.common:
             raise clash(f"is {self.lead}, expected one of {self.common} common features", "lead")
         return self
 
 
 def feature_shape(game: Game) -> FeatureShape:
-    """The shape of what a value between turns looks at."""
+    """Return the layout of the input of a value network for this game."""
     features, players = game.info.features, game.num_players
     if features is None:
         return FeatureShape(features=game.observation_size)
@@ -171,12 +175,12 @@ def feature_shape(game: Game) -> FeatureShape:
 
 
 def feature_schema(game: Game) -> str:
-    """The name of their layout."""
+    """Return the name of that layout."""
     return game.info.observation_schema if game.info.features is None else game.info.features.schema
 
 
 def as_table(columns: tuple[Column, ...]) -> NDArray[np.float32]:
-    """The columns as the kernels read them: link by number, scale, weight, delta."""
+    """Return the columns as an array for compiled code: number of the link, scale, weight, delta."""
     rows = [(_LINKS[column.link], column.scale, column.weight, column.delta) for column in columns]
     return np.array(rows, np.float32).reshape(len(rows), 4)
 
@@ -188,8 +192,8 @@ def _seats(name: str, players: int) -> list[str]:
 def _score_column(game: Game) -> Column:
     if game.info.utility is None:
         raise ConfigError(
-            f"{game.name} has no bounds of its returns, expected GameInfo(utility=(lowest, highest)), of which scores "
-            "are learnt in shares, or `aleazero train` with `recipe: alphazero`"
+            f"{game.name} has no bounds of its returns, expected GameInfo(utility=(lowest, highest)) to scale scores; "
+            "set it, or train with `recipe: alphazero`"
         )
     low, high = game.info.utility
     return Column(name="score", scale=(high - low) / SPREADS, delta=(high - low) / SPREADS / 2)

@@ -1,4 +1,4 @@
-"""Value networks as evaluators: as they are between turns, and by a plan of the rest of the turn everywhere else."""
+"""Value networks as evaluators of any state: the rest of a turn is planned, and the network evaluates its ends."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from aleazero.search.plan.turn_solver import starts_of
 
 Values = NDArray[np.float64]
 TEMPERATURE: Final = 0.01
-"""Of priors; measured settings did not differ in strength (docs/evaluators.md)."""
+"""Temperature of the priors. Other values gave the same strength."""
 KEPT_TURNS: Final = 256
 
 
 class TurnEndEvaluator:
-    """The values of states between turns, and of no others: for a plan whose horizon is the turn."""
+    """Evaluates states between turns only, for plans whose horizon is the turn."""
 
     sees_states = True
     afterstates = ESTIMATE
@@ -39,27 +39,27 @@ class TurnEndEvaluator:
         self.values = values
         self._actions = values.game.num_actions
         self.ended = self._ended if values.outcome.margin else None
-        """What ends of the game are worth to a plan, by player: with the margin, as states between turns are."""
+        """Values of terminal states by player, including the margin as between turns; None to use the returns."""
+
+    def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
+        """Return equal logits, and values by seat relative to the viewer."""
+        ends = self.values.see(rows_of(self.values.game, states))
+        values = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
+        return np.zeros((len(states), self._actions)), by_player(values, -ends.viewers)
+
+    def columns(self, states: Sequence[State]) -> Values:
+        """Return the columns of the outcome by player."""
+        return self.values.columns(self.values.see(rows_of(self.values.game, states)))
 
     def _ended(self, states: Sequence[State]) -> Values:
         return self.values.outcome.values_by_player(self.columns(states), MARGIN)
 
-    def columns(self, states: Sequence[State]) -> Values:
-        """The columns of the outcome, by player."""
-        return self.values.columns(self.values.see(rows_of(self.values.game, states)))
-
-    def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
-        """Equal logits; values in seats relative to the viewer."""
-        ends = self.values.see(rows_of(self.values.game, states))
-        worth = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
-        return np.zeros((len(states), self._actions)), by_player(worth, -ends.viewers)
-
 
 class PlannedEvaluator:
-    """Values everywhere: where the network knows nothing, the rest of the turn is planned exactly.
+    """Evaluates any state: by the network if it was trained on such states, else by an exact plan of the turn.
 
-    Priors are a softmax of the plan's action values, in units of ``prior_temperature`` times the range of returns, or
-    where they have no bounds, times the position's own value.
+    Priors are a softmax of the action values of the plan, divided by ``prior_temperature`` and by the range of the
+    returns. If the returns have no bounds, the absolute value of the position takes the place of the range.
     """
 
     sees_states = True
@@ -82,12 +82,12 @@ class PlannedEvaluator:
     def load(
         cls, path: str | Path, game: Game, prior_temperature: float | None = None, tables: bool = False
     ) -> PlannedEvaluator:
-        """The network (or tables) of a checkpoint, if it was taught this game."""
-        known = TableValues.load(path, game) if tables else NetValues.load(path, game)
-        return cls(known, TEMPERATURE if prior_temperature is None else prior_temperature)
+        """Load a value network (or tables) that was trained on this game."""
+        values = TableValues.load(path, game) if tables else NetValues.load(path, game)
+        return cls(values, TEMPERATURE if prior_temperature is None else prior_temperature)
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
-        """Logits, and values in seats relative to the viewer."""
+        """Return logits, and values by seat relative to the viewer."""
         rows = rows_of(self.game, states)
         logits = np.zeros((len(rows), self.game.num_actions))
         values = np.empty((len(rows), self.game.num_players))
@@ -101,34 +101,34 @@ class PlannedEvaluator:
             if state.kind() == DECISION:
                 following, mover = plan.action_values(state), state.current_player()
                 value = following[best_label(following, mover)]
-                behind = np.array([other[mover] for other in following.values()]) - value[mover]
-                logits[row, list(following)] = behind / (self._temperature * self._range(float(value[mover])))
+                losses = np.array([other[mover] for other in following.values()]) - value[mover]
+                logits[row, list(following)] = losses / (self._temperature * self._range(float(value[mover])))
             else:
                 value = plan.value(state)
             values[row] = np.roll(value, -state.viewer())
         return logits, values
 
     def _range(self, value: float) -> float:
-        """Of returns; where they have no bounds, as much as this position is worth."""
+        """Return the range of the returns; if they have no bounds, the absolute value of this position."""
         low, high = self.game.info.utility or (0.0, max(1.0, abs(value)))
         return high - low
 
     def columns(self, states: Sequence[State]) -> Values:
-        """The columns of the outcome, by player, of states between turns or at the end of the game."""
+        """Return the columns of the outcome by player, for terminal states and states between turns."""
         return self.ends.columns(states)
 
     def turn_start(self, state: State) -> State | None:
-        """The state that the turn of a state began from; None where it is that, or the game cannot say."""
+        """Return the first state of the turn; None if ``state`` is it, or if the game does not define it."""
         rows = rows_of(self.game, [state])
         starts = self._starts(rows)
         return None if starts is None or np.array_equal(starts, rows) else state_of(self.game, starts[0])
 
     def horizon(self) -> dict[str, Any]:
-        """How far to plan over this network alone, as settings of a Planner."""
+        """Return the planner settings that match the states this network was trained on."""
         return {"horizon": "turn"} if self.values.plies is None else {"plies": self.values.plies}
 
     def for_plan(self, horizon: str, plies: int | None, prunes: bool) -> TurnEndEvaluator | PlannedEvaluator:
-        """What a planner asks: the network itself, where plans end between turns."""
+        """Return the evaluator for a planner: the network without further plans, if its plans end between turns."""
         whole_turns = horizon == "turn" and plies is None and self.values.plies is None
         return self.ends if whole_turns and not prunes else self
 
@@ -136,7 +136,7 @@ class PlannedEvaluator:
         return starts_of(self.game, rows) if isinstance(self.game, KernelGame) else None
 
     def _known(self, rows: Rows, starts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
-        """Which states the network was taught: first ones of turns, or, where a turn is one action, afterstates."""
+        """Mark the states that the network was trained on: turn starts, or afterstates if a turn is one action."""
         if starts is not None:
             known: NDArray[np.bool_] = (starts == rows).all(axis=1)
             return known
@@ -144,7 +144,7 @@ class PlannedEvaluator:
         return np.array([by_action and state_of(self.game, row).kind() == CHANCE for row in rows], np.bool_)
 
     def _plans(self, states: list[State], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:
-        """A plan that holds each state: of its whole turn, which other states may share, or from itself on."""
+        """Return a plan that contains each state: of its complete turn, which is cached, or from the state on."""
         if starts is not None:
             return [self._plan_of_turn(starts[row].tobytes()) for row in rows]
         return self._planner.plan_many(states)

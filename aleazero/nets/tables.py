@@ -1,7 +1,7 @@
-"""N-tuple tables: a board's value is a sum of table entries, one for each tuple of cells and each symmetry.
+"""N-tuple tables: the value of a board is a sum of table entries, one per tuple of cells and symmetry.
 
-The entries of all tables stand in one array. A *feature* is a tuple seen through a symmetry; the features of one tuple
-are neighbours and share its table.
+The entries of all tables are in one array. A *feature* is a tuple under a symmetry. The features of one tuple are
+adjacent and share its table.
 """
 
 from __future__ import annotations
@@ -21,42 +21,128 @@ from aleazero.native.compile import borrow, compile_loop, made_once
 Floats = NDArray[np.float32]
 
 
+class TupleTables:
+    """N-tuple tables of a board. All entries are initially zero."""
+
+    def __init__(self, shape: TupleShape) -> None:
+        self.shape = shape
+        self.weights: Floats = np.zeros(shape.entries, np.float32)
+        self.features = _features(shape)
+
+    def values(self, boards: NDArray[Any]) -> Floats:
+        """Return the value of each board; ``boards`` has shape (boards, at least ``shape.cells``)."""
+        boards = np.ascontiguousarray(boards, np.int64)
+        if boards.ndim != 2 or boards.shape[1] < self.shape.cells:
+            raise ConfigError(f"boards have the shape {boards.shape}, expected rows of {self.shape.cells} cells")
+        out = np.zeros(len(boards), np.float32)
+        _value_boards_of(self.shape)(boards, make_rows(self.shape, 64), self.features, self.weights, out)
+        return out
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return the nonzero entries of each table, for a safetensors file."""
+        tensors: dict[str, NDArray[Any]] = {}
+        for number, table in enumerate(self._tables()):
+            index = np.flatnonzero(table.view(np.int32)).astype(np.int32)  # compares bits, so that -0.0 is kept
+            tensors[f"tables.{number}.index"] = index
+            tensors[f"tables.{number}.weight"] = table[index]
+        return tensors
+
+    @classmethod
+    def from_tensors(cls, shape: TupleShape, tensors: Mapping[str, NDArray[Any]]) -> TupleTables:
+        """Build tables from the result of ``tensors``; raise an error if they do not match the shape."""
+        tables = cls(shape)
+        names = {f"tables.{n}.{part}" for n in range(len(shape.tuples)) for part in ("index", "weight")}
+        if set(tensors) != names:
+            odd = sorted(set(tensors) ^ names)
+            raise CheckpointError(f"the tensors do not match the shape of the tables ({odd[0]})")
+        for number, table in enumerate(tables._tables()):
+            index, weight = tensors[f"tables.{number}.index"], tensors[f"tables.{number}.weight"]
+            if index.dtype != np.int32 or weight.dtype != np.float32 or index.ndim != 1 or index.shape != weight.shape:
+                got = f"{index.dtype} {index.shape} and {weight.dtype} {weight.shape}"
+                raise CheckpointError(f"table {number} is {got}, expected int32 and float32 of equal length")
+            if len(index) and (index[0] < 0 or index[-1] >= len(table) or (np.diff(index) <= 0).any()):
+                raise CheckpointError(
+                    f"table {number} has invalid indices, expected increasing numbers from 0 to {len(table) - 1}"
+                )
+            if not np.isfinite(weight).all():
+                raise CheckpointError(f"table {number} has non-finite weights")
+            table[index] = weight
+        return tables
+
+    def _tables(self) -> list[Floats]:
+        ends = np.cumsum(self.shape.sizes)
+        return [self.weights[end - size : end] for end, size in zip(ends, self.shape.sizes, strict=True)]
+
+
+def has_board(game: Game) -> bool:
+    """Return whether tables can evaluate the boards of a game."""
+    return isinstance(game, KernelGame) and game.num_players == 1 and hasattr(game.module, "tuple_shape")
+
+
+def shape_of(game: Game) -> TupleShape:
+    """Return the tuples and symmetries that a game defines for its board."""
+    tuple_shape = getattr(game.module, "tuple_shape", None) if isinstance(game, KernelGame) else None
+    if tuple_shape is None:
+        raise ConfigError(f"{game.name} has no tuple_shape(), expected a kernel game that describes its board")
+    shape: TupleShape = tuple_shape()
+    return shape
+
+
+def require_board(game: Game, shape: TupleShape) -> KernelGame:
+    """Return the game if tables of this shape can evaluate it; else raise an error."""
+    if not isinstance(game, KernelGame) or game.num_players != 1:
+        raise ConfigError(f"{game.name}: tables need a one-player board game, expected a kernel game with 1 player")
+    if shape.cells > game.info.state_size:
+        raise ConfigError(f"{game.name}: tables of {shape.cells} cells, expected at most {game.info.state_size}")
+    return game
+
+
 class TupleIndex(NamedTuple):
-    """Which entries a board has, as the compiled code reads it."""
+    """The entries of each feature, for compiled code."""
 
     places: Any  # (features, longest) int32, the cells of each feature
-    lengths: Any  # (features,) int32, how many of them there are
-    starts: Any  # (features,) int32, where the feature's table begins
+    lengths: Any  # (features,) int32, the number of these cells
+    starts: Any  # (features,) int32, the first entry of the feature's table
 
 
-class BoardRows(NamedTuple):
-    """Room for boards that are valued together: a column each, so that one instruction serves several boards."""
-
-    cells: Any  # (cells, rows) int32
-    index: Any  # (features, rows) int32, the entries of each board
-    values: Any  # (rows,) float32
-
-
-def make_rows(shape: TupleShape, rows: int) -> BoardRows:
-    """Room for so many boards."""
-    features = len(shape.tuples) * len(shape.symmetries)
-    cells, index = np.zeros((shape.cells, rows), np.int32), np.zeros((features, rows), np.int32)
-    return BoardRows(cells, index, np.zeros(rows, np.float32))
+def _features(shape: TupleShape) -> TupleIndex:
+    """List the features tuple by tuple, each under all symmetries."""
+    starts = np.cumsum((0, *shape.sizes))[:-1]
+    lengths = [len(cells) for cells in shape.tuples]
+    each = len(shape.symmetries)
+    places = np.zeros((len(shape.tuples) * each, max(lengths)), np.int32)
+    for number, cells in enumerate(shape.tuples):
+        for s, symmetry in enumerate(shape.symmetries):
+            places[number * each + s, : len(cells)] = [symmetry[cell] for cell in cells]
+    return TupleIndex(places, np.repeat(lengths, each).astype(np.int32), np.repeat(starts, each).astype(np.int32))
 
 
-def make_put(shape: TupleShape) -> Callable[..., None]:
-    """``put(board, row, rows)``: copy a board into a column."""
-    cells, top = shape.cells, shape.values - 1
+def _value_boards_of(shape: TupleShape) -> Callable[..., int]:
+    # Games with equal shapes share the compiled loop.
+    return made_once(None, ("tuples", shape), lambda: compile_loop(make_value_boards(shape), "tuples"))
 
-    def put(board: Any, row: Any, rows: Any) -> None:
-        for cell in range(cells):
-            rows.cells[cell, row] = min(max(board[cell], 0), top)
 
-    return put
+def make_value_boards(shape: TupleShape) -> Callable[..., int]:
+    """Make ``value_boards(boards, rows, features, weights, out)``, which evaluates any number of boards."""
+    put, value_rows = make_put(shape), make_value_rows(shape)
+
+    def value_boards(boards: Any, rows_: Any, features_: Any, weights_: Any, out: Any) -> int:
+        rows, features, weights = borrow(rows_), borrow(features_), borrow(weights_)
+        room = len(rows.values)
+        for first in range(0, len(boards), room):
+            count = min(room, len(boards) - first)
+            for row in range(count):
+                put(boards[first + row], row, rows)
+            value_rows(count, rows, features, weights)
+            for row in range(count):
+                out[first + row] = rows.values[row]
+        return 0
+
+    return value_boards
 
 
 def make_value_rows(shape: TupleShape) -> Callable[..., None]:
-    """``value_rows(count, rows, features, weights)``: the entries of the first columns, and their values."""
+    """Make ``value_rows(count, rows, features, weights)``, which evaluates the boards in the first columns."""
     base = shape.values
 
     def value_rows(count: Any, rows: Any, features: Any, weights: Any) -> None:
@@ -80,111 +166,27 @@ def make_value_rows(shape: TupleShape) -> Callable[..., None]:
     return value_rows
 
 
-def make_value_boards(shape: TupleShape) -> Callable[..., int]:
-    """``value_boards(boards, rows, features, weights, out)``: the values of any number of boards."""
-    put, value_rows = make_put(shape), make_value_rows(shape)
+def make_put(shape: TupleShape) -> Callable[..., None]:
+    """Make ``put(board, row, rows)``, which copies a board into a column."""
+    cells, top = shape.cells, shape.values - 1
 
-    def value_boards(boards: Any, rows_: Any, features_: Any, weights_: Any, out: Any) -> int:
-        rows, features, weights = borrow(rows_), borrow(features_), borrow(weights_)
-        room = len(rows.values)
-        for first in range(0, len(boards), room):
-            count = min(room, len(boards) - first)
-            for row in range(count):
-                put(boards[first + row], row, rows)
-            value_rows(count, rows, features, weights)
-            for row in range(count):
-                out[first + row] = rows.values[row]
-        return 0
+    def put(board: Any, row: Any, rows: Any) -> None:
+        for cell in range(cells):
+            rows.cells[cell, row] = min(max(board[cell], 0), top)
 
-    return value_boards
+    return put
 
 
-def _value_boards_of(shape: TupleShape) -> Callable[..., int]:
-    # Equal shapes share the loop, of whatever game they are: tables do not know their game.
-    return made_once(None, ("tuples", shape), lambda: compile_loop(make_value_boards(shape), "tuples"))
+class BoardRows(NamedTuple):
+    """Boards that are evaluated together, one column each, so that the compiler can vectorize over boards."""
+
+    cells: Any  # (cells, rows) int32
+    index: Any  # (features, rows) int32, the entries of each board
+    values: Any  # (rows,) float32
 
 
-def has_board(game: Game) -> bool:
-    """Whether a game is one of those whose boards tables can value."""
-    return isinstance(game, KernelGame) and game.num_players == 1 and hasattr(game.module, "tuple_shape")
-
-
-def shape_of(game: Game) -> TupleShape:
-    """What a game says of its board."""
-    described = getattr(game.module, "tuple_shape", None) if isinstance(game, KernelGame) else None
-    if described is None:
-        raise ConfigError(f"{game.name} has no tuple_shape(), expected a kernel game that describes its board")
-    shape: TupleShape = described()
-    return shape
-
-
-def require_board(game: Game, shape: TupleShape) -> KernelGame:
-    """The game, if it is one whose afterstates tables of this shape can value: of one player, and with such a board."""
-    if not isinstance(game, KernelGame) or game.num_players != 1:
-        raise ConfigError(f"{game.name}: tables value boards of one player, expected a kernel game with 1 player")
-    if shape.cells > game.info.state_size:
-        raise ConfigError(f"{game.name}: tables of {shape.cells} cells, expected at most {game.info.state_size}")
-    return game
-
-
-class TupleTables:
-    """Tables over a board, all zero at first."""
-
-    def __init__(self, shape: TupleShape) -> None:
-        self.shape = shape
-        self.weights: Floats = np.zeros(shape.entries, np.float32)
-        self.features = _features(shape)
-
-    def values(self, boards: NDArray[Any]) -> Floats:
-        """The value of each board: rows of at least ``cells`` numbers."""
-        found = np.ascontiguousarray(boards, np.int64)
-        if found.ndim != 2 or found.shape[1] < self.shape.cells:
-            raise ConfigError(f"boards have the shape {found.shape}, expected rows of {self.shape.cells} cells")
-        out = np.zeros(len(found), np.float32)
-        _value_boards_of(self.shape)(found, make_rows(self.shape, 64), self.features, self.weights, out)
-        return out
-
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """The entries that are not zero, table by table, for a safetensors file."""
-        found: dict[str, NDArray[Any]] = {}
-        for number, table in enumerate(self._tables()):
-            index = np.flatnonzero(table.view(np.int32)).astype(np.int32)  # by bits: -0.0 is kept too
-            found[f"tables.{number}.index"] = index
-            found[f"tables.{number}.weight"] = table[index]
-        return found
-
-    @classmethod
-    def from_tensors(cls, shape: TupleShape, tensors: Mapping[str, NDArray[Any]]) -> TupleTables:
-        """The tables that ``tensors`` gave; an error where they do not fit the shape."""
-        made = cls(shape)
-        names = {f"tables.{n}.{part}" for n in range(len(shape.tuples)) for part in ("index", "weight")}
-        if set(tensors) != names:
-            odd = sorted(set(tensors) ^ names)
-            raise CheckpointError(f"the tables have other tensors than their shape says ({odd[0]})")
-        for number, table in enumerate(made._tables()):
-            index, weight = tensors[f"tables.{number}.index"], tensors[f"tables.{number}.weight"]
-            if index.dtype != np.int32 or weight.dtype != np.float32 or index.ndim != 1 or index.shape != weight.shape:
-                got = f"{index.dtype} {index.shape} and {weight.dtype} {weight.shape}"
-                raise CheckpointError(f"table {number} is {got}, expected int32 and float32 of one length")
-            if len(index) and (index[0] < 0 or index[-1] >= len(table) or (np.diff(index) <= 0).any()):
-                raise CheckpointError(f"table {number} has entries out of order, expected 0 to {len(table) - 1} rising")
-            if not np.isfinite(weight).all():
-                raise CheckpointError(f"table {number} has numbers that are not finite")
-            table[index] = weight
-        return made
-
-    def _tables(self) -> list[Floats]:
-        ends = np.cumsum(self.shape.sizes)
-        return [self.weights[end - size : end] for end, size in zip(ends, self.shape.sizes, strict=True)]
-
-
-def _features(shape: TupleShape) -> TupleIndex:
-    """The features of one tuple after the other, each through all symmetries."""
-    starts = np.cumsum((0, *shape.sizes))[:-1]
-    lengths = [len(cells) for cells in shape.tuples]
-    each = len(shape.symmetries)
-    places = np.zeros((len(shape.tuples) * each, max(lengths)), np.int32)
-    for number, cells in enumerate(shape.tuples):
-        for s, symmetry in enumerate(shape.symmetries):
-            places[number * each + s, : len(cells)] = [symmetry[cell] for cell in cells]
-    return TupleIndex(places, np.repeat(lengths, each).astype(np.int32), np.repeat(starts, each).astype(np.int32))
+def make_rows(shape: TupleShape, rows: int) -> BoardRows:
+    """Return arrays for this many boards."""
+    features = len(shape.tuples) * len(shape.symmetries)
+    cells, index = np.zeros((shape.cells, rows), np.int32), np.zeros((features, rows), np.int32)
+    return BoardRows(cells, index, np.zeros(rows, np.float32))

@@ -1,4 +1,4 @@
-"""Networks in torch: the policy-value network that is trained, and value networks too large for the compiled ones."""
+"""Networks in torch: the policy-value network for training, and value networks of kind ``torch``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from aleazero.nets.value_kernels import link_columns
 from aleazero.nets.value_net import FlatNet, Floats, Ints, Part
 
 ROWS: Final = 64
-"""Rows of every forward batch: torch rounds by the size of a batch, so all have the same."""
+"""Rows per forward batch. It is fixed because rounding in torch depends on the batch size."""
 
 
 def make_body(shape: NetShape, config: NetConfig, seed: int) -> Body:
-    """A body with first weights: no action is preferred and values are near the middle, whatever the seed."""
+    """Return a network with initial weights. Small head weights make priors nearly uniform and values nearly 0."""
     state = torch.random.get_rng_state()
     try:
         torch.manual_seed(seed)
@@ -35,12 +35,12 @@ def make_body(shape: NetShape, config: NetConfig, seed: int) -> Body:
 
 
 def weights_of(body: nn.Module) -> dict[str, NDArray[np.float32]]:
-    """A copy of the weights, by name."""
+    """Return a copy of the weights by name."""
     return {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in body.state_dict().items()}
 
 
 class Body(nn.Module):
-    """A residual multilayer perceptron; all heads are one layer."""
+    """The policy-value network: a residual multilayer perceptron with one output layer for all heads."""
 
     def __init__(self, shape: NetShape, config: NetConfig) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Body(nn.Module):
         self.heads = nn.Linear(config.width, num_outputs(shape, config))
 
     def forward(self, observations: Tensor) -> Tensor:
-        """All heads, side by side."""
+        """Return the outputs of all heads, shape (rows, outputs)."""
         trunk = self.input(observations)
         for block in self.blocks:
             trunk = block(trunk)
@@ -60,7 +60,7 @@ class Body(nn.Module):
 
 
 class Block(nn.Module):
-    """Two layers beside the trunk."""
+    """A residual block of two layers."""
 
     def __init__(self, width: int, layer_norm: bool) -> None:
         super().__init__()
@@ -68,13 +68,13 @@ class Block(nn.Module):
         self.first, self.second = nn.Linear(width, width), nn.Linear(width, width)
 
     def forward(self, trunk: Tensor) -> Tensor:
-        """The trunk, with what the block adds."""
+        """Add the output of the two layers to their input."""
         added: Tensor = self.second(torch.relu(self.first(self.norm(trunk))))
         return trunk + added
 
 
 class TorchNet(FlatNet):
-    """A residual multilayer perceptron as a value network; torch reads the flat vector in place."""
+    """A residual multilayer perceptron as a value network. Its weights are views of the flat parameter vector."""
 
     settings = ()
 
@@ -89,21 +89,21 @@ class TorchNet(FlatNet):
         batch = torch.zeros((ROWS, features.shape[1]))
         for own, here in _by_phase(theta, features, phases):
             rows = torch.from_numpy(features[here])
-            said = np.empty((len(rows), len(self.columns)), np.float32)
+            outputs = np.empty((len(rows), len(self.columns)), np.float32)
             for first in range(0, len(rows), ROWS):
                 count = min(ROWS, len(rows) - first)
                 batch[:count] = rows[first : first + count]
                 with torch.inference_mode():
-                    said[first : first + count] = self._say(torch.from_numpy(own), batch).numpy()[:count]
-            link_columns(said, self.table)
-            out[here] = said
+                    outputs[first : first + count] = self._outputs(torch.from_numpy(own), batch).numpy()[:count]
+            link_columns(outputs, self.table)
+            out[here] = outputs
 
     def _gradient(
         self, theta: Floats, features: Floats, phases: Ints, targets: Floats, grad: Floats, losses: NDArray[np.float64]
     ) -> None:
         for n, (own, here) in enumerate(_by_phase(theta, features, phases)):
             flat = torch.from_numpy(own).detach().requires_grad_()
-            z = self._say(flat, torch.from_numpy(features[here]))
+            z = self._outputs(flat, torch.from_numpy(features[here]))
             wanted = torch.from_numpy(targets[here])
             found = []
             for k, column in enumerate(self.columns):
@@ -120,8 +120,8 @@ class TorchNet(FlatNet):
             assert flat.grad is not None
             grad[n] += flat.grad.numpy()
 
-    def _say(self, flat: Tensor, x: Tensor) -> Tensor:
-        """What the heads say, before their links."""
+    def _outputs(self, flat: Tensor, x: Tensor) -> Tensor:
+        """Return the outputs z of the network, before the links of the columns."""
         torch.set_num_threads(1)
         parts, start = {}, 0
         for part in self._parts:
@@ -148,13 +148,13 @@ def _norm(width: int, wanted: bool) -> nn.Module:
 
 
 def _times(inputs: Tensor, weight: Tensor) -> Tensor:
-    """A layer without bias. Rows are filled up to whole lines: torch rounds by where in memory a row starts."""
+    """Apply a layer without bias. Rows are padded to 64 bytes because rounding in torch depends on memory alignment."""
     missing = -inputs.shape[1] % 16
     return linear(pad(inputs, (0, missing)), pad(weight, (0, missing))) if missing else linear(inputs, weight)
 
 
 def _part(name: str, shape: tuple[int, ...]) -> Part:
-    """Layers are spread as He et al. would, norms start at 1, outputs and biases at 0."""
+    """Return a part with its initialization: He et al. for layers, 1 for norms, 0 for outputs and biases."""
     if name.endswith("norm.weight"):
         return Part(name, shape, middle=1.0)
     if name.endswith(".weight") and name.split(".")[0] in ("input", "blocks"):
@@ -163,7 +163,7 @@ def _part(name: str, shape: tuple[int, ...]) -> Part:
 
 
 def _by_phase(theta: Floats, features: Floats, phases: Ints) -> list[tuple[Floats, Any]]:
-    """The parameters of each phase, and which rows are its own."""
+    """Return the parameters of each phase and the rows that belong to it."""
     if len(theta) == 1:
         return [(theta[0], slice(None))]
     return [(own, np.flatnonzero(phases == phase)) for phase, own in enumerate(theta)]

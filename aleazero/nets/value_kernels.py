@@ -1,8 +1,8 @@
-"""Compiled passes of ``mlp`` and ``towers``, forward and backward. One file, which depends on no other.
+"""Compiled forward and backward passes of ``mlp`` and ``towers``.
 
-Everything is one step, ``_accumulate``: weighted sums of a matrix's rows, over those whose weight is not 0. Layers
-stand (in, out), so a layer adds rows of weights; what comes back adds rows of the turned weights; a gradient adds rows
-of what came back. Numbers of a row are added in an order of its own, whatever its neighbours.
+Everything is built on ``_accumulate``: weighted sums of the rows of a matrix, over the rows whose weight is not 0.
+Weights are stored (in, out), so a forward pass adds rows of weights, a backward pass adds rows of the transposed
+weights, and a gradient adds rows of slopes. The order of the additions for one row does not depend on the other rows.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from numba.extending import intrinsic, overload
 from aleazero.native.compile import cached_njit
 
 CHUNK: Final = 32
-"""Rows that pass through a layer together, while its weights are at hand."""
+"""Rows that pass through a layer together, while its weights are in the processor cache."""
 SLAB: Final = 256
-"""Rows whose blocks pass through the towers before they are joined."""
+"""Rows that pass through the towers before their results are joined."""
 ZERO: Final = np.float32(0)
-"""A plain 0 would make every comparison one of float64."""
+"""A plain 0 would turn comparisons into float64 comparisons."""
 HALF, ONE = np.float32(0.5), np.float32(1)
 TANH, SIGMOID = np.float32(1), np.float32(2)
-"""Links of columns, as ``columns.as_table`` writes them."""
+"""Links of columns, as in ``outcome.as_table``."""
 _compile = cached_njit(stands_alone=True, nogil=True, error_model="numpy", boundscheck=False, fastmath={"contract"})
 
 
 @_compile
 def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any) -> Any:
-    """List where a row is not 0; returns how many. The count is unsigned: numba looks twice at a signed index."""
+    """List the nonzero columns of a row and return their number, unsigned because numba checks the sign of an index."""
     count = np.uint64(0)
     for i in range(size):
         picked[count] = i
@@ -41,7 +41,7 @@ def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any) -> Any:
 
 
 def _add_rows(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> None:
-    """Add the picked rows of weights, each times its number in a row of inputs, to the same row of ``out``."""
+    """Add the picked rows of weights, each multiplied by its input, to a row of ``out``."""
     for n in range(count):
         out[row, :width] += inputs[row, picked[n]] * weights[picked[n], :width]
 
@@ -61,9 +61,9 @@ def _add_rows_compiled(out: Any, row: int, width: int, inputs: Any, picked: Any,
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
 def _add_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any, inputs: Any, picked: Any, count: Any,
                weights: Any) -> Any:  # fmt: skip
-    """As ``_add_rows``, for columns first to end, ``tile`` at a time: their sums stay in registers over all rows.
+    """Do ``_add_rows`` for columns first to end, ``tile`` at a time, so that their sums stay in registers.
 
-    numba's own loops would load and store them at each row, and ask each time whether the arrays overlap.
+    Loops compiled by numba would load and store the sums for each row, and check each time whether arrays overlap.
     """
     lanes = min(8, tile.literal_value)
     word, number = ir.IntType(64), ir.FloatType()
@@ -111,7 +111,7 @@ def _add_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any
 @_compile
 def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, out: Any, width: int,
                 picked: Any) -> None:  # fmt: skip
-    """Add to each row of ``out`` the rows of ``weights``, each times its number among the inputs (rows, size)."""
+    """Add to each row of ``out`` the rows of ``weights``, each multiplied by its input; inputs are (rows, size)."""
     for row in range(rows):
         count = _pick(inputs, row, size, every, picked)
         _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
@@ -119,7 +119,7 @@ def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, ou
 
 @cached_njit(stands_alone=True, nogil=True, boundscheck=False, fastmath={"contract", "reassoc"})
 def _dot(one: Any, a: int, other: Any, b: int, width: int) -> Any:
-    """The product of two rows. It is summed in lanes, in an order that only the width decides."""
+    """Return the dot product of two rows. The order of the sum depends only on the width."""
     total = ZERO
     for j in range(width):
         total += one[a, j] * other[b, j]
@@ -141,7 +141,7 @@ def _layers_size(sizes: Any) -> Any:
 
 @_compile
 def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int, picked: Any) -> None:
-    """From ``acts[0]`` (rows, in) through all layers of ReLU; what each says stands in ``acts[layer + 1]``."""
+    """Pass ``acts[0]`` (rows, in) through all ReLU layers; the output of a layer is in ``acts[layer + 1]``."""
     start = 0
     for layer in range(len(sizes) - 1):
         size, width = sizes[layer], sizes[layer + 1]
@@ -156,7 +156,7 @@ def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int,
         _accumulate(inputs, count, size, every, weights, out, width, picked)
         for row in range(count):
             for j in range(width):
-                out[row, j] *= out[row, j] > ZERO  # a branch would be one number at a time; not-a-number stays
+                out[row, j] *= out[row, j] > ZERO  # vectorizes, unlike a branch; NaN stays NaN
 
 
 @_compile
@@ -168,7 +168,7 @@ def _turn(weights: Any, turned: Any) -> None:
 
 @_compile
 def _turn_layers(theta: Any, sizes: Any) -> Any:
-    """The weights of all layers, each turned, where they stand in theta."""
+    """Return the weights of all layers, each transposed, at the same positions as in theta."""
     turned = np.zeros(len(theta), np.float32)
     start = 0
     for layer in range(len(sizes) - 1):
@@ -180,7 +180,7 @@ def _turn_layers(theta: Any, sizes: Any) -> Any:
 
 @_compile
 def _add_products(grad: Any, inputs: Any, slopes: Any, count: int, turned: Any, picked: Any) -> None:
-    """Add to a matrix (in, out) the inputs (rows, in) times the slopes (rows, out), summed over rows."""
+    """Add inputs (rows, in) times slopes (rows, out), summed over rows, to a matrix (in, out)."""
     for row in range(count):
         for i in range(grad.shape[0]):
             turned[i, row] = inputs[row, i]
@@ -189,7 +189,7 @@ def _add_products(grad: Any, inputs: Any, slopes: Any, count: int, turned: Any, 
 
 @_compile
 def _multiply(inputs: Any, weights: Any, out: Any, count: int, picked: Any) -> None:
-    """Inputs (rows, in) times weights (in, out); rows may be longer than that."""
+    """Multiply inputs (rows, in) by weights (in, out); arrays may have more columns."""
     for row in range(count):
         for j in range(weights.shape[1]):
             out[row, j] = ZERO
@@ -197,27 +197,27 @@ def _multiply(inputs: Any, weights: Any, out: Any, count: int, picked: Any) -> N
 
 
 @_compile
-def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, beside: Any,
+def _layers_backward(turned: Any, sizes: Any, acts: Any, slopes: Any, count: int, grad: Any, scratch: Any,
                      picked: Any) -> None:  # fmt: skip
-    """From ``slopes[last]`` (rows, out) back through all layers, adding to their gradient."""
+    """Propagate ``slopes[last]`` (rows, out) back through all layers and add to their gradient."""
     start = _layers_size(sizes)
     for layer in range(len(sizes) - 2, -1, -1):
         size, width = sizes[layer], sizes[layer + 1]
         start -= (size + 1) * width
-        said, above = acts[layer + 1], slopes[layer + 1]
+        outputs, above = acts[layer + 1], slopes[layer + 1]
         bias = grad[start + size * width : start + size * width + width]
         for row in range(count):
             for j in range(width):
-                above[row, j] *= said[row, j] != ZERO
+                above[row, j] *= outputs[row, j] != ZERO
                 bias[j] += above[row, j]
-        _add_products(_matrix(grad, start, size, width), acts[layer], above, count, beside, picked)
+        _add_products(_matrix(grad, start, size, width), acts[layer], above, count, scratch, picked)
         if layer > 0:
             _multiply(above, _matrix(turned, start, width, size), slopes[layer], count, picked)
 
 
 @_compile
 def _huber(off: Any, delta: Any) -> Any:
-    """Huber's loss, and its slope."""
+    """Return the Huber loss and its slope."""
     if abs(off) <= delta:
         return np.float64(0.5) * off * off, off
     return np.float64(delta) * (abs(off) - 0.5 * delta), delta if off > 0 else -delta
@@ -225,7 +225,7 @@ def _huber(off: Any, delta: Any) -> Any:
 
 @_compile
 def _cross_entropy(z: Any, target: Any) -> Any:
-    """Of the logit 2z against (target + 1) / 2; and its slope by z."""
+    """Return the binary cross-entropy of the logit 2z against (target + 1) / 2, and its slope by z."""
     twice = 2.0 * np.float64(z)
     loss = max(twice, 0.0) + math.log1p(math.exp(-abs(twice))) - 0.5 * (np.float64(target) + 1.0) * twice
     return loss, np.float32(math.tanh(z)) - target
@@ -233,7 +233,7 @@ def _cross_entropy(z: Any, target: Any) -> Any:
 
 @_compile
 def _column_loss(z: Any, target: Any, columns: Any, k: int) -> Any:
-    """The loss of column k where the network says z, and its slope by z."""
+    """Return the loss of column k for the network output z, and its slope by z."""
     link, scale, weight, delta = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3]
     if link == TANH:
         loss, slope = _cross_entropy(z, target)
@@ -241,13 +241,13 @@ def _column_loss(z: Any, target: Any, columns: Any, k: int) -> Any:
     if link == SIGMOID:
         loss, slope = _cross_entropy(HALF * z, target + target - ONE)
         return weight * loss, weight * (HALF * slope)
-    loss, slope = _huber(scale * z - target, delta)  # by its own unit: the scale of the slope cancels
+    loss, slope = _huber(scale * z - target, delta)  # divided by the scale below, so that the slope has no factor
     return weight * loss / scale, weight * slope
 
 
 @_compile
 def link_columns(z: Any, columns: Any) -> None:
-    """From what a network says to columns of the outcome, in place."""
+    """Convert network outputs to columns of the outcome, in place."""
     for row in range(len(z)):
         for k in range(len(columns)):
             if columns[k, 0] == TANH:
@@ -260,7 +260,7 @@ def link_columns(z: Any, columns: Any) -> None:
 
 @_compile
 def _rows_of(phases: Any, phase: int, rows: int) -> Any:
-    """The rows of a phase; without phases all are of the first."""
+    """Return the rows of a phase; without phases all rows belong to the first."""
     found = np.empty(rows, np.int64)
     count = 0
     for row in range(rows):
@@ -272,7 +272,7 @@ def _rows_of(phases: Any, phase: int, rows: int) -> Any:
 
 @_compile
 def _differs(features: Any, row: int, other: int, start: int, end: int) -> bool:
-    """Whether two rows differ in these columns; not-a-number differs from itself."""
+    """Return whether two rows differ in these columns; NaN differs from itself."""
     for i in range(start, end):  # noqa: SIM110 (numba has no all())
         if features[row, i] != features[other, i]:
             return True
@@ -282,7 +282,7 @@ def _differs(features: Any, row: int, other: int, start: int, end: int) -> bool:
 @_compile
 def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, features: Any, phases: Any,
                 out: Any) -> None:  # fmt: skip
-    """The columns (rows, K) of features (rows, F); ``theta`` has one row of parameters for each phase."""
+    """Write the columns (rows, K) for features (rows, F) to ``out``; ``theta`` has one row of parameters per phase."""
     widest, size, layers, outs = sizes.max(), sizes[0], len(sizes) - 1, len(columns)
     width = sizes[layers]
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
@@ -323,7 +323,7 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
 
 @_compile
 def _mlp_heads(theta: Any, start: int, outs: int, width: int, size: int, skip: bool) -> Any:
-    """The weights (K, in) and bias of the output layer, and the line (K, F) beside the layers."""
+    """Return the weights (K, in) and the bias of the output layer, and the skip weights (K, F)."""
     bias = start + outs * width
     line = bias + outs
     return _matrix(theta, start, outs, width), theta[bias:line], _matrix(theta, line, outs if skip else 0, size)
@@ -337,7 +337,7 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
     width = sizes[layers]
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
     slopes = np.empty((layers + 1, CHUNK, widest), np.float32)
-    beside = np.empty((max(widest, outs), CHUNK), np.float32)
+    scratch = np.empty((max(widest, outs), CHUNK), np.float32)
     picked = np.empty(max(widest, CHUNK, outs) + 1, np.uintp)
     back = np.empty((CHUNK, outs), np.float32)
     start = _layers_size(sizes)
@@ -365,16 +365,16 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
                     losses[k] += loss
                     back[c, k] = slope
                     bias_grad[k] += slope
-            _add_products(heads_grad, back, last, count, beside, picked)
-            _add_products(line_grad, back, inputs, count, beside, picked)
+            _add_products(heads_grad, back, last, count, scratch, picked)
+            _add_products(line_grad, back, inputs, count, scratch, picked)
             _multiply(back, heads, slopes[layers], count, picked)
-            _layers_backward(turned, sizes, acts, slopes, count, out, beside, picked)
+            _layers_backward(turned, sizes, acts, slopes, count, out, scratch, picked)
 
 
 @_compile
 def _tower_parts(theta: Any, sizes: Any, common: int, joint: int, skip: bool) -> Any:
-    """Beyond the layers: margin (1, in), its bias, its line (1, block); own and others (in, joint), common, joint's
-    bias; heads (3, joint), their bias."""
+    """Return the parts after the layers: margin (1, in), its bias, its skip weights (1, block); own and others
+    (in, joint), common, bias of the joint layer; heads (3, joint), their bias."""
     width = sizes[len(sizes) - 1]
     bias = _layers_size(sizes) + width
     own = bias + 1 + (sizes[0] if skip else 0)
@@ -397,7 +397,7 @@ def _tower_parts(theta: Any, sizes: Any, common: int, joint: int, skip: bool) ->
 
 @_compile
 def _expect_points(parts: Any, skip: bool, inputs: Any, last: Any, count: int, points: Any) -> None:
-    """What each block is expected to score from here on, by its own tower alone."""
+    """Compute the points that each tower expects its own seat to score."""
     margin, bias, line = parts[0], parts[1], parts[2]
     for row in range(count):
         points[row] = bias[0] + _dot(margin, 0, last, row, margin.shape[1])
@@ -407,7 +407,7 @@ def _expect_points(parts: Any, skip: bool, inputs: Any, last: Any, count: int, p
 
 @_compile
 def _join(parts: Any, commons: Any, count: int, hidden: Any, y: Any, picked: Any) -> None:
-    """Add the common features to what the towers say in ``hidden``, and finish the joint layer and its heads."""
+    """Add the common features to the outputs of the towers in ``hidden``, then apply the joint layer and its heads."""
     shared, base, heads, bias = parts[5], parts[6], parts[7], parts[8]
     joint = len(base)
     _accumulate(commons, count, shared.shape[0], False, shared, hidden, joint, picked)
@@ -421,7 +421,7 @@ def _join(parts: Any, commons: Any, count: int, hidden: Any, y: Any, picked: Any
 
 @_compile
 def _steepness(y: Any) -> Any:
-    """How much a point counts for the win: e^y, with y within -4 to 4."""
+    """Return the slope of the win by the margin: e^y, with y clipped to -4 to 4."""
     most = np.float32(4)
     if y > most:
         y = most
@@ -433,10 +433,10 @@ def _steepness(y: Any) -> Any:
 @_compile
 def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, seats: int, joint: int, lead: int,
                    unit: float, features: Any, phases: Any, out: Any) -> None:  # fmt: skip
-    """Win and margin (rows, 2) of features (rows, F): blocks by seat, then the common ones.
+    """Write win and margin (rows, 2) for features (rows, F) to ``out``: a block per seat, then the common features.
 
-    ``lead`` is the column that tells by how many ``unit`` points the viewer leads. A block that repeats the one above
-    it is not passed through its tower again.
+    ``lead`` is the column with the lead of the viewer in units of ``unit`` points. A block that equals the one in the
+    row above is not passed through the tower again.
     """
     widest, block, layers = sizes.max(), sizes[0], len(sizes) - 1
     shared = seats * block
@@ -444,7 +444,7 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
     acts = np.empty((layers + 1, CHUNK, widest), np.float32)
     picked = np.empty(max(widest, common) + 1, np.uintp)
     slots = np.empty((seats, SLAB), np.int64)
-    said = np.empty((seats * SLAB, joint), np.float32)
+    outputs = np.empty((seats * SLAB, joint), np.float32)
     points = np.empty(seats * SLAB, np.float32)
     commons, ahead = np.empty((SLAB, common), np.float32), np.empty(SLAB, np.float32)
     hidden, y = np.empty((SLAB, joint), np.float32), np.empty((SLAB, 3), np.float32)
@@ -469,7 +469,7 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
                     ends = n == count - 1
                     if filled == CHUNK or ends:
                         _layers_forward(own, sizes, sparse, acts, filled, picked)
-                        _multiply(last, parts[3] if seat == 0 else parts[4], said[used:], filled, picked)
+                        _multiply(last, parts[3] if seat == 0 else parts[4], outputs[used:], filled, picked)
                         _expect_points(parts, skip, inputs, last, filled, points[used:])
                         used += filled
                         filled = 0
@@ -478,12 +478,12 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
                     commons[n, i] = features[rows[first + n], shared + i]
                 ahead[n] = points[slots[0, n]]
                 for j in range(joint):
-                    hidden[n, j] = said[slots[0, n], j]
+                    hidden[n, j] = outputs[slots[0, n], j]
                 for seat in range(1, seats):
                     slot = slots[seat, n]
                     ahead[n] -= points[slot] / np.float32(seats - 1)
                     for j in range(joint):
-                        hidden[n, j] += said[slot, j]
+                        hidden[n, j] += outputs[slot, j]
             _join(parts, commons, count, hidden, y, picked)
             for n in range(count):
                 row = rows[first + n]
@@ -503,9 +503,9 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
     acts = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
     slopes = np.empty((layers + 1, seats * CHUNK, widest), np.float32)
     widest_of_all = max(widest, common, joint, 3)
-    beside = np.empty((widest_of_all, seats * CHUNK), np.float32)
+    scratch = np.empty((widest_of_all, seats * CHUNK), np.float32)
     picked = np.empty(max(widest_of_all, seats * CHUNK) + 1, np.uintp)
-    said = np.empty((seats * CHUNK, joint), np.float32)
+    outputs = np.empty((seats * CHUNK, joint), np.float32)
     points, points_back = np.empty(seats * CHUNK, np.float32), np.empty((seats * CHUNK, 1), np.float32)
     commons, ahead = np.empty((CHUNK, common), np.float32), np.empty(CHUNK, np.float32)
     hidden, hidden_back = np.empty((CHUNK, joint), np.float32), np.empty((CHUNK, joint), np.float32)
@@ -533,15 +533,15 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
             _expect_points(parts, skip, inputs, last, seats * count, points)
             for seat in range(seats):
                 start = seat * count
-                _multiply(last[start:], parts[3] if seat == 0 else parts[4], said[start:], count, picked)
+                _multiply(last[start:], parts[3] if seat == 0 else parts[4], outputs[start:], count, picked)
             for c in range(count):
                 ahead[c] = points[c]
                 for j in range(joint):
-                    hidden[c, j] = said[c, j]
+                    hidden[c, j] = outputs[c, j]
                 for seat in range(1, seats):
                     ahead[c] -= points[seat * count + c] / others
                     for j in range(joint):
-                        hidden[c, j] += said[seat * count + c, j]
+                        hidden[c, j] += outputs[seat * count + c, j]
                 for i in range(common):
                     commons[c, i] = features[rows[first + c], shared + i]
             _join(parts, commons, count, hidden, y, picked)
@@ -562,22 +562,22 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
                     points_back[seat * count + c, 0] = -back[c, 1] / others
                 for k in range(3):
                     grads[8][k] += back[c, k]
-            _add_products(grads[7], back, hidden, count, beside, picked)
+            _add_products(grads[7], back, hidden, count, scratch, picked)
             _multiply(back, parts[7], hidden_back, count, picked)
             for c in range(count):
                 for j in range(joint):
                     hidden_back[c, j] *= hidden[c, j] != ZERO
                     grads[6][j] += hidden_back[c, j]
-            _add_products(grads[5], commons, hidden_back, count, beside, picked)
+            _add_products(grads[5], commons, hidden_back, count, scratch, picked)
             for seat in range(seats):
                 start = seat * count
-                _add_products(grads[3] if seat == 0 else grads[4], last[start:], hidden_back, count, beside, picked)
+                _add_products(grads[3] if seat == 0 else grads[4], last[start:], hidden_back, count, scratch, picked)
                 weights = own_turned if seat == 0 else others_turned
                 _multiply(hidden_back, weights, above[start:], count, picked)
             for row in range(seats * count):
                 grads[1][0] += points_back[row, 0]
                 for j in range(width):
                     above[row, j] += points_back[row, 0] * parts[0][0, j]
-            _add_products(grads[0], points_back, last, seats * count, beside, picked)
-            _add_products(grads[2], points_back, inputs, seats * count, beside, picked)
-            _layers_backward(turned, sizes, acts, slopes, seats * count, out, beside, picked)
+            _add_products(grads[0], points_back, last, seats * count, scratch, picked)
+            _add_products(grads[2], points_back, inputs, seats * count, scratch, picked)
+            _layers_backward(turned, sizes, acts, slopes, seats * count, out, scratch, picked)

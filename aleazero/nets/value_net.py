@@ -1,4 +1,4 @@
-"""Value networks over one flat vector of parameters, compiled: ``mlp`` and ``towers``."""
+"""Value networks with one flat parameter vector: their base class, and the compiled kinds ``mlp`` and ``towers``."""
 
 from __future__ import annotations
 
@@ -22,33 +22,26 @@ _NO_PHASES: Final = np.empty(0, np.int64)
 
 
 def make_value_net(config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]) -> FlatNet:
-    """The network that these settings describe."""
+    """Return the network for these settings."""
     if not columns:
         raise ConfigError("a value network has no columns, expected at least one")
     if config.kind == "torch":
         try:
             from aleazero.nets.torch_nets import TorchNet  # here, because it imports torch
         except ImportError:
-            why = "torch is not installed, expected it for a value network of kind torch"
-            raise ConfigError(f"{why}: pip install 'aleazero[train]'") from None
+            problem = "torch is not installed, expected it for a value network of kind torch"
+            raise ConfigError(f"{problem}: pip install 'aleazero[train]'") from None
         return TorchNet(config, shape, columns)
     return (Mlp if config.kind == "mlp" else Towers)(config, shape, columns)
 
 
-def value_weight_shapes(
-    config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]
-) -> dict[str, tuple[int, ...]]:
-    """Every weight of such a network, by name."""
-    return make_value_net(config, shape, columns).shapes()
-
-
 class FlatNet:
-    """A value network over one flat float32 vector; a subclass names its parts and its kernels."""
+    """A value network with one flat float32 parameter vector. A subclass defines its parts and its kernels."""
 
     settings: tuple[Any, ...]
-    """What the kernels are told besides parameters and rows."""
+    """Arguments of the kernels between the parameters and the rows."""
     kernels: tuple[Callable[..., None], Callable[..., None]]
-    """Forward and gradient."""
+    """The forward pass and the gradient."""
 
     def __init__(
         self, config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...], parts: Sequence[Part]
@@ -57,20 +50,20 @@ class FlatNet:
         self._parts = tuple(parts)
         self._one = sum(math.prod(part.shape) for part in parts)
         self.size = config.phases * self._one
-        """Parameters in all."""
+        """Total number of parameters."""
 
     def initial(self, seed: int) -> Floats:
-        """First parameters: spread in the layers, 0 in the outputs, so that every value starts in the middle."""
-        luck = np.random.Generator(np.random.PCG64(seed))
+        """Return initial parameters: random in the layers, 0 in the outputs, so that all values start at 0."""
+        generator = np.random.Generator(np.random.PCG64(seed))
         theta = np.zeros((self.config.phases, self._one), np.float32)
         for phase in theta:
             for part, view in self._views(phase):
                 low, high = part.middle - part.spread, part.middle + part.spread
-                view[:] = luck.uniform(low, high, part.shape) if part.spread else part.middle
+                view[:] = generator.uniform(low, high, part.shape) if part.spread else part.middle
         return theta.ravel()
 
     def forward(self, theta: Floats, features: Floats, phases: Ints | None = None) -> Floats:
-        """Columns (rows, K) of features (rows, F), each row by the network of its phase, where there are several."""
+        """Return columns (rows, K) for features (rows, F). With several networks, ``phases`` selects one per row."""
         features, phases = self._rows(features, phases)
         out = np.empty((len(features), len(self.columns)), np.float32)
         self.kernels[0](self._by_phase(theta), *self.settings, features, phases, out)
@@ -79,7 +72,7 @@ class FlatNet:
     def gradient(
         self, theta: Floats, features: Floats, targets: Floats, out: Floats, phases: Ints | None = None
     ) -> NDArray[np.float64]:
-        """Add the gradient of the summed loss to ``out``; returns the summed losses by column."""
+        """Add the gradient of the summed loss to ``out`` and return the summed losses by column."""
         features, phases = self._rows(features, phases)
         targets = np.ascontiguousarray(targets, np.float32)
         if targets.shape != (len(features), len(self.columns)):
@@ -89,15 +82,15 @@ class FlatNet:
         return losses
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Every tensor's name and shape; of several phases, those of the later ones are numbered."""
+        """Return the shape of every tensor by name."""
         return {name: part.shape for name, part, _ in self._tensors(np.empty(self.size, np.float32))}
 
     def tensors(self, theta: Floats) -> dict[str, Floats]:
-        """The parameters by name, as torch lays them out."""
+        """Return the parameters by name, each as (outputs, inputs)."""
         return {name: np.array(view) for name, _, view in self._tensors(theta)}
 
     def flatten(self, tensors: Mapping[str, Floats]) -> Floats:
-        """The vector of such tensors."""
+        """Return the parameter vector of these tensors."""
         theta = np.empty(self.size, np.float32)
         for name, _, view in self._tensors(theta):
             view[:] = tensors[name]
@@ -115,7 +108,7 @@ class FlatNet:
         if self.config.phases == 1:
             return features, _NO_PHASES
         if phases is None:
-            raise ConfigError(f"no phases are given, expected one of {self.config.phases} for each row")
+            raise ConfigError(f"phases is None, expected one of {self.config.phases} phases per row")
         phases = np.ascontiguousarray(phases, np.int64)
         if phases.shape != features.shape[:1]:
             raise ConfigError(f"phases have shape {phases.shape}, expected {features.shape[:1]}")
@@ -138,7 +131,7 @@ class FlatNet:
 
 
 class Mlp(FlatNet):
-    """Layers of ReLU from the features to the columns, and a straight line beside them."""
+    """Fully connected ReLU layers from the features to the columns, with an optional linear skip connection."""
 
     def __init__(self, config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]) -> None:
         sizes = (shape.features, *config.hidden)
@@ -152,21 +145,21 @@ class Mlp(FlatNet):
 
 
 class Towers(FlatNet):
-    """A shared tower over each seat's block, and a small joint layer; for two-player games that are decided by score.
+    """One tower shared by the blocks of all seats, and a small joint layer, for two-player games decided by score.
 
-    The tower estimates what its seat will still score, m. The joint layer corrects that (y₁), and turns a margin into
-    wins (y₂, y₀). With the margin column's scale s, and the mean of the others if there are several:
+    The tower estimates the points m that its seat will still score. The joint layer corrects the margin (y₁) and
+    converts it to a win value (y₂, y₀). With the scale s of the margin column:
 
         margin = lead + (m_own - m_other + y₁) · s
         win = tanh(margin / 2s · exp(y₂) + y₀)
 
-    The margin's target is the margin at the end.
+    With several opponents m_other is their mean. The target of the margin is the final margin.
     """
 
     def __init__(self, config: ValueNetConfig, shape: FeatureShape, columns: tuple[Column, ...]) -> None:
         if tuple(column.link for column in columns) != ("tanh", "linear"):
-            said = ", ".join(f"{column.name} ({column.link})" for column in columns) or "none"
-            raise ConfigError(f"columns of towers are {said}, expected a win (tanh) and a margin (linear)")
+            given = ", ".join(f"{column.name} ({column.link})" for column in columns) or "none"
+            raise ConfigError(f"columns of towers are {given}, expected a win (tanh) and a margin (linear)")
         if shape.seats < 2 or shape.block < 1 or shape.lead is None:
             raise ConfigError(f"features of towers are {shape}, expected blocks of at least 2 seats and a lead")
         sizes, joint = (shape.block, *config.hidden), config.joint
@@ -186,27 +179,26 @@ class Towers(FlatNet):
         ]
         super().__init__(config, shape, columns, parts)
         lead = shape.seats * shape.block + shape.lead
-        told = (config.skip, config.sparse, shape.seats, joint, lead, shape.lead_unit)
-        self.settings = (np.array(sizes, np.int64), self.table, *told)
+        options = (config.skip, config.sparse, shape.seats, joint, lead, shape.lead_unit)
+        self.settings = (np.array(sizes, np.int64), self.table, *options)
         self.kernels = towers_forward, towers_gradient
 
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor within the vector: its name and shape in torch, where rows are outputs."""
+    """A tensor within the parameter vector, with its name and its shape (outputs, inputs)."""
 
     name: str
     shape: tuple[int, ...]
     turned: bool = False
-    """Stands (in, out) in the vector."""
+    """Whether the vector stores it transposed, (inputs, outputs)."""
     spread: float = 0.0
-    """Its first weights lie evenly between minus and plus this."""
+    """Initial weights are uniform in ``middle`` ± ``spread``."""
     middle: float = 0.0
-    """What they are spread around."""
 
 
 def layer_parts(name: str, sizes: Sequence[int]) -> Iterable[Part]:
-    """Weights and bias of each layer of ReLU, spread as torch does: wider ones, as He et al. have them, learn worse."""
+    """List weights and bias of each ReLU layer, with the initialization of torch, which learned better than He's."""
     for layer, (size, width) in enumerate(pairwise(sizes)):
         spread = 1.0 / math.sqrt(size)
         yield Part(f"{name}.{layer}.weight", (width, size), turned=True, spread=spread)

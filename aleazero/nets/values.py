@@ -1,4 +1,4 @@
-"""Values of states between turns: by a value network, or by tables; the outcome if the game is over."""
+"""Values of states between turns, by a value network or by tables. Terminal states have their final result."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from aleazero.nets.value_net import FlatNet, Floats
 
 
 class NetValues:
-    """A value network with the game it values; the parameters may be changed from outside."""
+    """A value network together with its game. ``theta`` may be changed from outside."""
 
     def __init__(self, game: Game, net: FlatNet, theta: Floats, plies: int | None = None) -> None:
         self.game, self.net, self.theta = game, net, theta
         self.outcome = Outcome.of(game)
         self.plies = plies
-        """Chance events that were planned to teach it; None where it was the whole turn."""
+        """Number of plies that were planned for its targets; None for complete turns."""
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> NetValues:
-        """The network of a checkpoint, if it was taught this game."""
+        """Load a value network that was trained on this game."""
         net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
         try:
             require_phases(net.config.phases, game)
@@ -40,30 +40,30 @@ class NetValues:
         return cls(game, net, theta, about.training.get("plies"))
 
     def see(self, states: Rows) -> SeenStates:
-        """What there is to see of states between turns."""
+        """Compute the inputs of the network for states between turns."""
         return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin)
 
     def columns(self, ends: SeenStates) -> NDArray[np.float64]:
-        """The columns of the outcome, by player."""
+        """Return the columns of the outcome by player."""
         outcome = self.outcome
         columns = np.empty((len(ends.over), len(outcome.columns)))
-        asked, over = ~ends.over, ends.over
-        if asked.any():
-            told = self.net.forward(self.theta, ends.features[asked], ends.phases[asked]).astype(np.float64)
-            columns[asked] = outcome.by_player(told, ends.viewers[asked])
+        live, over = ~ends.over, ends.over
+        if live.any():
+            predicted = self.net.forward(self.theta, ends.features[live], ends.phases[live]).astype(np.float64)
+            columns[live] = outcome.by_player(predicted, ends.viewers[live])
             if outcome.kind == "score":
-                columns[asked] += ends.returns[asked]
+                columns[live] += ends.returns[live]
         if over.any():
             columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
         return columns
 
     def values_by_player(self, states: Rows, margin_weight: float) -> NDArray[np.float64]:
-        """What states between turns are worth to each player (states, players)."""
+        """Return the value of states between turns to each player, shape (states, players)."""
         return self.outcome.values_by_player(self.columns(self.see(states)), margin_weight)
 
 
 class TableValues:
-    """Tables with the game they value: the same interface as ``NetValues``."""
+    """N-tuple tables together with their game, with the interface of ``NetValues``."""
 
     plies: int | None = None
 
@@ -73,33 +73,33 @@ class TableValues:
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> TableValues:
-        """The tables of a checkpoint, if they were taught this game."""
+        """Load tables that were trained on this game."""
         return cls(game, load_tables(path, game))
 
     def see(self, states: NDArray[np.int64]) -> SeenStates:
-        """What there is to see of boards."""
+        """Compute returns and ends of boards."""
         return SeenStates(self.game, self.game.observation_size, states, points=False)
 
     def columns(self, ends: SeenStates) -> NDArray[np.float64]:
-        """The points so far, and what the tables expect to come."""
+        """Return the expected final score: the points so far plus the value of the tables."""
         rest = self.tuples.values(ends.states).astype(np.float64)
         return ends.returns + np.where(ends.over, 0.0, rest)[:, None]
 
 
 class SeenStates:
-    """What there is to see of states between turns."""
+    """States between turns as arrays: network inputs, viewers, returns, and whether the game is over."""
 
     def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:
         rows, players = len(states), game.num_players
         self.over = np.zeros(rows, np.bool_)
         self.viewers = np.zeros(rows, np.int64)
         self.phases = np.zeros(rows, np.int64)
-        """0 where the game is over."""
+        """Phase of each state; 0 if the game is over."""
         self.features = np.zeros((rows, features), np.float32)
         self.returns = np.zeros((rows, players))
         self.points = np.zeros((rows, players if points else 0))
         if isinstance(game, KernelGame):
-            self.states = np.ascontiguousarray(states, np.int64)  # compiled for nothing else
+            self.states = np.ascontiguousarray(states, np.int64)  # the compiled loop takes no other type
             seen = (self.over, self.viewers, self.phases, self.features, self.returns, self.points)
             _see_of(game, points)(self.states, *seen)
         else:
@@ -125,7 +125,7 @@ class SeenStates:
 
 
 def require_phases(phases: int, game: Game) -> None:
-    """Refuse a network of other phases than the game's; one network for all of them will do."""
+    """Raise an error unless there is one network, or one network per phase of the game."""
     names = game.info.phases
     if phases not in (1, len(names)):
         expected = f"1 or {len(names)} ({', '.join(names)})" if len(names) > 1 else f"1: {game.name} has no phases"
@@ -133,9 +133,9 @@ def require_phases(phases: int, game: Game) -> None:
 
 
 def _see_of(game: KernelGame, points: bool) -> Any:
-    """Return the compiled ``see`` of a game, made once per game.
+    """Return the compiled ``see`` of a game.
 
-    Compiled features have no bounds checks, so some are written in plain Python first.
+    Compiled features have no bounds checks, so the features of some states are first checked in plain Python.
     """
 
     def make(kernels: Kernels) -> Any:
@@ -147,7 +147,7 @@ def _see_of(game: KernelGame, points: bool) -> Any:
 
 def make_see(kernels: Kernels, points: bool) -> Any:
     """Make ``see(states, over, viewers, phases, features, returns, points)`` of a game."""
-    kind_of, viewer_of, tell, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
+    kind_of, viewer_of, write_features, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
     phase_of = kernels.phase
     points_of = kernels.words["points"] if points else kernels.returns
 
@@ -161,7 +161,7 @@ def make_see(kernels: Kernels, points: bool) -> Any:
             viewers[row] = viewer_of(state)
             if not over[row]:
                 phases[row] = phase_of(state)
-                tell(state, viewers[row], features[row])
+                write_features(state, viewers[row], features[row])
         return 0
 
     return see

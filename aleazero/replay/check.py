@@ -1,4 +1,4 @@
-"""Check a replay: every number of every shard, and every sample against the rules, by playing its game again."""
+"""Check a folder of shards: the numbers of every sample, and every game by replaying it with the rules."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from aleazero.replay.window import Progress, open_folder
 from aleazero.selfplay.record import EpisodeRecord, final_scores
 
 SUM_TOLERANCE: Final = 1e-5
-"""How far a policy's shares may be from summing to 1."""
+"""Tolerance of the sum of a policy, which is 1."""
 
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What was found in a folder of shards."""
+    """Result of checking a folder of shards."""
 
     folder: Path
     shards: int
-    """Shards that are whole and right in all that was checked; games and samples are theirs."""
+    """Number of shards that passed all checks. ``games`` and ``samples`` count these shards only."""
     games: int
     samples: int
     broken: list[BrokenShard]
-    """With each, the first thing that is wrong."""
+    """The other shards, each with its first error."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data, for JSON."""
+        """Return plain data for JSON."""
         return {
             "folder": str(self.folder),
             "shards": self.shards,
@@ -47,47 +47,49 @@ class ReplayReport:
 
 
 def check_replay(folder: Path, progress: Progress | None = None) -> ReplayReport:
-    """Check every shard of a folder; progress is in games that were played again."""
+    """Check every shard of a folder; ``progress`` is called after each replayed game."""
     folder = Path(folder)
-    shards, wrong = open_folder(folder)
-    if not shards and not wrong:
+    shards, bad = open_folder(folder)
+    if not shards and not bad:
         raise ReplayError(f"no shards in {str(folder)!r}, expected at least one")
     total = sum(shard.games for shard in shards)
-    games = _Games()
-    right: list[Shard] = []
+    loaded: dict[str, Game] = {}
+    good: list[Shard] = []
     done = 0
     for shard in shards:
         try:
-            own = None if progress is None else _progress_from(done, total, progress)
-            check_shard(shard, games.load(shard.meta), own)
-            right.append(shard)
+            text = shard.meta.game_text()
+            if text not in loaded:
+                loaded[text] = load_origin(shard.meta)
+            check_shard(shard, loaded[text], progress, done, total)
+            good.append(shard)
         except ReplayError as error:
-            wrong.append(broken(shard.path, error))
+            bad.append(broken(shard.path, error))
         done += shard.games
     return ReplayReport(
         folder,
-        shards=len(right),
-        games=sum(shard.games for shard in right),
-        samples=sum(shard.meta.samples for shard in right),
-        broken=sorted(wrong, key=lambda each: each.path),
+        shards=len(good),
+        games=sum(shard.games for shard in good),
+        samples=sum(shard.meta.samples for shard in good),
+        broken=sorted(bad, key=lambda each: each.path),
     )
 
 
-def check_shard(shard: Shard, game: Game, progress: Progress | None = None) -> None:
-    """Raise a ReplayError for the first thing that is wrong with a shard's contents."""
+def check_shard(shard: Shard, game: Game, progress: Progress | None = None, done: int = 0, total: int = 0) -> None:
+    """Raise a ReplayError for the first error in the contents of a shard; ``done`` games of ``total`` came before."""
     check_numbers(shard, game)
-    for played, record in enumerate(shard.records(), start=1):
+    for played, record in enumerate(shard.records(), start=done + 1):
         check_episode(record, game)
         if progress is not None:
-            progress(played, shard.games)
+            progress(played, total)
 
 
 def load_origin(origin: Origin) -> Game:
-    """The game that samples are of; its rules and observations must be theirs."""
+    """Load the game of samples; its rules and observations must have the same versions."""
     try:
         game = load_game(origin.game, **origin.params)
     except AleaZeroError as error:
-        raise ReplayError(f"its game cannot be loaded: {error}") from None
+        raise ReplayError(f"the game cannot be loaded: {error}") from None
     info = game.info
     if origin.rules_version != info.version:
         raise ReplayError(f"the rules are version {origin.rules_version}, expected {info.version} of {game!r}")
@@ -99,23 +101,23 @@ def load_origin(origin: Origin) -> Game:
 
 
 def check_numbers(shard: Shard, game: Game) -> None:
-    """Raise a ReplayError for the first sample that says what none may say."""
+    """Raise a ReplayError for the first sample with an invalid number."""
     columns = shard.columns
     require_widths(shard, game)
     if shard.meta.model == DUMMY:
-        wrong = columns["searched"]
-        _refuse(shard, wrong, wrong, f"searched is {{}} in a game of {DUMMY!r}, which has no values, expected 0")
+        searched = columns["searched"]
+        _reject(shard, searched, searched, f"searched is {{}} in a game of {DUMMY!r}, which has no values, expected 0")
     for name in ("observations", "policies", "returns", "root_values", "scores", "weights"):
-        _refuse(shard, ~np.isfinite(columns[name]), columns[name], f"{name} has {{}}, expected finite numbers")
+        _reject(shard, ~np.isfinite(columns[name]), columns[name], f"{name} has {{}}, expected finite numbers")
     _check_policies(shard)
     unsearched = ~columns["searched"][:, np.newaxis] & (columns["root_values"] != 0)
-    _refuse(shard, unsearched, columns["root_values"], "root_values has {} where nothing was searched, expected 0")
+    _reject(shard, unsearched, columns["root_values"], "root_values has {} without a search, expected 0")
     _check_seats(shard, game.num_players)
     _check_range(shard, game.info.utility)
 
 
 def check_episode(record: EpisodeRecord, game: Game) -> None:
-    """Raise a ReplayError where a game's samples are not in order, or are not what the rules say."""
+    """Raise a ReplayError if samples of a game are out of order or contradict the rules."""
     where = f"game {record.game_number}"
     _check_order(record, where)
     try:
@@ -129,30 +131,11 @@ def check_episode(record: EpisodeRecord, game: Game) -> None:
 
 
 def require_widths(shard: Shard, game: Game) -> None:
-    """Raise a ReplayError if rows do not have the lengths of the game's."""
+    """Raise a ReplayError if rows do not have the sizes of the game."""
     lengths = {"returns": game.num_players, "legal_masks": game.num_actions, "observations": game.observation_size}
     for name, expected in lengths.items():
         if (got := shard.columns[name].shape[1]) != expected:
-            raise ReplayError(f"{name}: {got} numbers a row, expected {expected} in {game!r}")
-
-
-class _Games:
-    """The games of shards, each loaded once."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Game] = {}
-
-    def load(self, origin: Origin) -> Game:
-        """The game of a shard; its rules must be those of the shard."""
-        key = origin.game_text()
-        if key not in self._loaded:
-            self._loaded[key] = load_origin(origin)
-        return self._loaded[key]
-
-
-def _progress_from(done: int, total: int, progress: Progress) -> Progress:
-    """A shard's progress as that of all."""
-    return lambda played, _: progress(done + played, total)
+            raise ReplayError(f"{name}: {got} numbers per row, expected {expected} in {game!r}")
 
 
 def _check_policies(shard: Shard) -> None:
@@ -161,50 +144,48 @@ def _check_policies(shard: Shard) -> None:
     masks, policies = columns["legal_masks"], columns["policies"]
     legal = masks.sum(axis=1)
     sums = policies.sum(axis=1, dtype=np.float64)
-    _refuse(shard, ~after & (legal == 0), legal, "legal_masks has {} actions at a decision, expected at least 1")
-    _refuse(shard, after & (legal > 0), legal, "legal_masks has {} actions at an afterstate, expected none")
-    _refuse(shard, weights < 0, weights, "weights has {}, expected at least 0")
-    _refuse(shard, after & (weights > 0), weights, "weights has {} at an afterstate, expected 0")
-    _refuse(shard, policies < 0, policies, "policies has {}, expected at least 0")
-    _refuse(shard, (policies > 0) & ~masks, policies, "policies has {} for an illegal action, expected 0")
+    _reject(shard, ~after & (legal == 0), legal, "legal_masks has {} actions at a decision, expected at least 1")
+    _reject(shard, after & (legal > 0), legal, "legal_masks has {} actions at an afterstate, expected none")
+    _reject(shard, weights < 0, weights, "weights has {}, expected at least 0")
+    _reject(shard, after & (weights > 0), weights, "weights has {} at an afterstate, expected 0")
+    _reject(shard, policies < 0, policies, "policies has {}, expected at least 0")
+    _reject(shard, (policies > 0) & ~masks, policies, "policies has {} for an illegal action, expected 0")
     off = (weights > 0) & (abs(sums - 1) > SUM_TOLERANCE)
-    _refuse(shard, off, sums, "policies sum to {}, expected 1")
-    _refuse(shard, (weights == 0) & (sums != 0), sums, "policies sum to {} where the weight is 0, expected 0")
+    _reject(shard, off, sums, "policies sum to {}, expected 1")
+    _reject(shard, (weights == 0) & (sums != 0), sums, "policies sum to {} where the weight is 0, expected 0")
 
 
 def _check_seats(shard: Shard, players: int) -> None:
-    """Viewers are players, and what is told from their seats is the same at each of a game's samples."""
+    """Check viewers, and that returns and scores by player are equal in all samples of a game."""
     columns = shard.columns
     viewers = columns["viewers"].astype(np.int64)
-    _refuse(shard, (viewers < 0) | (viewers >= players), viewers, f"viewers has {{}}, expected 0 to {players - 1}")
+    _reject(shard, (viewers < 0) | (viewers >= players), viewers, f"viewers has {{}}, expected 0 to {players - 1}")
     lengths = np.diff(columns["sample_offsets"])
     absolute = (np.arange(players) - viewers[:, np.newaxis]) % players
     returns = np.take_along_axis(columns["returns"], absolute, axis=1)
-    told = np.repeat(columns["game_returns"].astype(np.float32), lengths, axis=0)
-    _refuse(
-        shard, returns != told, returns, "returns has {}, expected what the game came to, from the viewer's seat on"
-    )
+    final = np.repeat(columns["game_returns"].astype(np.float32), lengths, axis=0)
+    _reject(shard, returns != final, returns, "returns has {}, expected the final returns relative to the viewer")
     scores = np.take_along_axis(columns["scores"], absolute, axis=1)
     first = scores[np.repeat(np.minimum(columns["sample_offsets"][:-1], max(len(scores) - 1, 0)), lengths)]
-    _refuse(shard, scores != first, scores, "scores has {}, expected the final ones, the same in all samples of a game")
+    _reject(shard, scores != first, scores, "scores has {}, expected equal final scores in all samples of a game")
 
 
 def _check_range(shard: Shard, utility: tuple[float, float] | None) -> None:
     returns = shard.columns["game_returns"]
     low, high = utility or (-np.inf, np.inf)
-    wrong = ~np.isfinite(returns) | (returns < low) | (returns > high)
-    if wrong.any():
-        index = int(np.flatnonzero(wrong.any(axis=1))[0])
+    bad = ~np.isfinite(returns) | (returns < low) | (returns > high)
+    if bad.any():
+        index = int(np.flatnonzero(bad.any(axis=1))[0])
         number, got = shard.columns["game_numbers"][index], returns[index].tolist()
         raise ReplayError(f"game {number}: the returns are {got}, expected numbers from {low:g} to {high:g}")
 
 
-def _refuse(shard: Shard, wrong: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
-    """Raise for the first value that is wrong."""
-    if wrong.any():
-        place = tuple(np.argwhere(wrong)[0])
+def _reject(shard: Shard, bad: NDArray[np.bool_], values: NDArray[Any], problem: str) -> None:
+    """Raise an error for the first value marked in ``bad``."""
+    if bad.any():
+        place = tuple(np.argwhere(bad)[0])
         game, step = shard.columns["game"][place[0]], shard.columns["step"][place[0]]
-        raise ReplayError(f"game {game}, step {step}: {why.format(f'{float(values[place]):.6g}')}")
+        raise ReplayError(f"game {game}, step {step}: {problem.format(f'{float(values[place]):.6g}')}")
 
 
 def _check_order(record: EpisodeRecord, where: str) -> None:
@@ -212,8 +193,8 @@ def _check_order(record: EpisodeRecord, where: str) -> None:
         numbers = getattr(record, name)
         falling = np.flatnonzero(np.diff(numbers) < least)
         if len(falling):
-            before, behind = numbers[falling[0] : falling[0] + 2]
-            raise ReplayError(f"{where}: {name} goes from {before} to {behind}, expected to ascend")
+            before, after = numbers[falling[0] : falling[0] + 2]
+            raise ReplayError(f"{where}: {name} goes from {before} to {after}, expected to increase")
     for step in record.step[[0, -1]] if len(record) else ():
         if not 0 <= step < len(record.steps):
             raise ReplayError(f"{where}: step is {step}, expected 0 to {len(record.steps) - 1}")
@@ -222,18 +203,18 @@ def _check_order(record: EpisodeRecord, where: str) -> None:
 def _replay(record: EpisodeRecord, game: Game, where: str) -> None:
     state = game.state_from_text(record.start)
     rows = {int(step): row for row, step in enumerate(record.step)}
-    decisions, luck = 0, PlayedLuck(record.seed)
-    chosen = False  # whether the step before was a choice of a player, which is what a search looks at
+    decisions, dice = 0, PlayedLuck(record.seed)
+    chosen = False  # whether the previous step was a choice of a player, so that there was a search
     for index, (player, action) in enumerate(record.steps.tolist()):
         if state.is_terminal():
             raise ReplayError(f"{where}: the game is over after {index} steps, expected {len(record.steps)}")
         if index in rows:
             _check_sample(record, rows[index], state, decisions, f"{where}, step {index}")
         mover = state.current_player()
-        drawn = luck.draw(state) if mover == CHANCE_PLAYER else action
+        drawn = dice.draw(state) if mover == CHANCE_PLAYER else action
         choice = mover != CHANCE_PLAYER and len(state.legal_actions()) > 1
         if index in rows and record.searched[rows[index]] and not (chosen if mover == CHANCE_PLAYER else choice):
-            raise ReplayError(f"{where}, step {index}: searched is true where there was no choice, expected false")
+            raise ReplayError(f"{where}, step {index}: searched is true without a choice, expected false")
         if player != mover:
             raise ReplayError(f"{where}, step {index}: player {player} moves, expected {mover}")
         try:
@@ -241,7 +222,7 @@ def _replay(record: EpisodeRecord, game: Game, where: str) -> None:
         except AleaZeroError as error:
             raise ReplayError(f"{where}, step {index}: {error}") from None
         if action != drawn:
-            raise ReplayError(f"{where}, step {index}: the outcome is {action}, expected {drawn} by the game's seed")
+            raise ReplayError(f"{where}, step {index}: the outcome is {action}, expected {drawn} for the game's seed")
         chosen = choice
         decisions += mover != CHANCE_PLAYER
     if not state.is_terminal():
@@ -266,8 +247,8 @@ def _check_sample(record: EpisodeRecord, row: int, state: State, decisions: int,
         stored = getattr(record, name)[row]
         if np.shape(stored) != np.shape(true):
             raise ReplayError(f"{where}: {name} has {np.size(stored)} numbers, expected {np.size(true)}")
-        wrong = np.flatnonzero(stored != true)
-        if len(wrong):
-            got, expected = np.ravel(stored)[wrong[0]], np.ravel(true)[wrong[0]]
-            place = f" at {wrong[0]}" if np.ndim(true) else ""
+        bad = np.flatnonzero(stored != true)
+        if len(bad):
+            got, expected = np.ravel(stored)[bad[0]], np.ravel(true)[bad[0]]
+            place = f" at {bad[0]}" if np.ndim(true) else ""
             raise ReplayError(f"{where}: {name} has {got}{place}, expected {expected}")

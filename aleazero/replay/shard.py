@@ -1,8 +1,8 @@
 """Shards: files with the samples of consecutive games, written atomically and mapped into memory.
 
-The same records give the same bytes. A shard holds its samples one after the other, game by game, and the steps of each
-game, from which every sample can be computed again. ``ShardWriter`` writes the games of an iteration as shards that do
-not depend on the order in which the games end.
+Equal records give byte-identical files. A shard contains its samples in order of games, and the steps of each game, so
+that games can be replayed. ``ShardWriter`` writes the games of an iteration; its files do not depend on the order in
+which games end.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ SAMPLE_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "game": ("<i8", ("samples",)),
     "iteration": ("<i4", ("samples",)),
 }
-"""Columns with a row a sample: type, and the names of their lengths. ``returns``, ``root_values`` and ``scores`` are by
-seat from the viewer on."""
+"""Columns with one row per sample: type and names of the dimensions. ``returns``, ``root_values`` and ``scores`` are by
+seat relative to the viewer."""
 GAME_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "game_numbers": ("<i8", ("games",)),
     "game_seeds": ("<u8", ("games",)),
@@ -50,33 +50,33 @@ GAME_COLUMNS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "steps": ("<i4", ("steps", "2")),
     "starts": ("u1", ("bytes",)),
 }
-"""Columns with a row a game (``game_returns`` by absolute seat), and what the offsets cut into games: samples, steps
-and the texts of starts."""
+"""Columns with one row per game (``game_returns`` by player), offsets of each game's samples, steps and start text, and
+the steps and start texts of all games."""
 COLUMNS: Final = SAMPLE_COLUMNS | GAME_COLUMNS
 COPIED: Final = ("observations", "legal_masks", "policies", "root_values", "scores", "weights", "searched",
                  "afterstate", "viewers", "step", "ply")  # fmt: skip
-"""Columns that stand in the records as they are."""
+"""Columns that are copied from the records."""
 NAME: Final = re.compile(r"shard_(\d{5,})_(\d{5,})\.safetensors")
 KEY: Final = "aleazero"
-"""The header's text that holds the metadata."""
+"""Key of the metadata in the header."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """A shard that was found whole, its columns mapped into memory."""
+    """A valid shard with its columns mapped into memory."""
 
     path: Path
     meta: ShardMeta
     columns: Tensors
-    """By name; see SAMPLE_COLUMNS and GAME_COLUMNS."""
+    """Columns by name; see SAMPLE_COLUMNS and GAME_COLUMNS."""
 
     @property
     def games(self) -> int:
-        """How many games the samples are of."""
+        """Number of games."""
         return self.meta.last_game - self.meta.first_game
 
     def record(self, index: int) -> EpisodeRecord:
-        """A game as it was given, by its place in the shard."""
+        """Return the record of a game by its index in the shard."""
         columns = self.columns
         begin, end = columns["sample_offsets"][index : index + 2]
         first, last = columns["step_offsets"][index : index + 2]
@@ -91,24 +91,24 @@ class Shard:
         )
 
     def records(self) -> Iterator[EpisodeRecord]:
-        """All games, in order of their numbers."""
+        """Iterate over the games in order of their numbers."""
         return (self.record(index) for index in range(self.games))
 
 
 @dataclass(frozen=True)
 class BrokenShard:
-    """A shard that cannot be used, and why, in one line."""
+    """A shard that cannot be used, and the reason in one line."""
 
     path: Path
     why: str
 
 
 class ShardWriter:
-    """Takes the games of one iteration, in any order, and writes each shard as soon as all of its games are there.
+    """Collects the games of one iteration, in any order, and writes each shard when its games are complete.
 
-    Shard number i has the games i·games_per_shard up to the next shard's. Shards that are there already, from a run
-    that was stopped, count as written; what is broken does not, and what is of another origin is refused. An iteration
-    has one writer.
+    Shard i has the games from i·games_per_shard up to the first of shard i + 1. Valid shards of an interrupted run
+    count as written; damaged ones are written again; shards of another origin raise an error. An iteration has one
+    writer.
     """
 
     def __init__(self, folder: Path, iteration: int, games_per_shard: int, origin: Origin) -> None:
@@ -123,18 +123,18 @@ class ShardWriter:
         self._find_written()
 
     def add(self, record: EpisodeRecord) -> None:
-        """Take a game; its shard is written if this was the last one that it needed."""
+        """Add a game, and write its shard if this completes it."""
         number = record.game_number // self.games_per_shard
         held = self._held.setdefault(number, {})
         if record.game_number in held or record.game_number in self._written.get(number, ()):
-            raise ReplayError(f"game {record.game_number} of iteration {self.iteration} is there already")
+            raise ReplayError(f"game {record.game_number} of iteration {self.iteration} was already added")
         held[record.game_number] = record
         if len(held) == self.games_per_shard:
             first = number * self.games_per_shard
             self._write(number, range(first, first + self.games_per_shard))
 
     def finish(self, total: int) -> None:
-        """All ``total`` games are given: write the last shard too, which may be shorter."""
+        """Write the last shard, which may be shorter, after all ``total`` games were added."""
         missing = self.missing_games(total)
         if missing:
             raise ReplayError(f"{len(missing)} of {total} games are missing, the first is {missing[0]}")
@@ -143,7 +143,7 @@ class ShardWriter:
                 self._write(number, games)
 
     def missing_games(self, total: int) -> list[int]:
-        """Those of the games 0 to total − 1 that no shard has and that were not given."""
+        """Return the games from 0 to total − 1 that are in no shard and were not added."""
         return [
             game
             for number, games in self._shards(total)
@@ -164,18 +164,18 @@ class ShardWriter:
         records = [self._held[number][game] for game in games]
         write_shard(self.folder / shard_name(self.iteration, number), records, self.origin, self.iteration)
         self._written[number] = games
-        if len(games) == self.games_per_shard:  # a shorter one may grow
+        if len(games) == self.games_per_shard:  # a shorter shard may get more games
             del self._held[number]
 
     def _find_written(self) -> None:
         prefix = shard_name(self.iteration, 0).rpartition("_")[0]
-        for stale in self.folder.glob(f".{prefix}_*.tmp"):  # of a writer that was killed
+        for stale in self.folder.glob(f".{prefix}_*.tmp"):  # left by a killed writer
             stale.unlink(missing_ok=True)
         for path in self.folder.glob(f"{prefix}_*.safetensors"):
             shard = open_shard(path)
             if not isinstance(shard, Shard):
                 continue
-            # Whole shards of others are never written over.
+            # Valid shards of another origin are never overwritten.
             require_origin(shard, self.origin, "expected another iteration, or another folder")
             number, games = shard_key(path)[1], range(shard.meta.first_game, shard.meta.last_game)
             first = number * self.games_per_shard
@@ -186,20 +186,20 @@ class ShardWriter:
 
 
 def shard_name(iteration: int, number: int) -> str:
-    """The file name of a shard."""
+    """Return the file name of a shard."""
     return f"shard_{iteration:05}_{number:05}.safetensors"
 
 
 def shard_key(path: Path) -> tuple[int, int]:
-    """Iteration and number of a shard, from its name: their order is that of age."""
+    """Return iteration and number of a shard from its name; older shards have smaller keys."""
     match = NAME.fullmatch(path.name)
     if match is None:
-        raise ReplayError(f"the name is no shard's, expected e.g. {shard_name(0, 0)}")
+        raise ReplayError(f"the file name is not that of a shard, expected e.g. {shard_name(0, 0)}")
     return int(match[1]), int(match[2])
 
 
 def write_shard(path: Path, records: Sequence[EpisodeRecord], origin: Origin, iteration: int) -> ShardMeta:
-    """Write the samples of consecutive games; the file is there whole or not at all."""
+    """Write the samples of consecutive games atomically."""
     columns = _columns_of(sorted(records, key=lambda record: record.game_number), iteration)
     numbers = columns["game_numbers"]
     meta = ShardMeta(
@@ -218,16 +218,16 @@ def write_shard(path: Path, records: Sequence[EpisodeRecord], origin: Origin, it
 
 
 def read_shard(path: Path) -> Shard:
-    """Map a shard into memory; a ReplayError says what is wrong with one that is not whole."""
+    """Map a shard into memory; raise a ReplayError if it is damaged."""
     tensors, texts = map_tensors(path)
     if texts.keys() != {KEY}:
-        raise ReplayError(f"the file has no metadata of a shard, got {sorted(texts)!s:.80}, expected ['{KEY}']")
+        raise ReplayError(f"the metadata has the keys {sorted(texts)!s:.80}, expected ['{KEY}']")
     meta = parse_meta(texts[KEY])
     sizes = _check_shapes(tensors)
     if sizes["games"] != meta.last_game - meta.first_game or sizes["samples"] != meta.samples:
         raise ReplayError(
-            f"the columns hold {sizes['games']} games and {sizes['samples']} samples, expected games {meta.first_game} "
-            f"to {meta.last_game} and {meta.samples} samples as the metadata says"
+            f"the columns have {sizes['games']} games and {sizes['samples']} samples, expected games {meta.first_game} "
+            f"to {meta.last_game} and {meta.samples} samples as in the metadata"
         )
     found = checksum_of(meta, tensors)
     if found != meta.checksum:
@@ -237,7 +237,7 @@ def read_shard(path: Path) -> Shard:
 
 
 def open_shard(path: Path) -> Shard | BrokenShard:
-    """A shard, or why it cannot be used."""
+    """Return a shard, or the reason why it cannot be used."""
     try:
         shard = read_shard(path)
         iteration, _ = shard_key(path)
@@ -249,12 +249,12 @@ def open_shard(path: Path) -> Shard | BrokenShard:
 
 
 def broken(path: Path, error: ReplayError) -> BrokenShard:
-    """A shard that an error was found in."""
+    """Return the unusable shard for an error."""
     return BrokenShard(path, " ".join(str(error).split()))
 
 
 def require_origin(shard: Shard, origin: Origin, advice: str) -> None:
-    """Refuse a shard that something else made, by what differs."""
+    """Raise an error that names the difference if a shard has another origin."""
     for what, got, wanted in (
         ("game", shard.meta.game_text(), origin.game_text()),
         ("model", shard.meta.model, origin.model),
@@ -262,12 +262,12 @@ def require_origin(shard: Shard, origin: Origin, advice: str) -> None:
     ):
         if got != wanted:
             got, wanted = got or "none", wanted or "none"
-            raise ReplayError(f"{shard.path} is of another {what} ({got}, expected {wanted}): {advice}")
+            raise ReplayError(f"{shard.path} belongs to another {what} ({got}, expected {wanted}): {advice}")
 
 
 def _columns_of(records: Sequence[EpisodeRecord], iteration: int) -> Tensors:
     if not records:
-        raise ReplayError("got no games, expected at least one for a shard")
+        raise ReplayError("got no games, expected at least one per shard")
     numbers = [record.game_number for record in records]
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         raise ReplayError(f"got the games {numbers!s:.80}, expected consecutive numbers")
@@ -290,7 +290,7 @@ def _columns_of(records: Sequence[EpisodeRecord], iteration: int) -> Tensors:
 
 
 def seats_from(values: NDArray[Any], viewers: NDArray[np.int8]) -> NDArray[Any]:
-    """Values by absolute seat as a row for each viewer, by seat from the viewer on."""
+    """Return values by player as one row per viewer, by seat relative to the viewer."""
     seats = (viewers[:, np.newaxis].astype(np.int64) + np.arange(len(values))) % len(values)
     rolled: NDArray[Any] = values[seats]
     return rolled
@@ -299,7 +299,7 @@ def seats_from(values: NDArray[Any], viewers: NDArray[np.int8]) -> NDArray[Any]:
 def _joined(name: str, arrays: list[NDArray[Any]]) -> NDArray[Any]:
     widths = {array.shape[1:] for array in arrays}
     if len(widths) > 1:
-        raise ReplayError(f"{name}: games differ in their rows, got the shapes {sorted(widths)}, expected one")
+        raise ReplayError(f"{name}: rows have the shapes {sorted(widths)}, expected equal shapes in all games")
     return np.concatenate(arrays)
 
 
@@ -308,7 +308,7 @@ def _offsets(lengths: list[int]) -> NDArray[np.int64]:
 
 
 def _check_shapes(tensors: Tensors) -> dict[str, int]:
-    """Each column is there with its type, and lengths of one name are equal; gives the lengths."""
+    """Check the columns, their types and their dimensions, and return the size of each dimension by name."""
     if tensors.keys() != COLUMNS.keys():
         odd = sorted(tensors.keys() ^ COLUMNS.keys())[0]
         raise ReplayError(f"the column {odd!r:.80} is {'unknown' if odd in tensors else 'missing'}")
@@ -316,7 +316,7 @@ def _check_shapes(tensors: Tensors) -> dict[str, int]:
     for name, (dtype, dims) in COLUMNS.items():
         column = tensors[name]
         if column.dtype != np.dtype(dtype):
-            raise ReplayError(f"{name}: is of {column.dtype}, expected {np.dtype(dtype)}")
+            raise ReplayError(f"{name}: has type {column.dtype}, expected {np.dtype(dtype)}")
         fits = column.ndim == len(dims)
         for dim, size in zip(dims, column.shape, strict=False):
             fits &= sizes.setdefault(dim, size) == size
@@ -324,22 +324,22 @@ def _check_shapes(tensors: Tensors) -> dict[str, int]:
             expected = " × ".join(str(sizes.get(dim, dim)) for dim in dims)
             raise ReplayError(f"{name}: has shape {column.shape}, expected {expected}")
     if sizes["games + 1"] != sizes["games"] + 1:
-        raise ReplayError(f"sample_offsets: has {sizes['games + 1']} edges, expected {sizes['games'] + 1}")
+        raise ReplayError(f"sample_offsets: has {sizes['games + 1']} entries, expected {sizes['games'] + 1}")
     return sizes
 
 
 def _check_order(meta: ShardMeta, tensors: Tensors) -> None:
-    """Games stand in order, offsets cut what there is, and each sample says which game it is of."""
+    """Check that games are in order, that offsets are valid, and that samples have the number of their game."""
     numbers = np.arange(meta.first_game, meta.last_game)
     if not len(numbers) or not np.array_equal(tensors["game_numbers"], numbers):
-        raise ReplayError(f"the games are not {meta.first_game} to {meta.last_game} in order, as the metadata says")
+        raise ReplayError(f"the games are not {meta.first_game} to {meta.last_game} in order, as in the metadata")
     for offsets, cut in (("sample_offsets", "game"), ("step_offsets", "steps"), ("start_offsets", "starts")):
         edges = tensors[offsets]
         if edges[0] != 0 or edges[-1] != len(tensors[cut]) or (np.diff(edges) < 0).any():
             raise ReplayError(
-                f"{offsets}: got {edges[0]} to {edges[-1]}, expected to ascend from 0 to {len(tensors[cut])}"
+                f"{offsets}: got {edges[0]} to {edges[-1]}, expected to increase from 0 to {len(tensors[cut])}"
             )
     if not np.array_equal(tensors["game"], np.repeat(numbers, np.diff(tensors["sample_offsets"]))):
-        raise ReplayError("game: a sample's game is not the one that holds it")
+        raise ReplayError("game: a sample has the number of another game")
     if (tensors["iteration"] != meta.iteration).any():
-        raise ReplayError(f"iteration: a sample's is not {meta.iteration}, as the metadata says")
+        raise ReplayError(f"iteration: a sample has another number than {meta.iteration} in the metadata")

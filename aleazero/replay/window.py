@@ -1,7 +1,7 @@
 """The newest samples of a folder of shards, and batches of them.
 
-The samples of a window are addressed by row and stay on disk until they are used. Batches are the same for the same
-seed, and a sampler can be resumed. Damaged shards are reported and left out.
+The samples of a window are addressed by row and stay on disk until they are used. Batches depend only on the seed, and
+a sampler can be resumed. Damaged shards are reported and left out.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from aleazero.untrusted import is_there
 Rows = NDArray[np.int64]
 Order = Literal["epochs", "uniform"]
 Progress = Callable[[int, int], None]
-"""Called with how many are done so far, and of how many."""
+"""Called with the number of items done and the number of items."""
 
 
 class Window:
-    """The newest games whose samples fit a capacity; rows go from the oldest sample to the newest.
+    """The newest games whose samples fit into a capacity; rows are ordered from the oldest sample to the newest.
 
-    A window does not change when files are added: make another. Shards that are broken, or of another game than the
-    newest, are left out and listed in ``broken``. Every shard's checksum is computed once, when the window is made.
+    A window does not change when files are added. Shards that are damaged, or that belong to another game than the
+    newest one, are left out and listed in ``broken``. The checksum of each shard is verified once, on creation.
     """
 
     def __init__(self, folder: Path, capacity: int) -> None:
@@ -46,26 +46,26 @@ class Window:
         self._edges = np.concatenate([[0], np.cumsum([len(piece) for piece in self._pieces])]).astype(np.int64)
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """Return the number of samples."""
         return int(self._edges[-1])
 
     @property
     def shards(self) -> list[Shard]:
-        """The shards that have a part in the window, the oldest first."""
+        """The shards that contribute samples, the oldest first."""
         return [piece.shard for piece in self._pieces]
 
     @property
     def origin(self) -> Origin:
-        """Of the newest samples; the game is that of all."""
+        """Origin of the newest samples; all samples belong to its game."""
         self._require_samples()
         return self._pieces[-1].shard.meta
 
     def columns(self, name: str) -> list[NDArray[Any]]:
-        """A column as it lies in memory-mapped files, a piece a shard, the oldest first; nothing is read."""
+        """Return a column as memory-mapped arrays, one per shard, the oldest first."""
         return list(self._mapped(name))
 
     def take(self, names: Sequence[str], rows: Rows) -> dict[str, NDArray[Any]]:
-        """Some rows of some columns, read into arrays of their own."""
+        """Return copies of these rows of these columns."""
         rows = np.asarray(rows, np.int64)
         if rows.size and not (rows.min() >= 0 and rows.max() < len(self)):
             raise ReplayError(f"got rows {rows.min()} to {rows.max()}, expected 0 to {len(self) - 1}")
@@ -87,12 +87,12 @@ class Window:
         return taken
 
     def load(self) -> None:
-        """Read all samples into memory: many batches are taken faster from there than from files."""
+        """Read all samples into memory, from which batches are taken faster than from files."""
         self._require_samples()
         self._loaded = {name: np.concatenate(self.columns(name)) for name in SAMPLE_COLUMNS}
 
     def game_spans(self) -> Rows:
-        """(games, 2): the first row of each game's samples and the one behind the last; games without are left out."""
+        """Return the first row and the exclusive last row of each game with samples, shape (games, 2)."""
         spans = [np.zeros((0, 2), np.int64)]
         for piece, begin in zip(self._pieces, self._edges, strict=False):
             offsets = piece.shard.columns["sample_offsets"][piece.first_game :] - piece.first_row + begin
@@ -101,12 +101,12 @@ class Window:
         return joined[joined[:, 0] < joined[:, 1]]
 
     def records(self) -> Iterator[EpisodeRecord]:
-        """The games, the oldest first; their samples side by side are the window's rows."""
+        """Iterate over the games, the oldest first; their samples in this order are the rows of the window."""
         for piece in self._pieces:
             yield from (piece.shard.record(index) for index in range(piece.first_game, piece.shard.games))
 
     def fingerprint(self) -> str:
-        """Text that is equal for windows of equal samples."""
+        """Return a hash that is equal for windows with equal samples."""
         parts = [f"{piece.shard.meta.checksum} {piece.first_game}" for piece in self._pieces]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -120,24 +120,24 @@ class Window:
     def _require_samples(self) -> None:
         if not self._pieces:
             why = f"; {self.broken[0].path.name}: {self.broken[0].why}" if self.broken else ""
-            raise ReplayError(f"no game in {str(self.folder)!r} that fits a capacity of {self.capacity} samples{why}")
+            raise ReplayError(f"no game in {str(self.folder)!r} fits into a capacity of {self.capacity} samples{why}")
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some samples, a row each; values by seat are from the viewer on."""
+    """A batch of samples, one per row. Values by seat are relative to the viewer."""
 
     rows: Rows
-    """Where they stand in the window."""
+    """Rows of the window."""
     observations: NDArray[np.float32]
     legal_masks: NDArray[np.bool_]
     policies: NDArray[np.float32]
     returns: NDArray[np.float32]
-    """By seat: what the game came to."""
+    """Final returns by seat."""
     root_values: NDArray[np.float32]
     scores: NDArray[np.float32]
     weights: NDArray[np.float32]
-    """Of the policies as targets."""
+    """Weights of the policy targets."""
     searched: NDArray[np.bool_]
     afterstate: NDArray[np.bool_]
     viewers: NDArray[np.int8]
@@ -154,8 +154,11 @@ BATCH_COLUMNS: Final = tuple(field.name for field in fields(Batch) if field.name
 
 
 class Sampler:
-    """Batches of one size. ``epochs``: all samples shuffled, each once before any comes again, also across the edge of
-    two batches. ``uniform``: every row drawn from all samples."""
+    """Draws batches of a fixed size.
+
+    ``epochs``: shuffles all samples and uses each one once per epoch; a batch may contain the end of one epoch and the
+    start of the next. ``uniform``: draws every row from all samples with replacement.
+    """
 
     def __init__(self, window: Window, batch_size: int, seed: int, order: Order = "epochs") -> None:
         if batch_size < 1:
@@ -164,38 +167,38 @@ class Sampler:
             raise ReplayError(f"order is {order!r}, expected 'epochs' or 'uniform'")
         if seed < 0:
             raise ReplayError(f"seed is {seed}, expected at least 0")
-        _ = window.origin  # raises where there is no sample
+        _ = window.origin  # raises an error if the window is empty
         self.window = window
         self.batch_size = batch_size
         self.seed = seed
         self.order = order
         self.epoch = 0
-        """Times that the samples were gone through; counted in ``epochs`` only."""
+        """Number of completed epochs; 0 in the order ``uniform``."""
         self.position = 0
-        """Samples given in this epoch; in ``uniform``, batches given."""
+        """Number of samples used in this epoch; in the order ``uniform``, number of batches."""
         self._shuffled: tuple[int, Rows] | None = None
 
     def next(self) -> Batch:
-        """The next batch, read from the window's files."""
+        """Return the next batch."""
         rows = self._draw() if self.order == "uniform" else self._shuffle()
         return Batch(rows=rows, **self.window.take(BATCH_COLUMNS, rows))
 
     def state(self) -> dict[str, Any]:
-        """Where the sampler stands, as plain data, for JSON."""
+        """Return the position of the sampler as plain data for JSON."""
         return {**self._identity(), "epoch": self.epoch, "position": self.position}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on where a sampler of the same window, seed, batch size and order stood."""
+        """Resume from the ``state`` of a sampler with the same window, seed, batch size and order."""
         for name, value in self._identity().items():
             if state.get(name) != value:
-                raise ReplayError(
-                    f"the sampler's state is of another {name}: got {state.get(name)!r}, expected {value!r}"
-                )
+                raise ReplayError(f"{name} in the state of the sampler is {state.get(name)!r}, expected {value!r}")
         epoch, position = state.get("epoch"), state.get("position")
         if type(epoch) is not int or type(position) is not int or epoch < 0 or position < 0:
-            raise ReplayError(f"the sampler's state is epoch {epoch!r}, position {position!r}, expected whole numbers")
+            raise ReplayError(
+                f"the state of the sampler is epoch {epoch!r}, position {position!r}, expected nonnegative integers"
+            )
         if self.order == "epochs" and position >= len(self.window):
-            raise ReplayError(f"the sampler's position is {position}, expected less than {len(self.window)}")
+            raise ReplayError(f"position in the state of the sampler is {position}, expected below {len(self.window)}")
         self.epoch, self.position = epoch, position
 
     def _identity(self) -> dict[str, Any]:
@@ -231,26 +234,26 @@ class Sampler:
 
 
 def open_folder(folder: Path, progress: Progress | None = None) -> tuple[list[Shard], list[BrokenShard]]:
-    """All shards that are whole, the oldest first, and those that are not."""
+    """Return all valid shards, the oldest first, and the damaged or repeated ones."""
     paths, left_out = shard_paths(folder)
-    whole: list[Shard] = []
+    valid: list[Shard] = []
     for done, path in enumerate(reversed(paths), start=1):
         found = open_shard(path)
         if isinstance(found, Shard):
-            found = unless_repeated(found, whole)
+            found = unless_repeated(found, valid)
         if isinstance(found, Shard):
-            whole.append(found)
+            valid.append(found)
         else:
             left_out.append(found)
         if progress is not None:
             progress(done, len(paths))
-    return whole[::-1], left_out
+    return valid[::-1], left_out
 
 
 def shard_paths(folder: Path) -> tuple[list[Path], list[BrokenShard]]:
-    """The files that are shards by name, the oldest first, and files of their kind that are not."""
+    """Return the files with names of shards, the oldest first, and safetensors files with other names."""
     if not is_there(folder) or not folder.is_dir():
-        raise ReplayError(f"no folder {str(folder)!r}, expected one with shards")
+        raise ReplayError(f"no folder {str(folder)!r}, expected a folder of shards")
     keys: dict[Path, tuple[int, int]] = {}
     misnamed = []
     for path in sorted(folder.glob("[!.]*.safetensors")):
@@ -262,27 +265,27 @@ def shard_paths(folder: Path) -> tuple[list[Path], list[BrokenShard]]:
 
 
 def unless_repeated(shard: Shard, newer: list[Shard]) -> Shard | BrokenShard:
-    """The shard, unless a newer one of its iteration has some of its games; the last of these is the next newer."""
+    """Return the shard, or an error if a newer one of its iteration has some of its games (``newer``: newest first)."""
     for other in reversed(newer):
         if other.meta.iteration != shard.meta.iteration:
             break
         first = max(shard.meta.first_game, other.meta.first_game)
         if first < min(shard.meta.last_game, other.meta.last_game):
-            return BrokenShard(shard.path, f"game {first} is in {other.path.name} too")
+            return BrokenShard(shard.path, f"game {first} is also in {other.path.name}")
     return shard
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The part of a shard that is in the window: its newest games, from a row of the shard on."""
+    """The part of a shard that is in the window: its newest games."""
 
     shard: Shard
     first_game: int
-    """Place of its first game in the shard."""
+    """Index of the first of these games in the shard."""
 
     @property
     def first_row(self) -> int:
-        """The shard's row of its first sample."""
+        """Row of the shard with the first sample of these games."""
         return int(self.shard.columns["sample_offsets"][self.first_game])
 
     def __len__(self) -> int:
@@ -290,7 +293,7 @@ class Piece:
 
 
 def _newest(folder: Path, capacity: int) -> tuple[list[Piece], list[BrokenShard]]:
-    """Shards from the newest on, until one does not fit; of that one, the newest games that do."""
+    """Return shards from the newest on until the capacity is full; of the last one, the newest games that fit."""
     paths, broken = shard_paths(folder)
     pieces: list[Piece] = []
     for path in reversed(paths):
@@ -311,7 +314,7 @@ def _newest(folder: Path, capacity: int) -> tuple[list[Piece], list[BrokenShard]
 
 
 def _unless_foreign(shard: Shard | BrokenShard, pieces: list[Piece]) -> Shard | BrokenShard:
-    """The shard, unless its samples cannot stand in a batch with those of the newest."""
+    """Return the shard, or an error if its samples cannot be in one batch with those of the newest shard."""
     if isinstance(shard, BrokenShard) or not pieces:
         return shard
     newest = pieces[0].shard

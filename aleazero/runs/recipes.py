@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from aleazero.errors import AleaZeroError, CheckpointError, ReplayError, RunError
 from aleazero.games.base import Game
-from aleazero.nets.checkpoint import read_checkpoint
+from aleazero.nets.checkpoint import PolicyValueInfo, read_checkpoint
 from aleazero.players.search import DUMMY
 from aleazero.processes import Pool
 from aleazero.replay.shard import require_origin, shard_key, shard_name
@@ -231,7 +231,7 @@ class Alphazero:
 
         path = self.run.checked_model(iteration)
         try:
-            if not read_state(path, *read_checkpoint(path)):
+            if not read_state(path, *read_checkpoint(path, PolicyValueInfo)):
                 raise CheckpointError(f"{state_path(path)} is gone, expected it beside the network")
         except CheckpointError as error:
             raise RunError(f"{error}; put back the file that the run wrote, or start another run") from None

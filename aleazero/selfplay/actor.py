@@ -1,7 +1,6 @@
-"""The actor: many games at once against itself, searched in one group of trees; each leaves a record of its samples.
+"""The actor plays many self-play games at once, searches them in one group of trees, and returns their records.
 
-A game depends on (run seed, iteration, number of the game) and the settings only: no search depends on the others in
-its batch.
+A game depends only on (run seed, iteration, game number) and the settings, not on the games that are searched with it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from aleazero.selfplay.running_games import PlainGames, RunningGames, Setting
 
 
 class Actor:
-    """Plays games of one iteration against itself, with one evaluator at every seat."""
+    """Plays self-play games of one iteration, with the same evaluator for all players."""
 
     def __init__(
         self,
@@ -37,7 +36,7 @@ class Actor:
         iteration: int = 0,
         values_known: bool = True,
     ) -> None:
-        """``values_known``: whether what the searches find is worth learning; not so where the evaluator is blank."""
+        """Compile the game; ``values_known`` is False if the values of the search are not to be used as targets."""
         self.game, self.config = game, config or SelfplayConfig()
         self.seed, self.iteration = seed, iteration
         evaluator = resolve_evaluator(evaluator)
@@ -51,16 +50,19 @@ class Actor:
 
     @property
     def decisions(self) -> int:
-        """Searches started so far."""
+        """Number of searches started so far."""
         return self._games.decisions
 
     @property
     def evaluations(self) -> int:
-        """Leaves of the searches that ended that the evaluator was called with."""
+        """Number of evaluated leaves in finished searches."""
         return self._games.evaluations
 
     def play(self, numbers: Iterable[int]) -> Iterator[EpisodeRecord]:
-        """Play the games of these numbers; records come as games end. A number is asked for when there is room."""
+        """Play the games with these numbers and yield their records in the order in which games end.
+
+        ``numbers`` is read lazily: a number is taken when a place for a game is free.
+        """
         waiting, more = iter(numbers), True
         free = list(range(self.config.parallel))[::-1]
         try:
@@ -81,31 +83,31 @@ class Actor:
                     self._driver.round()
                     while not self._driver.ended():
                         self._driver.round()
-        finally:  # also after an error, or if the caller takes no more records
+        finally:  # also after an error, or if the caller stops early
             self._driver.clear()
             self._games.clear()
 
 
 def require_memory(game: Game, evaluator: Any, config: SelfplayConfig, workers: int, games: int) -> None:
-    """Refuse settings whose trees would not fit the machine."""
-    has = machine_memory()
+    """Raise an error if the search trees of these settings would not fit into memory."""
+    available = machine_memory()
     trees = min(workers * config.parallel, games)
     needed = trees * tree_size(game, evaluator, config.search())
-    if has is not None and needed > has:
-        chance = " or another chance than full" if config.chance is not None and config.chance.exact_up_to else ""
+    if available is not None and needed > available:
+        chance = " or another chance mode than full" if config.chance is not None and config.chance.exact_up_to else ""
         raise ConfigError(
-            f"{trees:,} games at once would need about {needed / 2**30:,.0f} GB, the machine has {has / 2**30:,.0f}: "
+            f"{trees:,} games at once need about {needed / 2**30:,.0f} GB, the machine has {available / 2**30:,.0f}: "
             f"expected fewer workers, parallel games or simulations{chance}"
         )
 
 
 def machine_memory() -> int | None:
-    """Bytes that the machine has, or that this process's group may use; None where it does not tell."""
+    """Return the memory of the machine, or the limit of this process's cgroup, in bytes; None if it is unknown."""
     try:
-        has = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
     try:
-        return min(has, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # no such group, or "max": no limit
-        return has
+        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # no cgroup, or "max" for no limit
+        return total

@@ -1,4 +1,4 @@
-"""Settings of self-play: how much is searched at each decision, and how the executed move is drawn."""
+"""Settings of self-play: the search at each decision, and the choice of the move to play."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from aleazero.settings import Settings, clash
 
 
 class Temperature(Settings):
-    """The temperature of the executed move, by ply. Training targets never see it."""
+    """Temperature of the move to play, by ply. It does not change training targets."""
 
     kind: Literal["constant", "step", "linear", "exponential"] = Field(
         "constant",
-        description="constant: always start. step: start before `plies`, then end. linear: from start to end over "
-        "`plies`. exponential: end + (start − end)·2^(−ply / plies).",
+        description="Schedule. constant: always `start`. step: `start` before ply `plies`, then `end`. linear: from "
+        "`start` to `end` over `plies` plies. exponential: end + (start − end)·2^(−ply / plies).",
     )
-    start: float = Field(1.0, ge=0, description="At the first decision; 0 plays the most visited action.")
-    end: float = Field(0.0, ge=0, description="In the end; not used by `constant`.")
-    plies: int = Field(30, ge=1, description="Decisions from start to end; of `exponential`, to half of the way.")
+    start: float = Field(1.0, ge=0, description="Temperature at the first decision; 0 plays the most visited action.")
+    end: float = Field(0.0, ge=0, description="Final temperature; unused by the schedule `constant`.")
+    plies: int = Field(30, ge=1, description="Length of the schedule in decisions; for `exponential`, the half-life.")
 
     @classmethod
     def parse(cls, text: str) -> Temperature:
-        """Read ``0.5``, or a schedule as ``linear:1.0:0.1:30``: its kind, start, end and plies."""
+        """Parse ``0.5``, or a schedule such as ``linear:1.0:0.1:30`` (kind, start, end, plies)."""
         kind, *numbers = text.split(":")
         try:
             with fields_below("temperature"):
@@ -40,13 +40,13 @@ class Temperature(Settings):
         except ValueError:
             pass
         raise ConfigError(
-            f"is {text!r}, expected a number, or step, linear or exponential with START:END:PLIES, "
-            f"e.g. linear:1.0:0.1:30",
+            f"is {text!r}, expected a number, or step, linear or exponential with START:END:PLIES, e.g. "
+            f"linear:1.0:0.1:30",
             field="temperature",
         )
 
     def at(self, ply: int) -> float:
-        """The temperature after so many decisions."""
+        """Return the temperature after this many decisions."""
         if self.kind == "constant":
             return self.start
         if self.kind == "step":
@@ -57,25 +57,45 @@ class Temperature(Settings):
 
 
 class SelfplayConfig(Settings):
-    """How games are played for the sake of their samples."""
+    """Settings of self-play."""
 
-    simulations: int = Field(64, ge=1, le=2**31 - 2, description="Of a full search.")
+    simulations: int = Field(64, ge=1, le=2**31 - 2, description="Number of simulations of a full search.")
     simulations_by_class: dict[str, int] = Field(
-        default_factory=dict, description="Of a full search, by the game's decision classes such as reroll and mark."
+        default_factory=dict,
+        description="Number of simulations of a full search by decision class of the game. Other classes use "
+        "`simulations`.",
     )
     full_share: float = Field(
-        1.0, gt=0, le=1, description="Share of decisions with a full search; only those teach the policy."
+        1.0,
+        gt=0,
+        le=1,
+        description="Fraction of decisions with a full search. Only these are policy targets; the others use a fast "
+        "search.",
     )
-    fast_simulations: int = Field(16, ge=1, le=2**31 - 2, description="Of the other searches; they have no noise.")
-    temperature: Temperature = Field(default_factory=Temperature, description="Of the executed move, by ply.")
-    chance: ChanceConfig | None = Field(None, description="How the search treats chance, as in SearchConfig.")
-    c: float = Field(1.5, ge=0, description="Weight of exploration.")
-    noise_alpha: float = Field(0.3, description="Of the noise at the roots of full searches; 0 or less for none.")
-    noise_fraction: float = Field(0.25, ge=0, le=1, description="Share of the noise in the priors of those roots.")
-    in_flight: int = Field(1, ge=1, le=4096, description="Leaves of one search that may wait for the network at once.")
-    parallel: int = Field(256, ge=1, le=65536, description="Games that one worker has under way.")
-    max_plies: int = Field(100_000, ge=1, description="Decisions of a game; one that goes on is an error.")
-    games_per_shard: int = Field(32, ge=1, le=65536, description="Games in one file of samples.")
+    fast_simulations: int = Field(
+        16, ge=1, le=2**31 - 2, description="Number of simulations of a fast search, which has no Dirichlet noise."
+    )
+    temperature: Temperature = Field(
+        default_factory=Temperature, description="Temperature of the move to play, by ply."
+    )
+    chance: ChanceConfig | None = Field(
+        None, description="Chance handling of the search: settings, or the name of a preset. None: as in SearchConfig."
+    )
+    c: float = Field(1.5, ge=0, description="Exploration constant of the search.")
+    noise_alpha: float = Field(
+        0.3, description="Concentration of the Dirichlet noise at the root of full searches; 0 or less disables it."
+    )
+    noise_fraction: float = Field(
+        0.25, ge=0, le=1, description="Weight of the Dirichlet noise in the priors at the root of full searches."
+    )
+    in_flight: int = Field(
+        1, ge=1, le=4096, description="Maximum number of leaves of one search that wait for the network."
+    )
+    parallel: int = Field(256, ge=1, le=65536, description="Number of games that each worker plays at the same time.")
+    max_plies: int = Field(
+        100_000, ge=1, description="Maximum number of decisions of a game; a longer game is an error."
+    )
+    games_per_shard: int = Field(32, ge=1, le=65536, description="Number of games per shard file.")
 
     @field_validator("chance", mode="before")
     @classmethod
@@ -90,7 +110,7 @@ class SelfplayConfig(Settings):
         return self
 
     def search(self) -> SearchConfig:
-        """The settings of the searches."""
+        """Return the settings of the searches."""
         return SearchConfig(
             num_simulations=max(self.simulations, *self.simulations_by_class.values(), 1),
             chance=self.chance,
@@ -101,18 +121,19 @@ class SelfplayConfig(Settings):
         )
 
     def full_simulations(self, game: Game) -> list[int]:
-        """Simulations of a full search, by the number of the decision class."""
+        """Return the simulations of a full search for each decision class of the game."""
         classes = game.info.decision_classes
         for name in self.simulations_by_class:
             if name not in classes:
                 raise ConfigError(
-                    f"has {name!r}, {nearest(name, classes)}, a class of {game.name}", field="simulations_by_class"
+                    f"has {name!r}, {nearest(name, classes)}, a decision class of {game.name}",
+                    field="simulations_by_class",
                 )
         return [self.simulations_by_class.get(name, self.simulations) for name in classes]
 
 
-def drawn(visits: Any, temperature: float, u: float) -> int:
-    """The index that a number u in [0, 1) stands for, by visits^(1/temperature); the first of the most visited at 0."""
+def sample_index(visits: Any, temperature: float, u: float) -> int:
+    """Return the index that u in [0, 1) selects by visits^(1/temperature); at 0, the first of the most visited."""
     most = max(visits)
     if temperature == 0:
         return int(list(visits).index(most))

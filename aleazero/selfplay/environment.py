@@ -1,11 +1,11 @@
-"""A game as an environment: agents act, chance plays by itself; an episode is a game played to its end.
+"""A game as an environment with agents. An episode is a game from start to end.
 
-Chance is played luck, keyed by the episode's seed: the same seed and actions give the same dice, observations and
-rewards.
+The environment plays chance nodes with dice derived from the seed of the episode. The same seed and actions give the
+same dice, observations and rewards.
 
-An agent is a player with a seed of its own, who sees what it is shown. Agents that search, plan, know or ask need the
-full state. ``random`` and a network alone (``net:PATH,sims=0``) take the observation and the mask for all there is. A
-mask narrower than the rules is obeyed by all.
+An agent is a player with its own seed. Agents that search, plan, use an oracle or ask a person need the full state.
+``random`` and a network without search (``net:PATH,sims=0``) need only the observation and the legal action mask. All
+agents respect a mask that allows only some of the legal actions.
 """
 
 from __future__ import annotations
@@ -34,46 +34,61 @@ from aleazero.settings import Settings
 
 @dataclass(frozen=True, eq=False)
 class AgentInput:
-    """What an agent is shown at a decision of its own."""
+    """The input of an agent at one of its decisions.
+
+    Attributes:
+        observation: observation of the player to move, shape (size,).
+        legal_action_mask: the allowed actions, shape (actions,): all legal actions, or some of them.
+        current_player: the player to move.
+        state: the full state, if the environment includes it.
+    """
 
     observation: NDArray[np.float32]
-    """(size,) what the player to move sees."""
     legal_action_mask: NDArray[Any]
-    """(actions,) what may be played: all that is legal, or less."""
     current_player: int
     state: State | None = None
-    """The whole position, where the environment shows it."""
 
 
 class EnvConfig(Settings):
-    """What an environment tells."""
+    """Settings of an environment."""
 
     reward: Literal["terminal", "delta"] = Field(
         "terminal",
-        description="terminal: zero until the end, then the returns. delta: how the returns so far have changed.",
+        description="Rewards of a step. terminal: zero until the end, then the returns. delta: the change of the "
+        "returns since the last step.",
     )
-    include_full_state: bool = Field(False, description="Show the state too, which searching agents need.")
+    include_full_state: bool = Field(
+        False, description="Include the full state in every step. Agents that search or plan need it."
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class EnvStep:
-    """Where an episode stands: at a decision, or at its end. Everything in it is a copy."""
+    """The state of an episode at a decision or at its end. All arrays are copies.
+
+    Attributes:
+        observations: observation of each player, shape (players, size); size is 0 if the game has no observations.
+        legal_action_mask: the legal actions, shape (actions,); all false at the end.
+        current_player: the player to move; −4 at the end.
+        rewards: reward of each player for the last action and the chance events after it, shape (players,).
+        done: whether the episode is over.
+        state: the full state, if the environment includes it.
+    """
 
     observations: NDArray[np.float32]
-    """(players, size) what each player sees; size 0 where the game's class has no observations."""
     legal_action_mask: NDArray[np.bool_]
-    """(actions,) all false at the end."""
     current_player: int
-    """Who decides; −4 at the end."""
     rewards: NDArray[np.float64]
-    """(players,) of the last action and the chance behind it."""
     done: bool
     state: State | None
-    """The position, if the environment shows it."""
 
     @property
     def agent_input(self) -> AgentInput:
-        """What the agent who decides is shown."""
+        """The input of the agent that moves next.
+
+        Raises:
+            PositionError: the episode is over.
+        """
         if self.done:
             raise PositionError("the episode is over, expected a decision: reset begins another")
         row = self.observations[self.current_player]
@@ -81,9 +96,18 @@ class EnvStep:
 
 
 class Environment:
-    """Plays a game one decision at a time."""
+    """A game that is played one decision at a time; chance nodes are played by the environment."""
 
     def __init__(self, game: Game, config: EnvConfig | None = None) -> None:
+        """Create an environment; ``reset`` starts an episode.
+
+        Args:
+            game: the game to play.
+            config: settings of the environment.
+
+        Raises:
+            ConfigError: ``game`` is not a ``Game`` or ``config`` is not an ``EnvConfig``.
+        """
         if not isinstance(game, Game):
             raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
         if config is not None and not isinstance(config, EnvConfig):
@@ -91,35 +115,55 @@ class Environment:
         self.game, self.config = game, config or EnvConfig()
         self.observation_size = _observation_size(game)
         self._state: State | None = None
-        self._luck = PlayedLuck(0)
+        self._dice = PlayedLuck(0)
         self._counted = np.zeros(game.num_players)
-        """Returns that rewards have told of."""
+        """Returns that were already given as rewards."""
 
     def reset(self, seed: int) -> EnvStep:
-        """Begin an episode; ``seed`` is of its dice. No reward is told before the first action, unless
-        chance alone ends the game."""
+        """Start an episode.
+
+        Args:
+            seed: seed of the dice.
+
+        Returns:
+            The first decision. Its rewards are zero unless the game is already over.
+
+        Raises:
+            ConfigError: ``seed`` is not a valid seed.
+        """
         check_seed(seed)
-        self._state, self._luck = self.game.new_initial_state(), PlayedLuck(int(seed))
+        self._state, self._dice = self.game.new_initial_state(), PlayedLuck(int(seed))
         self._counted = np.zeros(self.game.num_players)
         self._play_chance(self._state)
         done = self._state.is_terminal()
-        return self._tell(self._state, self._rewards(self._state) if done else np.zeros(self.game.num_players))
+        return self._make_step(self._state, self._rewards(self._state) if done else np.zeros(self.game.num_players))
 
     def step(self, action: SupportsIndex) -> EnvStep:
-        """Play an action, and the chance behind it; an illegal action is an error, and changes nothing."""
+        """Play an action and the chance events after it.
+
+        Args:
+            action: a legal action.
+
+        Returns:
+            The next decision, or the end of the episode.
+
+        Raises:
+            IllegalActionError: the action is illegal. The episode does not change.
+            PositionError: no episode was started, or it is over.
+        """
         state = self._begun()
         if state.is_terminal():
             raise PositionError(f"{self.game.name}: the episode is over, got action {action!r}: reset begins another")
-        state.apply_action(self._whole(action, state))
+        state.apply_action(self._as_int(action, state))
         self._play_chance(state)
-        return self._tell(state, self._rewards(state))
+        return self._make_step(state, self._rewards(state))
 
     def returns(self) -> list[float]:
-        """The returns so far, one number a player."""
+        """Return the returns so far, one number per player."""
         return self._begun().returns()
 
     def text(self) -> str:
-        """The position, to be read by people."""
+        """Return the state as text for people."""
         return str(self._begun())
 
     def _begun(self) -> State:
@@ -127,28 +171,28 @@ class Environment:
             raise PositionError(f"{self.game.name}: no episode has begun, expected reset(seed) first")
         return self._state
 
-    def _whole(self, action: SupportsIndex, state: State) -> int:
-        """The action as a number; networks' libraries like to give it as an array without dimensions."""
+    def _as_int(self, action: SupportsIndex, state: State) -> int:
+        """Return the action as an int; numpy integers and zero-dimensional arrays are accepted."""
         try:
             if not isinstance(action, bool):
                 return operator.index(action)
         except TypeError:
             pass
-        expected = f"a whole number, one of {state.legal_actions()}"
+        expected = f"an integer, one of {state.legal_actions()}"
         raise IllegalActionError(f"{self.game.name}: action is {action!r}, expected {expected}")
 
     def _play_chance(self, state: State) -> None:
         while state.is_chance_node():
-            state.apply_action(self._luck.draw(state))
+            state.apply_action(self._dice.draw(state))
 
     def _rewards(self, state: State) -> NDArray[np.float64]:
-        """What has not been told yet of the returns."""
+        """Return the part of the returns that was not given as a reward yet."""
         if self.config.reward == "terminal" and not state.is_terminal():
             return np.zeros(self.game.num_players)
         before, self._counted = self._counted, np.array(state.returns())
         return self._counted - before
 
-    def _tell(self, state: State, rewards: NDArray[np.float64]) -> EnvStep:
+    def _make_step(self, state: State, rewards: NDArray[np.float64]) -> EnvStep:
         players = range(self.game.num_players)
         empty = np.zeros((len(players), 0), np.float32)
         done = state.is_terminal()
@@ -163,7 +207,7 @@ class Environment:
 
 
 def _observation_size(game: Game) -> int:
-    """Length of an observation; 0 where the game's class has none."""
+    """Return the size of an observation; 0 if the game has none."""
     try:
         return game.observation_size
     except GameError:
@@ -174,90 +218,41 @@ def _observation_size(game: Game) -> int:
 
 
 class Agent(ABC):
-    """Whoever plays in an environment."""
+    """Selects actions in an environment. Subclass it to write your own agent."""
 
-    def begin_episode(self, number: int) -> None:  # noqa: B027 - an agent without luck has nothing to do
-        """Hear that an episode begins; ``number`` tells it from others, and from it no luck of the game follows."""
+    def begin_episode(self, number: int) -> None:  # noqa: B027 - a deterministic agent has nothing to do
+        """Prepare for an episode; called at its start.
+
+        Args:
+            number: identifies the episode. It is unrelated to the seed of the dice.
+        """
 
     @abstractmethod
     def select_action(self, seen: AgentInput) -> int:
-        """The action to play."""
+        """Select an action.
 
+        Args:
+            seen: observation, allowed actions and, if the environment includes it, the full state.
 
-class _SeededAgent(Agent):
-    """An agent with luck of its own: the same seed and number of the episode give the same luck again."""
-
-    def __init__(self, game: Game, seed: int) -> None:
-        self._game, self._own_seed, self._seed = game, seed, seed
-
-    def begin_episode(self, number: int) -> None:
-        """Have new luck."""
-        self._seed = stream_key(AGENT_EPISODES, self._own_seed, number)
-
-
-class PlayerAgent(_SeededAgent):
-    """A player as an agent; it needs the state."""
-
-    def __init__(self, player: Player, game: Game, seed: int = 0, name: str = "the agent") -> None:
-        super().__init__(game, seed)
-        self._player, self._name = player, name
-
-    def select_action(self, seen: AgentInput) -> int:
-        """What the player selects in this state."""
-        allowed = allowed_by(seen.legal_action_mask, self._game)
-        if seen.state is None:
-            raise ConfigError(f"{self._name} needs the state, got none: expected EnvConfig(include_full_state=True)")
-        if seen.state.current_player() != seen.current_player:
-            raise PositionError(
-                f"{self._game.name}: current_player is {seen.current_player}, expected that of the state, "
-                f"{seen.state.current_player()}"
-            )
-        return self._player.select(seen.state, self._seed, allowed)
-
-
-class RandomAgent(_SeededAgent):
-    """Any allowed action, each with the same chance. It counts its draws: an observation need not tell states apart."""
-
-    def __init__(self, game: Game, seed: int = 0) -> None:
-        super().__init__(game, seed)
-        self._count = 0
-
-    def begin_episode(self, number: int) -> None:
-        """Have new luck, from its start."""
-        super().begin_episode(number)
-        self._count = 0
-
-    def select_action(self, seen: AgentInput) -> int:
-        """An action by lot."""
-        allowed = allowed_by(seen.legal_action_mask, self._game)
-        self._count += 1
-        return choose_uniformly(allowed, stream_key(RANDOM_AGENT, self._seed, seen.current_player, self._count))
-
-
-class NetAgent(Agent):
-    """The allowed action that a network likes best, by the observation alone."""
-
-    def __init__(self, player: NetPlayer, game: Game) -> None:
-        self._player, self._game = player, game
-
-    def select_action(self, seen: AgentInput) -> int:
-        """The action of the highest logit."""
-        observations = np.asarray(seen.observation, np.float32)[None]
-        return self._player.favourites(observations, [allowed_by(seen.legal_action_mask, self._game)])[0]
-
-
-def allowed_by(mask: NDArray[Any], game: Game) -> list[int]:
-    """The actions of a mask, ascending."""
-    mask = np.asarray(mask)
-    if mask.shape != (game.num_actions,):
-        raise ConfigError(f"legal_action_mask has shape {mask.shape}, expected ({game.num_actions},)")
-    if not mask.any():
-        raise PositionError(f"{game.name}: no action is allowed, expected a decision")
-    return [int(action) for action in np.flatnonzero(mask)]
+        Returns:
+            The id of an allowed action.
+        """
 
 
 def make_agent(spec: str | PlayerSpec, game: Game, seed: int = 0) -> Agent:
-    """The agent that a player's text describes, e.g. ``random`` or ``search:sims=200``; ``seed`` is of its own luck."""
+    """Make an agent from a player spec.
+
+    Args:
+        spec: player spec, e.g. ``random`` or ``search:sims=200``.
+        game: the game to play.
+        seed: seed of the agent's own random numbers.
+
+    Returns:
+        The agent. All kinds except ``random`` and ``net:PATH,sims=0`` need ``EnvConfig(include_full_state=True)``.
+
+    Raises:
+        ConfigError: the spec or the seed is invalid, or the player does not support this game.
+    """
     check_seed(seed)
     player = make_player(spec, game)
     if isinstance(player, RandomPlayer):
@@ -267,31 +262,116 @@ def make_agent(spec: str | PlayerSpec, game: Game, seed: int = 0) -> Agent:
     return PlayerAgent(player, game, seed, f"agent {spec!r}")
 
 
+class _SeededAgent(Agent):
+    """An agent whose random numbers depend on its seed and the number of the episode."""
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self._game, self._own_seed, self._seed = game, seed, seed
+
+    def begin_episode(self, number: int) -> None:
+        """Set the seed of this episode."""
+        self._seed = stream_key(AGENT_EPISODES, self._own_seed, number)
+
+
+class PlayerAgent(_SeededAgent):
+    """An agent that asks a player, which needs the full state."""
+
+    def __init__(self, player: Player, game: Game, seed: int = 0, name: str = "the agent") -> None:
+        super().__init__(game, seed)
+        self._player, self._name = player, name
+
+    def select_action(self, seen: AgentInput) -> int:
+        """Return the action that the player selects in this state."""
+        allowed = allowed_by(seen.legal_action_mask, self._game)
+        if seen.state is None:
+            raise ConfigError(f"{self._name} needs the state, got none: expected EnvConfig(include_full_state=True)")
+        if seen.state.current_player() != seen.current_player:
+            raise PositionError(
+                f"{self._game.name}: current_player is {seen.current_player}, expected "
+                f"{seen.state.current_player()} as in the state"
+            )
+        return self._player.select(seen.state, self._seed, allowed)
+
+
+class RandomAgent(_SeededAgent):
+    """Selects each allowed action with equal probability. It counts its draws, because observations may repeat."""
+
+    def __init__(self, game: Game, seed: int = 0) -> None:
+        super().__init__(game, seed)
+        self._count = 0
+
+    def begin_episode(self, number: int) -> None:
+        """Set the seed of this episode and restart the count of draws."""
+        super().begin_episode(number)
+        self._count = 0
+
+    def select_action(self, seen: AgentInput) -> int:
+        """Return a random allowed action."""
+        allowed = allowed_by(seen.legal_action_mask, self._game)
+        self._count += 1
+        return choose_uniformly(allowed, stream_key(RANDOM_AGENT, self._seed, seen.current_player, self._count))
+
+
+class NetAgent(Agent):
+    """Selects the allowed action with the highest logit of a network, from the observation alone."""
+
+    def __init__(self, player: NetPlayer, game: Game) -> None:
+        self._player, self._game = player, game
+
+    def select_action(self, seen: AgentInput) -> int:
+        """Return the allowed action with the highest logit."""
+        observations = np.asarray(seen.observation, np.float32)[None]
+        return self._player.favourites(observations, [allowed_by(seen.legal_action_mask, self._game)])[0]
+
+
+def allowed_by(mask: NDArray[Any], game: Game) -> list[int]:
+    """Return the actions of a mask in ascending order."""
+    mask = np.asarray(mask)
+    if mask.shape != (game.num_actions,):
+        raise ConfigError(f"legal_action_mask has shape {mask.shape}, expected ({game.num_actions},)")
+    if not mask.any():
+        raise PositionError(f"{game.name}: legal_action_mask is all false, expected at least one action")
+    return [int(action) for action in np.flatnonzero(mask)]
+
+
 # -- episodes ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PlayedEpisode:
-    """An episode as it was played. With the environment's seed, the actions give it again."""
+    """A finished episode. Its seed and its actions reproduce it.
+
+    Attributes:
+        seed: seed of the dice.
+        decisions: (player, action) in order.
+        rewards: rewards after each decision, one number per player.
+        returns: final returns, one number per player.
+    """
 
     seed: int
-    """Of its dice."""
     decisions: list[tuple[int, int]]
-    """(player, action), in order."""
     rewards: list[list[float]]
-    """By decision, one number a player."""
     returns: list[float]
-    """One number a player."""
 
 
 def self_play_episode(environment: Environment, agents: Sequence[Agent], seed: int) -> PlayedEpisode:
-    """Play an episode; ``agents`` has one for each seat, and ``seed`` is of the dice.
+    """Play an episode.
 
-    Agents hear a number in place of the seed: they have other luck in other episodes, and cannot foresee the dice.
+    Args:
+        environment: the environment.
+        agents: one agent per player.
+        seed: seed of the dice. Agents receive another number, so that they cannot foresee the dice.
+
+    Returns:
+        The decisions, rewards and returns of the episode.
+
+    Raises:
+        ConfigError: the number of agents is wrong, one of them is not an ``Agent``, or the seed is invalid.
+        IllegalActionError: an agent selects an illegal action.
     """
     game = environment.game
     if len(agents) != game.num_players:
-        raise ConfigError(f"got {len(agents)} agents, expected {game.num_players}, one a seat of {game!r}")
+        raise ConfigError(f"got {len(agents)} agents, expected {game.num_players}, one per player of {game!r}")
     for seat, agent in enumerate(agents):
         if not isinstance(agent, Agent):
             raise ConfigError(f"agents[{seat}] is {agent!r}, expected an Agent: aleazero.make_agent makes one")

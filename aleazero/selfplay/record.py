@@ -1,4 +1,4 @@
-"""What a game of self-play leaves behind: every step, and a sample for each state that was looked at."""
+"""The record of a self-play game: every step, and a sample per state."""
 
 from __future__ import annotations
 
@@ -28,45 +28,44 @@ SHAPES: Final[dict[str, tuple[type[np.generic], tuple[str, ...]]]] = {
     "weights": (np.float32, (SAMPLES,)),
     "searched": (np.bool_, (SAMPLES,)),
 }
-"""The arrays of a record: their types, and the names of their lengths."""
+"""The arrays of a record: type and names of the dimensions."""
 
 
 @dataclass(frozen=True, eq=False)
 class EpisodeRecord:
-    """One game of self-play and its samples, in the order in which they were met."""
+    """A self-play game and its samples, in order of play."""
 
     game_number: int
     seed: int
-    """Of its played luck; 64 bits."""
+    """Seed of the game dice, 64 bits."""
     start: str
-    """The first state, as text."""
+    """Text of the initial state."""
     steps: NDArray[np.int32]
-    """(k, 2): the player (−1 for chance) and the action or outcome; the whole game."""
+    """(k, 2) player (−1 for chance) and action or outcome of every step."""
     returns: NDArray[np.float64]
-    """(players,)"""
+    """(players,) final returns by player."""
     step: NDArray[np.int32]
-    """(n,) index of the step before which the sampled state stands."""
+    """(n,) index of the step that follows the sampled state."""
     ply: NDArray[np.int32]
-    """(n,) decisions made before."""
+    """(n,) number of decisions before the sampled state."""
     afterstate: NDArray[np.bool_]
     """(n,) whether the sample is a chance node."""
     observations: NDArray[np.float32]
-    """(n, size) as the viewer sees it."""
+    """(n, size) observation of the viewer."""
     legal_masks: NDArray[np.bool_]
-    """(n, actions), all false at afterstates."""
+    """(n, actions) all false at afterstates."""
     policies: NDArray[np.float32]
-    """(n, actions) shares of visits; zeros where the weight is 0, and at afterstates."""
+    """(n, actions) fractions of visits; all zero if the weight is 0."""
     viewers: NDArray[np.int8]
-    """(n,) absolute seats."""
+    """(n,) player that views the state."""
     root_values: NDArray[np.float32]
-    """(n, players) what the search found; seat 0 is the viewer's."""
+    """(n, players) values found by the search, by seat relative to the viewer."""
     scores: NDArray[np.float32]
-    """(n, players) the final points behind the returns, or the returns where nothing else is counted; seat 0 is the
-    viewer's."""
+    """(n, players) final points, or returns if the game has no points, by seat relative to the viewer."""
     weights: NDArray[np.float32]
-    """(n,) weight of the policy as a target; 0 where there is none: a fast search, a forced move, an afterstate."""
+    """(n,) weight of the policy target; 0 for fast searches, forced moves and afterstates."""
     searched: NDArray[np.bool_]
-    """(n,) whether there is a root value; where not, it is 0 and no target."""
+    """(n,) whether there is a root value; if not, it is 0 and not a target."""
 
     def __post_init__(self) -> None:
         lengths: dict[str, int] = {"2": 2}
@@ -78,11 +77,11 @@ class EpisodeRecord:
             raise ReplayError(f"game {self.game_number}: seed is {self.seed}, expected 64 bits")
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """Return the number of samples."""
         return len(self.step)
 
     def equals(self, other: EpisodeRecord) -> bool:
-        """Whether two records are the same to the bit."""
+        """Return whether two records are bit-identical."""
         return all(_same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
 
 
@@ -90,7 +89,7 @@ def _check_array(what: str, array: Any, kind: np.dtype[Any], dims: tuple[str, ..
     if not isinstance(array, np.ndarray):
         raise ReplayError(f"{what} is {type(array).__name__}, expected an array of {kind}")
     if array.dtype != kind:
-        raise ReplayError(f"{what} is of {array.dtype}, expected {kind}")
+        raise ReplayError(f"{what} has type {array.dtype}, expected {kind}")
     if array.ndim != len(dims):
         raise ReplayError(f"{what} has shape {array.shape}, expected ({', '.join(dims)})")
     for dim, length in zip(dims, array.shape, strict=True):
@@ -105,6 +104,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def final_scores(state: State) -> NDArray[np.float64]:
-    """The points behind wins and losses, by player, where the game tells them; else the returns."""
+    """Return the final points by player if wins are decided by points; else the returns."""
     points = points_of(state) if counts_wins(state.game) else None
     return np.array(state.returns()) if points is None else points

@@ -1,9 +1,9 @@
-"""The games in progress, a row each: play the results of their searches, then chance and forced moves, then search.
+"""The games in progress. Each row plays the result of its search, then chance and forced moves, then searches again.
 
 Object games move one by one in Python (``PlainGames``). For kernel games all rows move in one compiled call
-(``selfplay/compiled_games.py``). The former is the reference implementation: both give the same records, bit by bit.
+(``compiled_games.py``). ``PlainGames`` is the reference implementation: both give bit-identical records.
 
-Every use of random numbers has a stream of its own, derived from (use, seed, iteration, number of the game, ply).
+Every use of random numbers has its own stream, derived from (use, seed, iteration, game number, ply).
 """
 
 from __future__ import annotations
@@ -29,69 +29,69 @@ from aleazero.native.random import (
 from aleazero.search.driver import GroupDriver
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
-from aleazero.selfplay.config import SelfplayConfig, drawn
+from aleazero.selfplay.config import SelfplayConfig, sample_index
 from aleazero.selfplay.record import EpisodeRecord, final_scores
 
 
 class RunningGames(Protocol):
-    """Games in progress. A row is a place for a game, and for its search in the group of trees."""
+    """Games in progress. A row holds a game, and its search in the group of trees."""
 
     @property
     def decisions(self) -> int:
-        """Searches started so far."""
+        """Number of searches started so far."""
 
     @property
     def evaluations(self) -> int:
-        """Leaves of the searches that ended that the evaluator was called with."""
+        """Number of evaluated leaves in finished searches."""
 
     def start(self, row: int, number: int) -> None:
-        """Put the first state of a game at a row."""
+        """Start a game in a row."""
 
     def proceed(self) -> list[int]:
-        """Move every row whose search has ended, or that was started, until it searches or its game is over.
+        """Move every row that was started or whose search has ended, until it searches or its game is over.
 
         Returns:
             The rows whose games are over. They stay so until another game is started there.
         """
 
     def record(self, row: int) -> EpisodeRecord:
-        """The record of a game that is over; its row is free then."""
+        """Return the record of a game that is over, and free its row."""
 
     def clear(self) -> None:
-        """Forget all games."""
+        """Remove all games."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all games have in common."""
+    """Arguments common to all games."""
 
     game: Game
     config: SelfplayConfig
     seed: int
     iteration: int
     values_known: bool
-    """Whether values that searches find are recorded."""
+    """Whether values found by searches are recorded."""
 
     def stream(self, use: int, number: int) -> int:
-        """The key of a game's stream."""
+        """Return the key of a random stream of a game."""
         return stream_key(use, self.seed, self.iteration, number)
 
     def too_long(self, number: int) -> GameError:
-        """The error for a game that does not end."""
+        """Return the error for a game that does not end."""
         return GameError(
-            f"{self.game.name}: game {number} of self-play is not over after {self.config.max_plies} "
-            f"decisions, expected an end, or a higher max_plies"
+            f"{self.game.name}: self-play game {number} is not over after {self.config.max_plies} decisions, expected "
+            f"an end, or a higher max_plies"
         )
 
     def seats(self) -> NDArray[np.int64]:
-        """(players, players): by viewer, the player at each seat after it."""
+        """Return the player at each seat relative to a viewer, shape (viewers, seats)."""
         seats = np.arange(self.game.num_players)
         turned: NDArray[np.int64] = (seats[:, None] + seats) % self.game.num_players
         return turned
 
 
 class _Sample(NamedTuple):
-    """A state that was met, and what its search found."""
+    """A state of the game, and the result of its search."""
 
     step: int
     ply: int
@@ -101,7 +101,7 @@ class _Sample(NamedTuple):
     policy: NDArray[np.float32]
     viewer: int
     value: NDArray[np.float64] | None
-    """By player."""
+    """Value by player."""
     weight: float
 
 
@@ -111,10 +111,10 @@ class _Playing:
 
     number: int
     state: State
-    luck: PlayedLuck
+    dice: PlayedLuck
     start: str
     keys: dict[int, int]
-    """Of the streams that are extended by the ply, by use."""
+    """Keys of the random streams by use; each is extended by the ply."""
     steps: list[tuple[int, int]] = field(default_factory=list)
     ply: int = 0
     full: bool = True
@@ -122,7 +122,7 @@ class _Playing:
 
 
 class PlainGames:
-    """Games whose states are objects, moved one after the other."""
+    """Games of any kind, moved one by one in Python."""
 
     def __init__(self, setting: Setting, driver: GroupDriver) -> None:
         self._setting, self._driver = setting, driver
@@ -133,20 +133,20 @@ class PlainGames:
         self._started: list[int] = []
 
     def start(self, row: int, number: int) -> None:
-        """Put the first state of a game at a row."""
+        """Start a game in a row."""
         setting = self._setting
-        state, luck = setting.game.new_initial_state(), PlayedLuck(setting.stream(SELFPLAY_DICE, number))
+        state, dice = setting.game.new_initial_state(), PlayedLuck(setting.stream(SELFPLAY_DICE, number))
         keys = {use: setting.stream(use, number) for use in (SELFPLAY_SEARCH, SELFPLAY_MOVE, SELFPLAY_CAP)}
-        self._playing[row] = _Playing(number, state, luck, state.to_text(), keys)
+        self._playing[row] = _Playing(number, state, dice, state.to_text(), keys)
         self._started.append(row)
 
     def clear(self) -> None:
-        """Forget all games."""
+        """Remove all games."""
         self._playing.clear()
         self._started.clear()
 
     def proceed(self) -> list[int]:
-        """Move every row whose search has ended, or that was started; the rows whose games are over."""
+        """Move every row that was started or whose search has ended; return the rows whose games are over."""
         moved = sorted({*self._driver.ended(), *self._started})
         for row in moved:
             playing = self._playing[row]
@@ -157,16 +157,16 @@ class PlainGames:
         return [row for row in moved if self._playing[row].state.is_terminal()]
 
     def _move_on(self, row: int, playing: _Playing) -> None:
-        """Play chance and forced moves until there is a choice, and search it."""
+        """Play chance and forced moves until there is a choice, and start its search."""
         state = playing.state
         while not state.is_terminal():
             if state.is_chance_node():
                 if not playing.samples or playing.samples[-1].step != len(playing.steps):
-                    # The search calls a network at every chance node, so each must be among the samples.
-                    self._note(playing, self._nothing, None, 0.0, afterstate=True)
-                self._step(playing, -1, playing.luck.draw(state))
+                    # A search calls the network at every chance node, so each one is a sample.
+                    self._add_sample(playing, self._nothing, None, 0.0, afterstate=True)
+                self._step(playing, -1, playing.dice.draw(state))
             elif len(legal := state.legal_actions()) == 1:
-                self._note(playing, self._nothing, None, 0.0)
+                self._add_sample(playing, self._nothing, None, 0.0)
                 self._execute(playing, legal[0], None)
             else:
                 self._search(row, playing)
@@ -182,24 +182,24 @@ class PlainGames:
         self._driver.begin(row, make_request(self._setting.game, state, None, seed, simulations, playing.full))
 
     def _play_result(self, playing: _Playing, result: SearchResult) -> None:
-        """Note what the search found, and execute a move drawn from its visits."""
+        """Add the result of the search to the samples, and play a move by its visits."""
         self.evaluations += result.evaluations
         policy, visits = self._nothing, result.visits.tolist()
         if playing.full:
             policy = np.zeros(self._setting.game.num_actions, np.float32)
             policy[result.actions] = result.visits / sum(visits)
-        self._note(playing, policy, result.value if self._setting.values_known else None, float(playing.full))
+        self._add_sample(playing, policy, result.value if self._setting.values_known else None, float(playing.full))
         temperature = self._setting.config.temperature.at(playing.ply)
         if temperature == 0:
             action = result.best_action
             assert action is not None
         else:
             u = unit(extend_key(playing.keys[SELFPLAY_MOVE], playing.ply))
-            action = int(result.actions[drawn(visits, temperature, u)])
+            action = int(result.actions[sample_index(visits, temperature, u)])
         self._execute(playing, action, result)
 
     def _execute(self, playing: _Playing, action: int, result: SearchResult | None) -> None:
-        """Play a move; if chance follows, the afterstate is a sample too, with the value that the search found."""
+        """Play a move; if chance follows, the afterstate becomes a sample, with its value in the search."""
         self._step(playing, playing.state.current_player(), action)
         playing.ply += 1
         if playing.ply > self._setting.config.max_plies:
@@ -207,13 +207,13 @@ class PlainGames:
         if playing.state.is_chance_node():
             known = result is not None and self._setting.values_known
             value = result.value_after(action) if known and result is not None else None
-            self._note(playing, self._nothing, value, 0.0, afterstate=True)
+            self._add_sample(playing, self._nothing, value, 0.0, afterstate=True)
 
     def _step(self, playing: _Playing, player: int, action: int) -> None:
         playing.steps.append((player, int(action)))
         playing.state.apply_action(int(action))
 
-    def _note(
+    def _add_sample(
         self,
         playing: _Playing,
         policy: NDArray[np.float32],
@@ -227,7 +227,7 @@ class PlainGames:
         playing.samples.append(_Sample(step, ply, afterstate, observation, mask, policy, viewer, value, weight))
 
     def record(self, row: int) -> EpisodeRecord:
-        """The record of a game that is over; its row is free then."""
+        """Return the record of a game that is over, and free its row."""
         playing, game, seats = self._playing.pop(row), self._setting.game, self._setting.seats()
         samples = playing.samples
         viewers = np.array([sample.viewer for sample in samples], np.int8)
@@ -237,7 +237,7 @@ class PlainGames:
                 values[i] = sample.value[seats[sample.viewer]]
         return EpisodeRecord(
             game_number=playing.number,
-            seed=playing.luck.seed,
+            seed=playing.dice.seed,
             start=playing.start,
             steps=np.array(playing.steps, np.int32).reshape(-1, 2),
             returns=np.array(playing.state.returns()),
@@ -256,5 +256,5 @@ class PlainGames:
 
 
 def _rows(rows: Any, dtype: Any, size: int) -> Any:
-    """Rows of one size as an array, also if there are none."""
+    """Return rows as an array of this width, also if there are none."""
     return np.array(rows, dtype).reshape(len(rows), size)

@@ -1,4 +1,4 @@
-"""Settings of training: of both recipes, and those that suit a game."""
+"""Settings of both training recipes, and their defaults for a game."""
 
 from __future__ import annotations
 
@@ -15,99 +15,126 @@ from aleazero.nets.tables import has_board
 from aleazero.settings import Settings
 
 TUPLES: Final = "tuples"
-"""The ``kind`` of network that stands for tables."""
+"""The value of ``net.kind`` that selects n-tuple tables."""
 FEW_LANES: Final = {"lane_groups": 2, "lanes": 8}
-"""Defaults of object games, whose turns take so long that each is better learned from more often."""
+"""Defaults for object games. Their turns are slow to play, so each one is used for more training steps."""
 
 
 class TrainConfig(Settings):
-    """How a network is fitted to samples."""
+    """Settings of one fit of a policy-value network to samples, for the recipe ``alphazero``."""
 
-    net: NetConfig = Field(default_factory=NetConfig, description="Of a network that starts from nothing.")
-    steps: int = Field(1000, ge=1, description="Batches of one fit.")
-    batch_size: int = Field(512, ge=1, description="Samples of a batch.")
-    window: int = Field(500_000, ge=1, description="Newest samples that are used; they are held in memory.")
-    learning_rate: float = Field(1e-3, gt=0, description="Of AdamW, after the warm-up.")
-    schedule: Literal["constant", "cosine"] = Field("cosine", description="After the warm-up, over the steps of a fit.")
-    warmup: int = Field(50, ge=0, description="Steps in which the learning rate rises from 0.")
-    final_rate: float = Field(0.1, ge=0, le=1, description="Share of the learning rate at the end of the cosine.")
-    weight_decay: float = Field(1e-4, ge=0, description="Of AdamW, for the matrices.")
-    clip: float = Field(1.0, gt=0, description="Largest norm of a gradient.")
-    ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play; 0 plays the newest.")
-    value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
-        "td", description="See training.targets; exact asks an oracle."
+    net: NetConfig = Field(default_factory=NetConfig, description="Architecture of a network trained from scratch.")
+    steps: int = Field(1000, ge=1, description="Number of training steps per fit, with one batch each.")
+    batch_size: int = Field(512, ge=1, description="Number of samples per training step.")
+    window: int = Field(500_000, ge=1, description="Number of newest samples to train on. They are held in memory.")
+    learning_rate: float = Field(1e-3, gt=0, description="Learning rate of AdamW after the warm-up.")
+    schedule: Literal["constant", "cosine"] = Field(
+        "cosine", description="Learning-rate schedule of a fit after the warm-up."
     )
-    mix: float = Field(0.5, ge=0, le=1, description="Share of the search's value in `mix`.")
-    td_lambda: float = Field(0.9, ge=0, le=1, description="Of `td`, also where `exact` falls back to it.")
-    policy_weight: float = Field(1.0, ge=0, description="Of the policy in the loss.")
-    value_weight: float = Field(1.0, ge=0, description="Of the values in the loss.")
-    margin_weight: float = Field(1.0, ge=0, description="Of the final scores, where the network has that head.")
+    warmup: int = Field(50, ge=0, description="Number of steps in which the learning rate rises from 0.")
+    final_rate: float = Field(
+        0.1, ge=0, le=1, description="Final learning rate of the cosine schedule, as a fraction of `learning_rate`."
+    )
+    weight_decay: float = Field(1e-4, ge=0, description="Weight decay of AdamW. Biases and norms are not decayed.")
+    clip: float = Field(1.0, gt=0, description="Maximum gradient norm.")
+    ema: float = Field(
+        0.995, ge=0, lt=1, description="Decay of the weight average used for play; 0 uses the latest weights."
+    )
+    value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
+        "td",
+        description="Value target. outcome: final return. root: search value. mix: both. td: TD(λ) over search values. "
+        "expectation: search value of the afterstate. exact: value of an oracle, or td if it has none.",
+    )
+    mix: float = Field(0.5, ge=0, le=1, description="Weight of the search value in the value target `mix`.")
+    td_lambda: float = Field(0.9, ge=0, le=1, description="Lambda of the value target `td`.")
+    policy_weight: float = Field(1.0, ge=0, description="Weight of the policy loss.")
+    value_weight: float = Field(1.0, ge=0, description="Weight of the value loss.")
+    margin_weight: float = Field(1.0, ge=0, description="Weight of the loss of final scores, if `net.margin` is on.")
     margin_share: float = Field(
-        0.5, ge=0, le=1, description="Share of the expected margin in the values of a new network with that head."
+        0.5, ge=0, le=1, description="Weight of the predicted margin in values, if `net.margin` is on."
     )
     optimizer: Literal["fresh", "kept"] = Field(
-        "kept", description="Whether moments of the optimizer are kept or start fresh when a fit continues a network."
+        "kept", description="Keep or reset the moments of the optimizer when a fit continues from a network."
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the first weights and of the order of samples.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of the initial weights and of the order of samples.")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field(
-        "cpu", description="Where torch computes; auto: an accelerator where there is one."
+        "cpu", description="Torch device. auto: an accelerator if there is one, else the CPU."
     )
-    threads: int = Field(1, ge=1, description="Of torch on the processor; the bits of a result depend on it.")
+    threads: int = Field(1, ge=1, description="Number of CPU threads of torch. Results depend on it.")
 
 
 class AfterstateConfig(Settings):
-    """How values between turns are learnt. Rates fall in a straight line, from the share ``hold`` of all rounds on."""
+    """Settings of value learning between turns, for the recipe ``afterstate``.
 
-    net: ValueNetConfig = Field(default_factory=ValueNetConfig, description="The network, as suits the game.")
+    Scheduled settings keep their initial value for the fraction ``hold`` of training and then change linearly.
+    """
+
+    net: ValueNetConfig = Field(
+        default_factory=ValueNetConfig, description="Architecture of the network. Defaults depend on the game."
+    )
     target: Literal["turn", "lambda", "td"] = Field(
         "turn",
-        description="`turn`: the exact expectation of the turn; `td`: the value of where it came to; `lambda`: those, "
-        "mixed backwards from the end of the game.",
+        description="Training target of a turn's start. turn: its exact expected value. td: the value of the state at "
+        "the end of the turn. lambda: TD(λ) over the turns of a game.",
     )
-    plies: int | None = Field(None, ge=1, description="Plan so many chance events instead of the whole turn.")
-    rounds: int = Field(10_000, ge=1, description="In each, every lane plays a turn.")
-    lane_groups: int = Field(4, ge=1, description="Groups of lanes that are played in parallel; bits depend on it.")
-    lanes: int = Field(64, ge=1, description="Games of each group of lanes.")
-    explore: float = Field(0.1, ge=0, le=1, description="Share of turns whose actions are random.")
-    replay: int = Field(20_000, ge=0, description="Newest samples to learn from; 0: only those of the round.")
-    updates: int = Field(3, ge=1, description="Steps of a round.")
-    batch_size: int = Field(1024, ge=1, description="Samples of a step.")
-    learning_rate: float = Field(4e-3, gt=0, le=1, description="Of Adam, at the start.")
-    final_rate: float = Field(0.02, ge=0, le=1, description="Share of the learning rate at the end.")
-    hold: float = Field(0.1, ge=0, lt=1, description="Share of the rounds before anything falls.")
-    ema: float = Field(0.995, ge=0, lt=1, description="Of the averaged weights, which play and teach.")
-    clip: float = Field(0.0, ge=0, description="Longest gradient; 0: any.")
-    td_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the start.")
-    final_lambda: float = Field(0.7, ge=0, le=1, description="Of `lambda`, at the end.")
-    margin: float = Field(0.06, ge=0, description="What a point of margin is worth at the start, where one win is 1.")
-    final_margin: float = Field(MARGIN, ge=0, description="And from the middle on.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the first weights, the luck and all that is random.")
+    plies: int | None = Field(
+        None, ge=1, description="Number of chance events to plan ahead; default: the complete turn."
+    )
+    rounds: int = Field(10_000, ge=1, description="Number of training rounds. In each round every lane plays one turn.")
+    lane_groups: int = Field(
+        4, ge=1, description="Number of groups of lanes, which are played in parallel. Results depend on it."
+    )
+    lanes: int = Field(64, ge=1, description="Number of lanes per group. A lane is one game in progress.")
+    explore: float = Field(0.1, ge=0, le=1, description="Fraction of turns that are played with random actions.")
+    replay: int = Field(
+        20_000, ge=0, description="Number of newest samples to train on; 0 uses the samples of the round only."
+    )
+    updates: int = Field(3, ge=1, description="Number of training steps per round.")
+    batch_size: int = Field(1024, ge=1, description="Number of samples per training step.")
+    learning_rate: float = Field(4e-3, gt=0, le=1, description="Initial learning rate of Adam.")
+    final_rate: float = Field(0.02, ge=0, le=1, description="Final learning rate, as a fraction of `learning_rate`.")
+    hold: float = Field(
+        0.1, ge=0, lt=1, description="Fraction of training before learning rate, lambda and margin start to change."
+    )
+    ema: float = Field(0.995, ge=0, lt=1, description="Decay of the weight average used for play and targets.")
+    clip: float = Field(0.0, ge=0, description="Maximum gradient norm; 0 disables clipping.")
+    td_lambda: float = Field(0.7, ge=0, le=1, description="Initial lambda of the target `lambda`.")
+    final_lambda: float = Field(0.7, ge=0, le=1, description="Final lambda of the target `lambda`.")
+    margin: float = Field(0.06, ge=0, description="Initial weight of one point of margin in values; a win is worth 1.")
+    final_margin: float = Field(
+        MARGIN, ge=0, description="Weight of one point of margin in the second half of training; a win is worth 1."
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of the initial weights, the games and the samples.")
 
 
 class TableNetConfig(Settings):
-    """What stands for the network if tables learn: their shape is the game's."""
+    """Selects n-tuple tables in place of a network. The game defines their shape."""
 
-    kind: Literal["tuples"] = Field(TUPLES, description="Tables over tuples of a board's cells.")
+    kind: Literal["tuples"] = Field(TUPLES, description="Use n-tuple tables in place of a network.")
 
 
 class TupleConfig(Settings):
-    """How tables learn."""
+    """Settings of TD learning of n-tuple tables."""
 
     net: TableNetConfig = Field(
-        default_factory=TableNetConfig, exclude=True, description="Names tables in place of a network."
+        default_factory=TableNetConfig, exclude=True, description="Selects n-tuple tables in place of a network."
     )
-    rounds: int = Field(50_000, ge=1, description="In each, every lane makes some moves, and then there is a lesson.")
-    lanes: int = Field(256, ge=1, description="Games under way at a time.")
-    moves: int = Field(8, ge=1, le=1024, description="Moves of each between one lesson and the next.")
-    horizon: int = Field(5, ge=1, le=64, description="Moves after which an afterstate is learned.")
-    td_lambda: float = Field(0.8, ge=0, le=1, description="Weight of later moves within the horizon.")
-    seed: int = Field(0, ge=0, lt=2**63, description="Of the luck.")
+    rounds: int = Field(
+        50_000,
+        ge=1,
+        description="Number of training rounds. Every lane makes `moves` moves per round, then tables learn.",
+    )
+    lanes: int = Field(256, ge=1, description="Number of games that are played at the same time.")
+    moves: int = Field(8, ge=1, le=1024, description="Number of moves per lane and round.")
+    horizon: int = Field(5, ge=1, le=64, description="Number of moves after which an afterstate is learned.")
+    td_lambda: float = Field(0.8, ge=0, le=1, description="Lambda of TD(λ) within the horizon.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of the game dice.")
 
 
 def config_for(game: Game, given: Mapping[str, Any], net: Mapping[str, Any]) -> AfterstateConfig | TupleConfig:
-    """Return the settings that suit the game, with those that are given; ``net`` holds settings of the network.
+    """Return the settings for a game: ``given``, with ``net`` for the network and game-specific defaults.
 
-    Tables over tuples of cells learn a game with a board, unless ``net`` names another kind.
+    Games with a board use n-tuple tables unless ``net`` selects another kind.
     """
     if (net.get("kind", TUPLES) if has_board(game) else net.get("kind")) == TUPLES:
         return TupleConfig(**given, net=net)  # type: ignore[arg-type]
@@ -116,7 +143,7 @@ def config_for(game: Game, given: Mapping[str, Any], net: Mapping[str, Any]) -> 
 
 
 def default_net(game: Game) -> ValueNetConfig:
-    """What suits a game: towers where a duel is decided by points, else a small perceptron; one for each phase."""
+    """Return the default network of a game: towers if points decide a two-player game, else a small perceptron."""
     features, phases = game.info.features, len(game.info.phases)
     if counts_wins(game) and features is not None and features.lead is not None:
         return ValueNetConfig(kind="towers", hidden=(128, 128), phases=phases)

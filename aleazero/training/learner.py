@@ -1,4 +1,4 @@
-"""What learns round by round, and its state in a file: all that is needed to resume, its owner, and a checksum."""
+"""The interface of learners that train in rounds, and the file from which their training is resumed."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ OWNER: Final = "owner"
 
 @dataclass(frozen=True)
 class Round:
-    """What a round came to."""
+    """Statistics of one round."""
 
     number: int
-    """Rounds done, this one included."""
+    """Rounds done, including this one."""
     turns: int
     games: int
-    """That ended."""
+    """Games that ended."""
     losses: Mapping[str, float]
-    """By column, of the last step; none where tables learn."""
+    """Losses of the last training step by column; empty for tables."""
     learning_rate: float | None
-    """None where steps adapt themselves."""
+    """None if step sizes are adaptive."""
     mean_return: float | None
-    """What player 0 got on average in the games that ended; None where none did."""
+    """Mean return of player 0 in the games that ended; None if none did."""
     evaluations: int | None = None
-    """States that were valued; None where that is not counted."""
+    """Number of evaluated states; None if it is not counted."""
 
 
 class Learner(Protocol):
-    """What learns, round by round."""
+    """Trains in rounds."""
 
     rounds: int
-    """How many there will be in all."""
+    """Total number of rounds."""
     rounds_done: int
 
     def round(self) -> Round:
-        """Do a round, and tell what it came to."""
+        """Train for one round."""
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on with the same result."""
+        """Return the complete state of training, from which it resumes with bit-identical results."""
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` told."""
+        """Resume from the result of ``state``."""
 
     def save(self, path: Path) -> None:
-        """Write the checkpoint that plays."""
+        """Write the checkpoint used for play."""
 
 
 def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> None:
-    """Write down where a learner stands, how long it has learnt, and whose it is: a hash of seed and settings."""
+    """Write the state of a learner, its training time, and ``owner``, a hash of seed and settings."""
     from safetensors.numpy import save
 
     held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
@@ -70,7 +70,7 @@ def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> Non
 
 
 def read_state(path: Path, learner: Learner, owner: str) -> float | None:
-    """Go on from what was written for this owner; for how long it has learnt, or None where nothing was."""
+    """Resume a learner from its file and return the training time in seconds; None if there is no file."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -86,13 +86,13 @@ def read_state(path: Path, learner: Learner, owner: str) -> float | None:
         found = held.pop(OWNER, np.zeros(0, np.uint8)).tobytes().decode()
         if found != owner:
             raise CheckpointError(
-                f"{path} is of another seed, other settings or older code ({found or 'none'}, expected {owner}); "
-                f"without it the run starts anew"
+                f"{path} belongs to another seed, other settings or another version ({found or 'none'}, expected "
+                f"{owner}); delete it to start the training again"
             )
         seconds = float(held.pop(SECONDS)[0])
         learner.restore(held)
     except (SafetensorError, KeyError, ValueError, IndexError) as error:
-        raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; without it the run starts anew") from None
+        raise CheckpointError(f"{path} is damaged: {str(error)[:200]}; delete it to start the training again") from None
     return seconds
 
 

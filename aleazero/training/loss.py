@@ -1,4 +1,4 @@
-"""What a network is taught: the policy over legal actions, values of decisions and afterstates, final scores."""
+"""Losses of policy-value networks: policy over legal actions, values of decisions and afterstates, final scores."""
 
 from __future__ import annotations
 
@@ -11,76 +11,77 @@ from aleazero.nets.config import NetConfig, NetShape, ValueScale
 from aleazero.training.config import TrainConfig
 
 
+def losses(heads: Tensor, batch: TargetBatch, shape: NetShape, net: NetConfig, scale: ValueScale) -> Losses:
+    """Return the losses of a batch for the network outputs ``heads``, shape (rows, outputs)."""
+    actions, players = shape.actions, shape.players
+    logits = heads[:, :actions].masked_fill(~batch.legal_masks, -torch.inf)
+    # Rows without a policy target get equal logits, because gradients of masked rows could be NaN.
+    chosen = torch.where((batch.weights > 0)[:, None], logits, torch.zeros_like(logits))
+    log_priors = torch.log_softmax(chosen, dim=1)
+    finite = torch.where(batch.policies > 0, log_priors, torch.zeros_like(log_priors))
+    weights = batch.weights / batch.weights.sum().clamp(min=1e-9)
+    policy = -((batch.policies * finite).sum(dim=1) * weights).sum()
+    target_entropy = -((torch.special.xlogy(batch.policies, batch.policies)).sum(dim=1) * weights).sum()
+    terms = torch.where(torch.isfinite(log_priors), log_priors.exp() * log_priors, torch.zeros_like(log_priors))
+    model_entropy = -(terms.sum(dim=1) * weights).sum()
+
+    outputs = heads[:, actions : actions + players]
+    if net.afterstates:
+        at_afterstates = heads[:, actions + players : actions + 2 * players]
+        outputs = torch.where(batch.afterstate[:, None], at_afterstates, outputs)
+    errors = (heads_in_units(outputs, scale) - values_in_units(batch.values, scale)).square().mean(dim=1)
+    decisions = (~batch.afterstate).to(errors.dtype)
+    value = (errors * decisions).sum() / decisions.sum().clamp(min=1)
+    afterstate = torch.zeros_like(value)
+    if net.afterstates:
+        afterstate = (errors * (1 - decisions)).sum() / (1 - decisions).sum().clamp(min=1)
+    else:
+        errors = torch.where(batch.afterstate, torch.nan, errors)
+    margin = torch.zeros_like(value)
+    if net.margin:
+        # Dividing by the squared spread makes the loss of scores about 1.
+        unit = scale.spread**2 if scale.kind == "win" else 1.0
+        margin = (heads[:, -players:] - values_in_units(batch.scores, scale)).square().mean() / unit
+    return Losses(policy, value, afterstate, margin, target_entropy.detach(), model_entropy.detach(), errors.detach())
+
+
 @dataclass(frozen=True)
 class TargetBatch:
-    """A batch as tensors, with the targets of its values."""
+    """A batch as tensors, with value targets."""
 
     observations: Tensor
     legal_masks: Tensor
     policies: Tensor
     weights: Tensor
-    """Of the policies."""
+    """Weights of the policies."""
     values: Tensor
-    """By seat from the viewer on, in units of return."""
+    """Value targets by seat relative to the viewer, as returns."""
     scores: Tensor
     afterstate: Tensor
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over a batch; 0 where it has no such sample."""
+    """Mean losses of a batch; 0 if it has no such sample."""
 
     policy: Tensor
     value: Tensor
-    """Of decisions, in units of the value scale, squared."""
+    """Squared error at decision nodes, in units of the value scale."""
     afterstate: Tensor
     margin: Tensor
     target_entropy: Tensor
     model_entropy: Tensor
     errors: Tensor
-    """Of the values, squared, by row; not-a-number where none is taught."""
+    """Squared error of the values by row; NaN if the row has no value target."""
 
     def total(self, config: TrainConfig) -> Tensor:
-        """What is made small."""
+        """Return the weighted sum that training minimizes."""
         values = config.value_weight * (self.value + self.afterstate)
         return config.policy_weight * self.policy + values + config.margin_weight * self.margin
 
 
-def losses(heads: Tensor, lesson: TargetBatch, shape: NetShape, net: NetConfig, scale: ValueScale) -> Losses:
-    """The losses of a batch."""
-    actions, players = shape.actions, shape.players
-    logits = heads[:, :actions].masked_fill(~lesson.legal_masks, -torch.inf)
-    teaches = lesson.weights > 0
-    # Rows without a policy have equal logits, so that no gradient of theirs is not-a-number.
-    chosen = torch.where(teaches[:, None], logits, torch.zeros_like(logits))
-    log_shares = torch.log_softmax(chosen, dim=1)
-    known = torch.where(lesson.policies > 0, log_shares, torch.zeros_like(log_shares))
-    weights = lesson.weights / lesson.weights.sum().clamp(min=1e-9)
-    policy = -((lesson.policies * known).sum(dim=1) * weights).sum()
-    target_entropy = -((torch.special.xlogy(lesson.policies, lesson.policies)).sum(dim=1) * weights).sum()
-    shares = torch.where(torch.isfinite(log_shares), log_shares.exp() * log_shares, torch.zeros_like(log_shares))
-    model_entropy = -(shares.sum(dim=1) * weights).sum()
-
-    at = heads[:, actions : actions + players]
-    if net.afterstates:
-        behind = heads[:, actions + players : actions + 2 * players]
-        at = torch.where(lesson.afterstate[:, None], behind, at)
-    wrong = (heads_in_units(at, scale) - values_in_units(lesson.values, scale)).square().mean(dim=1)
-    decisions = (~lesson.afterstate).to(wrong.dtype)
-    value = (wrong * decisions).sum() / decisions.sum().clamp(min=1)
-    behind_loss = torch.zeros_like(value)
-    if net.afterstates:
-        behind_loss = (wrong * (1 - decisions)).sum() / (1 - decisions).sum().clamp(min=1)
-    else:
-        wrong = torch.where(lesson.afterstate, torch.nan, wrong)
-    margin = torch.zeros_like(value)
-    if net.margin:
-        margin = (heads[:, -players:] - scores_in_units(lesson.scores, scale)).square().mean() / margin_unit(scale)
-    return Losses(policy, value, behind_loss, margin, target_entropy.detach(), model_entropy.detach(), wrong.detach())
-
-
 def heads_in_units(heads: Tensor, scale: ValueScale) -> Tensor:
-    """What the head says, in units of the scale: wins in their range, scores around 0."""
+    """Convert outputs of the value head to units of the scale: wins in their range, scores around 0."""
     if scale.kind == "score":
         return heads
     lowest = -1.0 / max(1, heads.shape[1] - 1)
@@ -92,15 +93,5 @@ def heads_in_units(heads: Tensor, scale: ValueScale) -> Tensor:
 
 
 def values_in_units(values: Tensor, scale: ValueScale) -> Tensor:
-    """Targets in the same units."""
+    """Convert returns or final scores to units of the scale."""
     return values if scale.kind == "win" else (values - scale.shift) / scale.scale
-
-
-def margin_unit(scale: ValueScale) -> float:
-    """What the squared error of scores is divided by, so that it is of about 1."""
-    return scale.spread**2 if scale.kind == "win" else 1.0
-
-
-def scores_in_units(scores: Tensor, scale: ValueScale) -> Tensor:
-    """Final scores in units of about 1: where returns are scores, as these are; else as the game tells them."""
-    return scores if scale.kind == "win" else (scores - scale.shift) / scale.scale

@@ -1,6 +1,6 @@
-"""Tables learn the values of afterstates from games that they play against chance: TD(λ), many games in step.
+"""TD(λ) learning of n-tuple tables: values of afterstates, from many games that the tables play at the same time.
 
-A game of one player, whose rules compile and which describes its board. Nothing depends on the number of threads.
+The game must be a one-player kernel game that describes its board. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from aleazero.training.learner import Round
 from aleazero.training.table_loop import TupleLanes, make_lanes, make_learn, make_move, make_room
 
 KEPT: Final = ("states", "games", "keys", "events", "plies", "noted", "index", "returns", "values")
-"""What of the lanes goes from round to round."""
+"""Arrays of the lanes that are kept from one round to the next."""
 
 
 class TupleLearner:
-    """Tables in training, and the games under way. The tables have the game's own shape, or another."""
+    """Tables in training, and their games in progress. ``shape`` replaces the tuples that the game defines."""
 
     def __init__(
         self, game: Game, config: TupleConfig | None = None, *, threads: int = 1, shape: TupleShape | None = None
@@ -55,7 +55,7 @@ class TupleLearner:
         return self.rounds_done * self.config.lanes * self.config.moves
 
     def train(self, rounds: int) -> NDArray[np.float64]:
-        """So many rounds of moves and lessons; the scores of the games that ended, in order."""
+        """Train for this many rounds and return the scores of the games that ended."""
         ended: list[NDArray[np.float64]] = []
         with np.errstate(over="ignore"):
             for _ in range(rounds):
@@ -68,7 +68,7 @@ class TupleLearner:
         return np.concatenate(ended) if ended else np.zeros(0)
 
     def round(self) -> Round:
-        """One round; what it came to."""
+        """Train for one round."""
         scores = self.train(1)
         return Round(
             number=self.rounds_done,
@@ -86,7 +86,7 @@ class TupleLearner:
         write_checkpoint(path, self.tuples.tensors(), about)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """All that training goes on from, as arrays; entries that were never touched are left out."""
+        """Return the complete state of training. Entries that were never updated are left out."""
         touched = np.flatnonzero(self.coherence[:, 1]).astype(np.int32)
         return {
             **self.tuples.tensors(),
@@ -97,19 +97,17 @@ class TupleLearner:
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what ``state`` gave, with the same settings."""
-        mine = {name: array for name, array in self.state().items() if not name.startswith("tables.")}
+        """Resume from the result of ``state``, with the same settings."""
+        expected = {name: array for name, array in self.state().items() if not name.startswith("tables.")}
         tables = {name: array for name, array in state.items() if name.startswith("tables.")}
-        if set(state) - set(tables) != set(mine):
-            odd = sorted((set(state) - set(tables)) ^ set(mine))
+        if set(state) - set(tables) != set(expected):
+            odd = sorted((set(state) - set(tables)) ^ set(expected))
             raise CheckpointError(f"the state of training has other arrays than expected ({odd[0]})")
-        for name, array in mine.items():
-            free = int(name.startswith("coherence."))  # their length is not known before
+        for name, array in expected.items():
+            free = int(name.startswith("coherence."))  # the first dimension can have any length
             if state[name].dtype != array.dtype or state[name].shape[free:] != array.shape[free:]:
                 got = f"{state[name].dtype} {state[name].shape}"
-                raise CheckpointError(
-                    f"{name} is {got}, expected {array.dtype} {array.shape}: are the settings the same?"
-                )
+                raise CheckpointError(f"{name} is {got}, expected {array.dtype} {array.shape} as in these settings")
         entries, touched = state["lanes.index"], state["coherence.index"]
         if not 0 <= entries.min() <= entries.max() < len(self.tuples.weights):
             raise CheckpointError(f"lanes.index is out of range, expected 0 to {len(self.tuples.weights) - 1}")
@@ -123,7 +121,7 @@ class TupleLearner:
             getattr(self.lanes, name)[:] = state[f"lanes.{name}"]
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         if self._workers is not None:
             self._workers.shutdown()
 
@@ -137,7 +135,7 @@ class TupleLearner:
         self._learn(self.lanes, table, self.tuples.weights, self.coherence)
 
     def _together(self, work: Callable[[int], None], parts: int) -> None:
-        """Do all parts of a phase; each thread has every so-manieth."""
+        """Do all parts of a phase. With n threads, a thread does every n-th part."""
 
         def some(thread: int) -> None:
             for part in range(thread, parts, self.threads):

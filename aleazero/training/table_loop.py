@@ -1,8 +1,7 @@
-"""The compiled phases of learning tables: every lane makes some moves, then every table learns.
+"""The compiled phases of table learning: every lane makes several moves, then every table learns.
 
-Several moves in a row, because a lane's next boards have most of their entries in common with the last: they are still
-in the processor's cache. Within a phase no two rows, and no two tables, touch the same memory: who does which part
-never shows in the bits.
+A lane makes several moves in a row because successive boards share most entries, which are then in the processor
+cache. Within a phase no two lanes, and no two tables, write to the same memory, so results do not depend on threads.
 """
 
 from __future__ import annotations
@@ -22,101 +21,24 @@ from aleazero.search.playout import make_play_chance
 
 DONE: Final = 0
 BROKEN: Final = -1
-"""The rules list impossible actions or outcomes, or a game has no decision."""
+"""Status: the rules list impossible actions or outcomes, or a game has no decision."""
 
 BLOCK: Final = 32
-"""Lanes whose afterstates are valued together."""
-
-
-class TupleLanes(NamedTuple):
-    """Games under way, and what is still to be learned from each. Rings hold the afterstates of the last moves."""
-
-    states: Any  # (lanes, state) int64, each at a decision
-    games: Any  # (lanes,) int64, games begun
-    keys: Any  # (lanes,) uint64, of the luck of the game under way
-    events: Any  # (lanes,) int64, chance events of that game
-    plies: Any  # (lanes,) int64, afterstates of that game
-    noted: Any  # (lanes,) int64, afterstates of all games
-    index: Any  # (lanes, horizon + moves, features) int32, entries of afterstates
-    returns: Any  # (lanes, horizon + moves) float64, the return so far at afterstates
-    values: Any  # (lanes, horizon + moves) float64, their values when they were reached
-    due: Any  # (lanes,) int64, afterstates to learn this round
-    slots: Any  # (lanes, horizon + moves) int64, where in the ring they are
-    targets: Any  # (lanes, horizon + moves) float64
-    parts: Any  # (lanes, horizon + moves, tuples) float32, what each table says of them as the round begins
-    ended: Any  # (lanes,) int64, games that ended this round
-    scores: Any  # (lanes, moves) float64, what they came to
-
-
-class Room(NamedTuple):
-    """What one thread needs to move some lanes."""
-
-    rows: BoardRows
-    afters: Any  # (rows, state) int64
-    returns: Any  # (rows,) float64
-    over: Any  # (rows,) bool
-    firsts: Any  # (BLOCK + 1,) int64, the first row of each lane
-    actions: Any  # (actions + LIST_SLACK,) int64
-    ids: Any  # (outcomes + LIST_SLACK,) int64
-    probabilities: Any  # (outcomes + LIST_SLACK,) float64
-    value: Any  # (1,) float64
-
-
-def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> TupleLanes:
-    """Make lanes without games: at the first move every one begins its first."""
-    features, ring = len(shape.tuples) * len(shape.symmetries), horizon + moves
-    return TupleLanes(
-        states=np.zeros((lanes, game.info.state_size), np.int64),
-        games=np.zeros(lanes, np.int64),
-        keys=np.zeros(lanes, np.uint64),
-        events=np.zeros(lanes, np.int64),
-        plies=np.zeros(lanes, np.int64),
-        noted=np.zeros(lanes, np.int64),
-        index=np.zeros((lanes, ring, features), np.int32),
-        returns=np.zeros((lanes, ring)),
-        values=np.zeros((lanes, ring)),
-        due=np.zeros(lanes, np.int64),
-        slots=np.zeros((lanes, ring), np.int64),
-        targets=np.zeros((lanes, ring)),
-        parts=np.zeros((lanes, ring, len(shape.tuples)), np.float32),
-        ended=np.zeros(lanes, np.int64),
-        scores=np.zeros((lanes, moves)),
-    )
-
-
-def make_room(game: KernelGame, shape: TupleShape) -> Room:
-    """Room for a thread."""
-    rows = BLOCK * game.num_actions
-    return Room(
-        rows=make_rows(shape, rows),
-        afters=np.zeros((rows, game.info.state_size), np.int64),
-        returns=np.zeros(rows),
-        over=np.zeros(rows, np.bool_),
-        firsts=np.zeros(BLOCK + 1, np.int64),
-        actions=np.zeros(game.num_actions + LIST_SLACK, np.int64),
-        ids=np.zeros(game.info.max_outcomes + LIST_SLACK, np.int64),
-        probabilities=np.zeros(game.info.max_outcomes + LIST_SLACK),
-        value=np.zeros(1),
-    )
+"""Lanes whose afterstates are evaluated together."""
 
 
 def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
-    """``move(lanes, first, last, seed, horizon, lambda_, room, features, weights)``: some lanes play a round."""
+    """Make ``move(lanes, first, last, seed, horizon, lambda_, room, features, weights)``: some lanes play a round."""
     kernels = game.kernels
-    init, kind_of, legal, apply, returns_of = (
-        kernels.init,
-        kernels.kind,
-        kernels.legal,
-        kernels.apply,
-        kernels.returns,
-    )
+    init, kind_of, returns_of = kernels.init, kernels.kind, kernels.returns
+    legal, apply = kernels.legal, kernels.apply
     most_actions = game.num_actions
     each = len(shape.symmetries)
     tables = len(shape.tuples)
     put, value_rows, play_chance = make_put(shape), make_value_rows(shape), make_play_chance(kernels)
 
     def begin(lanes: Any, lane: Any, seed: Any, room: Any) -> Any:
-        """Start a lane's next game."""
+        """Start the next game of a lane."""
         state = lanes.states[lane]
         for i in range(len(state)):
             state[i] = 0
@@ -132,7 +54,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         return np.int64(DONE)
 
     def expand(lanes: Any, first: Any, last: Any, room: Any) -> Any:
-        """Every move of a block of lanes; how many there are, or BROKEN."""
+        """List all moves of a block of lanes and return their number, or BROKEN."""
         row = np.int64(0)
         for lane in range(first, last):
             state = lanes.states[lane]
@@ -153,24 +75,24 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         room.firsts[last - first] = row
         return row
 
-    def ask(lanes: Any, lane: Any, slot: Any, target: Any) -> None:
-        """Put an afterstate on the list of what is learned this round."""
+    def add_target(lanes: Any, lane: Any, slot: Any, target: Any) -> None:
+        """Add an afterstate to those that are learned in this round."""
         number = lanes.due[lane]
         lanes.slots[lane, number] = slot
         lanes.targets[lane, number] = target - lanes.returns[lane, slot]
         lanes.due[lane] = number + 1
 
     def look_back(lanes: Any, lane: Any, reached: Any, horizon: Any, lambda_: Any, all_due: Any) -> None:
-        """λ-returns of the last afterstates, from what was reached after them; the oldest is due, or all are."""
+        """Compute λ-returns of the last afterstates, and add a target for the oldest, or for all of them."""
         newest, ring = lanes.noted[lane] - 1, lanes.returns.shape[1]
         for back in range(min(lanes.plies[lane], horizon)):
             slot = (newest - back) % ring
             if all_due or back == horizon - 1:
-                ask(lanes, lane, slot, reached)
+                add_target(lanes, lane, slot, reached)
             reached = (1.0 - lambda_) * (lanes.returns[lane, slot] + lanes.values[lane, slot]) + lambda_ * reached
 
     def note(lanes: Any, lane: Any, row: Any, room: Any) -> None:
-        """Keep the afterstate of a row, to be learned later."""
+        """Store the afterstate of a row, to be learned later."""
         slot = lanes.noted[lane] % lanes.returns.shape[1]
         lanes.returns[lane, slot] = room.returns[row]
         lanes.values[lane, slot] = room.rows.values[row]
@@ -180,7 +102,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         lanes.noted[lane] += 1
 
     def advance(lanes: Any, lane: Any, row: Any, horizon: Any, lambda_: Any, seed: Any, room: Any) -> Any:
-        """Play the move of a row, see what it teaches, and let chance fall."""
+        """Play the move of a row, update the targets, and draw the outcomes that follow."""
         if not room.over[row]:
             look_back(lanes, lane, room.returns[row] + room.rows.values[row], horizon, lambda_, False)
             note(lanes, lane, row, room)
@@ -200,7 +122,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         return begin(lanes, lane, seed, room)
 
     def best_row(lane: Any, room: Any) -> Any:
-        """The row of the best move of a lane of the block, the first of equals."""
+        """Return the row of the best move of a lane; the first one wins ties."""
         best, most = np.int64(-1), -np.inf
         for row in range(room.firsts[lane], room.firsts[lane + 1]):
             value = room.returns[row]
@@ -211,7 +133,7 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
         return best
 
     def sum_parts(lanes: Any, lane: Any, weights: Any) -> None:
-        """What each table says of the afterstates that are due."""
+        """Compute the value of each table for the afterstates that are due."""
         for number in range(lanes.due[lane]):
             slot = lanes.slots[lane, number]
             for table in range(tables):
@@ -246,14 +168,14 @@ def make_move(game: KernelGame, shape: TupleShape) -> Callable[..., int]:
 
 
 def make_learn(shape: TupleShape) -> Callable[..., int]:
-    """``learn(lanes, table, weights, coherence)``: one table learns what is due, lane by lane.
+    """Make ``learn(lanes, table, weights, coherence)``: one table learns the targets of the round, lane by lane.
 
-    Steps adapt themselves (TC learning): beside each entry stand the sum of its steps and the sum of their sizes, and
-    where steps contradict each other the entry moves by little.
+    Step sizes are adaptive (temporal coherence learning): each entry has the sum of its steps and the sum of their
+    absolute values. If steps cancel each other, the entry moves little.
 
-    Many lanes may share an entry, and if each took the whole step towards its target together they would go far beyond
-    it. So an afterstate's value is looked up again before its step; but the other tables are at work elsewhere, and are
-    taken to have moved since the round began as much as this one has.
+    Many lanes may share an entry. If each took the full step towards its target, together they would overshoot it. So
+    the value of an afterstate is looked up again before its step. The other tables learn in other threads; they are
+    assumed to have moved as much since the start of the round as this one.
     """
     each, tables = len(shape.symmetries), len(shape.tuples)
 
@@ -282,3 +204,75 @@ def make_learn(shape: TupleShape) -> Callable[..., int]:
         return DONE
 
     return learn
+
+
+class TupleLanes(NamedTuple):
+    """Games in progress, and their afterstates that are still to be learned, in ring buffers."""
+
+    states: Any  # (lanes, state) int64, each at a decision
+    games: Any  # (lanes,) int64, games begun
+    keys: Any  # (lanes,) uint64, random stream of the game in progress
+    events: Any  # (lanes,) int64, chance events of that game
+    plies: Any  # (lanes,) int64, afterstates of that game
+    noted: Any  # (lanes,) int64, afterstates of all games
+    index: Any  # (lanes, horizon + moves, features) int32, entries of afterstates
+    returns: Any  # (lanes, horizon + moves) float64, the return so far at afterstates
+    values: Any  # (lanes, horizon + moves) float64, their values when they were reached
+    due: Any  # (lanes,) int64, number of afterstates to learn in this round
+    slots: Any  # (lanes, horizon + moves) int64, their slots in the ring
+    targets: Any  # (lanes, horizon + moves) float64
+    parts: Any  # (lanes, horizon + moves, tuples) float32, value of each table for them at the start of the round
+    ended: Any  # (lanes,) int64, games that ended in this round
+    scores: Any  # (lanes, moves) float64, their scores
+
+
+def make_lanes(game: KernelGame, shape: TupleShape, lanes: int, horizon: int, moves: int) -> TupleLanes:
+    """Return lanes without games; each begins its first game in the first round."""
+    features, ring = len(shape.tuples) * len(shape.symmetries), horizon + moves
+    return TupleLanes(
+        states=np.zeros((lanes, game.info.state_size), np.int64),
+        games=np.zeros(lanes, np.int64),
+        keys=np.zeros(lanes, np.uint64),
+        events=np.zeros(lanes, np.int64),
+        plies=np.zeros(lanes, np.int64),
+        noted=np.zeros(lanes, np.int64),
+        index=np.zeros((lanes, ring, features), np.int32),
+        returns=np.zeros((lanes, ring)),
+        values=np.zeros((lanes, ring)),
+        due=np.zeros(lanes, np.int64),
+        slots=np.zeros((lanes, ring), np.int64),
+        targets=np.zeros((lanes, ring)),
+        parts=np.zeros((lanes, ring, len(shape.tuples)), np.float32),
+        ended=np.zeros(lanes, np.int64),
+        scores=np.zeros((lanes, moves)),
+    )
+
+
+class Room(NamedTuple):
+    """Working memory of one thread."""
+
+    rows: BoardRows
+    afters: Any  # (rows, state) int64
+    returns: Any  # (rows,) float64
+    over: Any  # (rows,) bool
+    firsts: Any  # (BLOCK + 1,) int64, the first row of each lane
+    actions: Any  # (actions + LIST_SLACK,) int64
+    ids: Any  # (outcomes + LIST_SLACK,) int64
+    probabilities: Any  # (outcomes + LIST_SLACK,) float64
+    value: Any  # (1,) float64
+
+
+def make_room(game: KernelGame, shape: TupleShape) -> Room:
+    """Return the working memory of a thread."""
+    rows = BLOCK * game.num_actions
+    return Room(
+        rows=make_rows(shape, rows),
+        afters=np.zeros((rows, game.info.state_size), np.int64),
+        returns=np.zeros(rows),
+        over=np.zeros(rows, np.bool_),
+        firsts=np.zeros(BLOCK + 1, np.int64),
+        actions=np.zeros(game.num_actions + LIST_SLACK, np.int64),
+        ids=np.zeros(game.info.max_outcomes + LIST_SLACK, np.int64),
+        probabilities=np.zeros(game.info.max_outcomes + LIST_SLACK),
+        value=np.zeros(1),
+    )

@@ -1,4 +1,4 @@
-"""The trainer: fits a network to a window of samples, step by step, the same to the bit when it is done again."""
+"""The trainer fits a policy-value network to a window of samples. Results are bit-identical when repeated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from aleazero.nets.checkpoint import (
     Weights,
     read_checkpoint,
     require_match,
-    weight_shapes,
     write_checkpoint,
 )
 from aleazero.nets.config import NetShape, ValueScale
@@ -35,61 +34,19 @@ from aleazero.training.targets import exact_targets, tenths, value_targets
 from aleazero.untrusted import parse_json, read_regular
 
 STATE: Final = "training"
-"""Ends the name of the file beside a checkpoint that holds what is needed to go on."""
+"""Suffix of the file next to a checkpoint that holds the state of training."""
 LAST_STEPS: Final = 100
-"""Losses of a summary are means over so many steps at the end of a fit."""
+"""Losses of a summary are means over this many last steps of a fit."""
 ZERO: Final = 1e-5
-"""A sum of returns, in single precision, that is no more is 0."""
+"""Tolerance within which a float32 sum of returns counts as 0."""
 MOST_TIMES: Final = 2.0
-"""The spread of returns may grow or shrink so much before the scale follows."""
+"""Factor by which the standard deviation of returns may change before the value scale is updated."""
 Progress = Callable[[int, int, Mapping[str, float]], None]
-"""Called with the steps done, all steps, and the losses of this one."""
-
-
-@dataclass(frozen=True)
-class Exact:
-    """How much of the target ``exact`` an oracle gave, and the losses of values apart, afterstates included."""
-
-    share: float
-    """Of the window's samples: those that the oracle covers."""
-    loss: float | None
-    """Mean over the covered samples of the last steps; None where there were none."""
-    other_loss: float | None
-    """Over the others."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What was learnt in one fit."""
-
-    step: int
-    """Steps behind the network, those of earlier fits too."""
-    samples: int
-    """In the window."""
-    policy_loss: float
-    value_loss: float
-    afterstate_loss: float
-    margin_loss: float
-    target_entropy: float
-    model_entropy: float
-    kl: float
-    """Of the targets from the model's policy."""
-    calibration: list[tuple[float, float, int]]
-    """(mean predicted, mean target, samples) by tenths of the values that the averaged weights predict at decisions."""
-    sample_age: float
-    """Mean number of iterations behind the newest."""
-    learning_rate: float
-    samples_per_second: float
-    exact: Exact | None
-    """With the value target ``exact`` only."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
-        return asdict(self)
+"""Called with the steps done, the number of steps, and the losses of this step."""
 
 
 class Trainer:
-    """A network, its averaged copy and its optimizer."""
+    """A network in training, its weight average and its optimizer."""
 
     def __init__(self, game: Game, config: TrainConfig, values: ValueScale) -> None:
         self.game, self.config, self.values = game, config, values
@@ -98,21 +55,15 @@ class Trainer:
         self.step = 0
         self.body = make_body(self.shape, self.net, config.seed).to(self.device)
         self.average = {name: tensor.detach().clone() for name, tensor in self.body.state_dict().items()}
-        self.optimizer = self._fresh_optimizer()
-
-    def _fresh_optimizer(self) -> torch.optim.AdamW:
         decayed = [weight for weight in self.body.parameters() if weight.ndim > 1]
         others = [weight for weight in self.body.parameters() if weight.ndim <= 1]
-        groups = [
-            {"params": decayed, "weight_decay": self.config.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW(groups, lr=self.config.learning_rate)
+        groups = [{"params": decayed, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate)
 
     # -- fitting -----------------------------------------------------------------------------------------------
 
     def fit(self, window: Window, progress: Progress | None = None) -> Summary:
-        """Take ``config.steps`` steps over a window; where its returns have left the scale, the scale follows first."""
+        """Train for ``config.steps`` steps. If the returns have drifted, the value scale is updated first."""
         config = self.config
         self._follow_returns(window)
         torch.set_num_threads(config.threads)
@@ -125,9 +76,9 @@ class Trainer:
         for done in range(config.steps):
             rate = self._set_rate(done)
             batch = sampler.next()
-            found, wrong = self._step(self._target_batch(batch, targets))
+            found, row_errors = self._step(self._target_batch(batch, targets))
             last = [*last[1 - LAST_STEPS :], found]
-            errors = [*errors[1 - LAST_STEPS :], (batch.rows, wrong)]
+            errors = [*errors[1 - LAST_STEPS :], (batch.rows, row_errors)]
             if progress is not None:
                 progress(done + 1, config.steps, found)
         seconds = time.perf_counter() - began
@@ -145,7 +96,7 @@ class Trainer:
         )
 
     def _targets(self, window: Window) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-        """Of the values; with ``exact``, which of them an oracle gave."""
+        """Return the value targets and, with ``exact``, which of them are values of the oracle."""
         config = self.config
         if config.value_target == "exact":
             return exact_targets(window, self.game, config.td_lambda)
@@ -155,18 +106,18 @@ class Trainer:
         now = scale_for(self.game, window, self.config)
         if self.values.kind == "win" and now.kind == "score":
             raise ConfigError(
-                f"{self.game!r} has returns that do not sum to 0, expected wins and losses as this network was made "
-                f"for: start from nothing"
+                f"{self.game!r} has returns that do not sum to 0, but this network was trained on wins and losses; "
+                f"train from scratch"
             )
         if self.values.kind == "score" and now.kind == "score" and has_moved(now, self.values):
             self.rescale(now.shift, now.scale)
 
     @torch.no_grad()
     def rescale(self, shift: float, scale: float) -> None:
-        """Say the same returns on another scale of scores: the last layer of values and scores is bent to it.
+        """Change the value scale, and rescale the output layer so that predictions do not change.
 
-        With x = (return − shift) / scale, the new x is times · x + more. So are weights and biases; gradients, with
-        them the optimizer's moments, are times as large, and the squares of them times².
+        With x = (return − shift) / scale, the new x is times · x + more. The output layer changes accordingly. The
+        optimizer's moments of gradients are multiplied by times, those of squared gradients by times².
         """
         old, values = self.values, slice(self.shape.actions, None)
         self.values = old.model_copy(update={"shift": shift, "scale": scale})
@@ -185,8 +136,8 @@ class Trainer:
         config = self.config
         share = min(1.0, (done + 1) / (config.warmup + 1))
         if config.schedule == "cosine" and done >= config.warmup:
-            turned = (done - config.warmup) / max(1, config.steps - config.warmup)
-            share = config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * turned))
+            progress = (done - config.warmup) / max(1, config.steps - config.warmup)
+            share = config.final_rate + (1 - config.final_rate) * 0.5 * (1 + math.cos(math.pi * progress))
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * share
         return config.learning_rate * share
@@ -205,9 +156,9 @@ class Trainer:
             afterstate=tensor(batch.afterstate),
         )
 
-    def _step(self, lesson: TargetBatch) -> tuple[dict[str, float], NDArray[np.float32]]:
-        """Learn from a batch: its losses, and the errors of the values by row."""
-        found = losses(self.body(lesson.observations), lesson, self.shape, self.net, self.values)
+    def _step(self, batch: TargetBatch) -> tuple[dict[str, float], NDArray[np.float32]]:
+        """Train on a batch and return its losses and the value errors by row."""
+        found = losses(self.body(batch.observations), batch, self.shape, self.net, self.values)
         total = found.total(self.config)
         if not torch.isfinite(total):
             raise ConfigError(f"the loss is {total.item()} at step {self.step}, expected a number: lower learning_rate")
@@ -216,11 +167,11 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_(self.body.parameters(), self.config.clip)
         self.optimizer.step()
         self.step += 1
-        keep = min(self.config.ema, self.step / (self.step + 10.0))  # the first weights are forgotten soon
+        keep = min(self.config.ema, self.step / (self.step + 10.0))  # shorter at first, to forget the initial weights
         with torch.no_grad():
             for name, tensor in self.body.state_dict().items():
                 self.average[name].lerp_(tensor, 1.0 - keep)
-        told = {
+        means = {
             "policy_loss": found.policy.item(),
             "value_loss": found.value.item(),
             "afterstate_loss": found.afterstate.item(),
@@ -228,10 +179,10 @@ class Trainer:
             "target_entropy": found.target_entropy.item(),
             "model_entropy": found.model_entropy.item(),
         }
-        return told, found.errors.cpu().numpy()
+        return means, found.errors.cpu().numpy()
 
     def _calibrate(self, window: Window, targets: NDArray[np.float32]) -> list[tuple[float, float, int]]:
-        """Predicted values beside targets, by tenths, over some decisions of the window."""
+        """Compare predicted values with targets in ten groups, on up to about 4096 decisions of the window."""
         decisions = np.flatnonzero(~np.concatenate(window.columns("afterstate")))
         rows = decisions[:: max(1, len(decisions) // 4096)]
         if not len(rows):
@@ -240,18 +191,18 @@ class Trainer:
         predicted = Net(self.weights(), self.about()).predict_batch(observations)[1][:, 0]
         return tenths(predicted, targets[rows, 0])
 
-    # -- what is kept ------------------------------------------------------------------------------------------
+    # -- checkpoints -------------------------------------------------------------------------------------------
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """The averaged weights, which play."""
+        """Return the averaged weights, which are used for play."""
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in self.average.items()}
 
     def about(self) -> PolicyValueInfo:
-        """What there is to say of the network."""
+        """Return the metadata of the checkpoint."""
         return PolicyValueInfo.of(self.game, self.net, self.values, self.step, self.config.model_dump(mode="json"))
 
     def save(self, path: Path) -> None:
-        """Write the checkpoint that plays, then what is needed to go on from here, beside it."""
+        """Write the checkpoint used for play, and next to it the state from which training can continue."""
         from safetensors.numpy import save
 
         write_checkpoint(path, self.weights(), self.about())
@@ -265,23 +216,23 @@ class Trainer:
 
     @classmethod
     def load(cls, path: Path, game: Game, config: TrainConfig) -> Trainer:
-        """Go on from a checkpoint: with all that was kept beside it, or from its weights alone if nothing was.
+        """Continue from a checkpoint and the state of training next to it; from the weights alone if there is none.
 
-        The network's form and scale are the checkpoint's; settings of a form that say otherwise are refused, those
-        that were left out are not. ``config.optimizer`` says what happens to the optimizer.
+        The architecture and the value scale come from the checkpoint. Settings of ``config.net`` that were given must
+        agree with it.
         """
-        weights, about = read_checkpoint(path)
+        weights, about = read_checkpoint(path, PolicyValueInfo)
         require_match(about, game, str(path))
         for name in sorted(config.net.model_fields_set):
-            asked, has = getattr(config.net, name), getattr(about.net, name)
-            if asked != has:
-                raise ConfigError(f"{name} is {asked}, expected {has} as {path} has it: training goes on from there")
+            given, expected = getattr(config.net, name), getattr(about.net, name)
+            if given != expected:
+                raise ConfigError(f"{name} is {given}, expected {expected} as in {path}, where training continues")
         trainer = cls(game, config.model_copy(update={"net": about.net}), about.values)
         trainer.step = about.step
         try:
             held = read_state(path, weights, about)
         except CheckpointError as error:
-            raise CheckpointError(f"{error}; without it training starts from the weights alone") from None
+            raise CheckpointError(f"{error}; delete it to continue from the weights alone") from None
         body, average = (
             {name: held[f"{part}.{name}"] for name in weights} if held else weights for part in ("body", "average")
         )
@@ -298,18 +249,86 @@ class Trainer:
         for name, array in held.items():
             part, _, rest = name.partition(".")
             if part == "optimizer":
-                number, _, word = rest.partition(".")
-                state.setdefault(int(number), {})[word] = torch.from_numpy(np.array(array))
+                number, _, moment = rest.partition(".")
+                state.setdefault(int(number), {})[moment] = torch.from_numpy(np.array(array))
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Losses and calibration of one fit."""
+
+    step: int
+    """Training steps of the network, including earlier fits."""
+    samples: int
+    """Samples in the window."""
+    policy_loss: float
+    value_loss: float
+    afterstate_loss: float
+    margin_loss: float
+    target_entropy: float
+    model_entropy: float
+    kl: float
+    """Kullback-Leibler divergence of the policy from its target."""
+    calibration: list[tuple[float, float, int]]
+    """(mean prediction, mean target, samples) in ten groups of decisions, sorted by prediction."""
+    sample_age: float
+    """Mean age of the samples in iterations; the newest iteration has age 0."""
+    learning_rate: float
+    samples_per_second: float
+    exact: Exact | None
+    """Only with the value target ``exact``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Statistics of the value target ``exact``: value losses of samples with and without a value of the oracle."""
+
+    share: float
+    """Fraction of the samples of the window that the oracle covers."""
+    loss: float | None
+    """Mean value loss of covered samples in the last steps; None if there are none."""
+    other_loss: float | None
+    """Mean value loss of the other samples in the last steps; None if there are none."""
+
+
+def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
+    """Return the value scale of a new network: wins as they are, scores standardized by those of the window.
+
+    Returns between −1 and 1 that do not sum to 0 are treated as scores.
+    """
+    returns = np.concatenate(window.columns("returns")).astype(np.float64)
+    if counts_wins(game) and sums_to_zero(returns):
+        if not config.net.margin:
+            return ValueScale(kind="win")
+        scores = np.concatenate(window.columns("scores")).astype(np.float64)
+        ahead = scores[:, 0] - scores[:, 1:].mean(axis=1)
+        return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
+    return ValueScale(kind="score", shift=float(returns.mean()), scale=float(returns.std()) or 1.0)
+
+
+def sums_to_zero(returns: NDArray[np.float64]) -> bool:
+    """Return whether the returns of every row sum to 0."""
+    return bool((np.abs(returns.sum(axis=1)) < ZERO).all())
+
+
+def has_moved(now: ValueScale, scale: ValueScale) -> bool:
+    """Return whether the mean has moved by more than one standard deviation, or that by more than a factor of 2."""
+    times = now.scale / scale.scale
+    return abs(now.shift - scale.shift) > scale.scale or not 1 / MOST_TIMES <= times <= MOST_TIMES
+
+
 def state_path(path: Path) -> Path:
-    """Where what is needed to go on from a checkpoint is kept."""
+    """Return the path of the state of training that belongs to a checkpoint."""
     return path.with_suffix(f".{STATE}{path.suffix}")
 
 
 def read_state(path: Path, weights: Weights, about: PolicyValueInfo) -> dict[str, NDArray[Any]]:
-    """What was kept beside a checkpoint; nothing where there is no file. One of another checkpoint is refused."""
+    """Read the state of training next to a checkpoint; empty if there is no file."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -327,8 +346,10 @@ def read_state(path: Path, weights: Weights, about: PolicyValueInfo) -> dict[str
     if step != str(about.step) or not all(
         np.array_equal(held.get(f"average.{name}", 0), weights[name]) for name in weights
     ):
-        raise CheckpointError(f"{file} is of another network (step {step}), expected that of {path} ({about.step})")
-    for name, shape in weight_shapes(about.shape, about.net).items():
+        raise CheckpointError(
+            f"{file} belongs to another network (step {step}), expected the one of {path} (step {about.step})"
+        )
+    for name, shape in about.weight_shapes().items():
         for part in ("body", "average"):
             if held.get(f"{part}.{name}", np.zeros(())).shape != shape:
                 raise CheckpointError(f"{file} has no {part} weight {name} of shape {shape}")
@@ -336,48 +357,22 @@ def read_state(path: Path, weights: Weights, about: PolicyValueInfo) -> dict[str
 
 
 def pick_device(name: str) -> torch.device:
-    """The device to train on."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    """Return the torch device to train on."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        name = next(device for device in ("cuda", "mps", "cpu") if there[device])
-    if not there[name]:
+        name = next(device for device in ("cuda", "mps", "cpu") if available[device])
+    if not available[name]:
         raise ConfigError(f"device is {name!r}, which this machine does not have, expected auto or cpu")
     return torch.device(name)
 
 
-def scale_for(game: Game, window: Window, config: TrainConfig) -> ValueScale:
-    """The scale of a new network's values: wins as they are, scores by what was scored so far.
-
-    Returns between −1 and 1 that do not sum to 0 are no wins and losses, so they are scores.
-    """
-    returns = np.concatenate(window.columns("returns")).astype(np.float64)
-    if counts_wins(game) and sums_to_zero(returns):
-        if not config.net.margin:
-            return ValueScale(kind="win")
-        scores = np.concatenate(window.columns("scores")).astype(np.float64)
-        ahead = scores[:, 0] - scores[:, 1:].mean(axis=1)
-        return ValueScale(kind="win", margin=config.margin_share, spread=max(1e-3, float(ahead.std())))
-    return ValueScale(kind="score", shift=float(returns.mean()), scale=float(returns.std()) or 1.0)
-
-
-def sums_to_zero(returns: NDArray[np.float64]) -> bool:
-    """Whether what one wins the others lose, in every row."""
-    return bool((np.abs(returns.sum(axis=1)) < ZERO).all())
-
-
-def has_moved(now: ValueScale, scale: ValueScale) -> bool:
-    """Whether returns have left a scale: their mean by more than its unit, or their spread by more than twice."""
-    times = now.scale / scale.scale
-    return abs(now.shift - scale.shift) > scale.scale or not 1 / MOST_TIMES <= times <= MOST_TIMES
-
-
 def _exact_losses(covered: NDArray[np.bool_], errors: list[tuple[Rows, NDArray[np.float32]]]) -> Exact:
-    """The errors of covered samples and of the others."""
-    rows, wrong = (np.concatenate(column) for column in zip(*errors, strict=True))
+    """Return the mean errors of covered samples and of the others."""
+    rows, row_errors = (np.concatenate(column) for column in zip(*errors, strict=True))
     means = []
     for which in (covered[rows], ~covered[rows]):
-        taught = wrong[which & np.isfinite(wrong)].astype(np.float64)
-        means.append(float(taught.mean()) if len(taught) else None)
+        used = row_errors[which & np.isfinite(row_errors)].astype(np.float64)
+        means.append(float(used.mean()) if len(used) else None)
     return Exact(float(covered.mean()), *means)
 
 

@@ -1,9 +1,11 @@
-"""Turns of many games at once: where each can end, the best play on the way, and where it came to.
+"""Turns of many games at once: list the states where each turn can end, plan the turn exactly, and play it.
 
-A *lane* is a game that stands between turns. A kernel game's module may define ``turn_lanes(game) -> TurnPlayer`` with
-native code of its own. Turns of other kernel games are planned by a loop that is compiled over all lanes
-(``turns_compiled``), those of object games in plain Python. All must agree with ``PlannedLanes``, which plans graph by
-graph with the exact planner: whoever writes one tests it so.
+A *lane* is a game between turns. There are three implementations:
+
+- A kernel game's module may define ``turn_lanes(game) -> TurnPlayer`` with its own compiled code.
+- Other kernel games use one compiled loop over all lanes (``turns_compiled``).
+- Object games use ``PlannedLanes``, which plans one graph per lane. It is the reference implementation: tests compare
+  the others with it.
 """
 
 from __future__ import annotations
@@ -26,50 +28,47 @@ from aleazero.search.plan.plain import PlainGraph, arrays_of
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 MOST_NODES: Final = 200_000
-"""Of one turn's graph; a game with more needs fewer plies."""
+"""Maximum size of the graph of one turn. A game with larger ones must limit ``plies``."""
 ALPHAZERO: Final = "`aleazero train` with `recipe: alphazero` in the config"
 ONE_PLY: Final = "plies=1 (`train --set afterstate.plies=1`)"
 Played = tuple[Ints, Values, Values, Ints, NDArray[np.bool_]]
-"""Of each lane: who has the turn; what is expected for them under the best play (lanes,), and of the other numbers
-(lanes, c); the leaf that the turn came to; and whether actions were random on the way."""
+"""For each lane: the player to move; its expected value under best play (lanes,); the expectations of the carried
+columns (lanes, c); the leaf where the turn ended; and whether the turn was played with random actions."""
 
 
 class TurnPlayer(Protocol):
     """Plans and plays the turns of many games at once."""
 
     draws: int
-    """Random numbers that a turn takes."""
+    """Random numbers per turn."""
 
     def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end.
+        """List the states where turns from these states can end.
 
-        Rows of states; where each lane's begin among them (lanes + 1); and what ``play_turns`` wants to know again.
+        Returns:
+            The end states of all lanes (leaves); the first leaf of each lane, shape (lanes + 1,); and data for
+            ``play_turns``.
         """
 
     def play_turns(
         self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
     ) -> Played:
-        """Plan each turn and play it, given what each leaf is worth (leaves, players) and c more numbers of it.
+        """Plan each turn and play it.
 
-        Actions are random in a share ``explore`` of turns. Whether they are is drawn before the dice: what the other
-        turns came to is then what good play comes to, however many decisions it took.
+        Args:
+            states: the states of the lanes.
+            starts: second result of ``list_turn_ends``.
+            known: third result of ``list_turn_ends``.
+            worth: value of each leaf to each player, shape (leaves, players).
+            carried: further columns of each leaf, shape (leaves, c).
+            draws: random numbers in [0, 1), shape (lanes, ``draws``).
+            explore: fraction of turns that are played with random actions. This is drawn per turn and not per action,
+                so that the results of all other turns are results of good play.
         """
 
 
-def make_results(lanes: int, carried: int) -> Played:
-    """Room for what turns come to."""
-    chosen, explored = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
-    return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
-
-
-class AnyEvaluator:
-    """Stands for an evaluator that values all that lies at the end of a turn."""
-
-    afterstates = ESTIMATE
-
-
 class PlannedLanes:
-    """Turns (or some plies) of any game whose chance can be listed, by the planner's graphs."""
+    """Plans and plays turns (or ``plies`` plies) of any game that lists its outcomes, with one graph per lane."""
 
     draws = 2
 
@@ -77,10 +76,10 @@ class PlannedLanes:
         self.game, self.plies = game, plies
         self._room: tuple[int, int] | None = None
         if isinstance(game, KernelGame):
-            plan_loop_of(game)  # before threads ask for it
+            plan_loop_of(game)  # compiled here, before threads need it
 
     def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end; the graphs are kept for ``play_turns``."""
+        """List the states where turns can end; the third result holds the graphs."""
         leaves, starts, graphs = [], [0], []
         for row in states:
             arrays = self._graph(state_of(self.game, row))
@@ -92,41 +91,41 @@ class PlannedLanes:
         return rows if rows.dtype == object else rows.astype(np.int64), np.array(starts, np.int64), graphs
 
     def _graph(self, root: State) -> Graph:
-        """The arrays of the graph of one turn."""
+        """Return the graph of one turn as arrays."""
         settings = (root, horizon_at(root, "turn", self.plies), AnyEvaluator(), MOST_NODES, 0)
         compiled = isinstance(self.game, KernelGame)
         graph = CompiledGraph(*settings, self._room) if compiled else PlainGraph(*settings)
         try:
             graph.grow(None, generation=False)
         except GameError as error:
-            raise self._refusal(error, graph) from None
+            raise self._error(error, graph) from None
         if isinstance(graph, PlainGraph):
             return arrays_of(graph)
         self._room = graph.room()
         return graph.arrays
 
-    def _refusal(self, error: GameError, graph: CompiledGraph | PlainGraph) -> GameError:
-        """The planner's error, in words of learning where a setting helps."""
+    def _error(self, error: GameError, graph: CompiledGraph | PlainGraph) -> GameError:
+        """Return the planner's error, or one that names the setting of training that helps."""
         nodes, found = graph.counts()["nodes"], graph.found()
         name, plan = self.game.name, "a turn" if self.plies is None else f"a plan of plies={self.plies}"
         movers = graph.movers()
         if graph.horizon.counts == TURN and len(movers) > 1 and (nodes >= MOST_NODES or not found):
             return GameError(
-                f"{name}: turn(state) is the same for decisions of players {movers[0]} and {movers[1]}, expected "
-                f"another number when the mover changes: `aleazero check` shows where"
+                f"{name}: turn(state) is equal for decisions of players {movers[0]} and {movers[1]}, expected "
+                f"another number when the player to move changes: `aleazero check` shows where"
             )
         if nodes >= MOST_NODES:
             return GameError(f"{name}: {plan} has more than {MOST_NODES} states, expected {self._instead()}")
-        if not found:  # all is expanded, and could not be put in order
-            tells = turn_of(self.game.new_initial_state()) is not None
-            define = "" if tells else "turn(state) in the rules, if a turn can end by chance; or "
+        if not found:  # the graph is complete but has a cycle
+            defines_turn = turn_of(self.game.new_initial_state()) is not None
+            define = "" if defines_turn else "turn(state) in the rules, if a turn can end by chance; or "
             return GameError(f"{name}: {plan} can return to a state it was in, expected {define}{self._instead()}")
         if isinstance(graph, CompiledGraph) and not graph.state(nodes - found).outcomes_listed():
-            return GameError(f"{name}: chance has outcomes too many to list, expected {ALPHAZERO}")
+            return GameError(f"{name}: a chance node has too many outcomes to list, expected {ALPHAZERO}")
         return error
 
     def _instead(self) -> str:
-        """What to set where plans are too large."""
+        """Return what to set if plans are too large."""
         if self.plies is None:
             return f"{ONE_PLY}, or {ALPHAZERO}"
         return ALPHAZERO if self.plies == 1 else f"fewer plies, or {ALPHAZERO}"
@@ -153,9 +152,10 @@ class PlannedLanes:
 
 @cached_njit(nogil=True, error_model="numpy")
 def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass: Any) -> tuple[int, bool]:
-    """Expectations of all columns under the best play, and the chances to come to each node (by random actions).
+    """Compute the expectations of all columns under best play, and the probability to reach each node.
 
-    Who is the first to decide, and whether anybody has a choice.
+    The probabilities are those of best play or, with ``random``, of random actions. Returns the player to move, and
+    whether there is a choice in the turn.
     """
     count, columns = values.shape
     best = np.zeros(count, np.int64)
@@ -196,6 +196,12 @@ def _expect(nodes: Any, edges: Any, order: Any, random: bool, values: Any, mass:
     return mover, free
 
 
+def _pick(shares: Values, u: float) -> int:
+    """Return the index that ``u`` in [0, 1) selects from a distribution."""
+    sums = np.cumsum(shares)
+    return int(min(np.searchsorted(sums, u * sums[-1], side="right"), len(shares) - 1))
+
+
 @cached_njit(nogil=True, error_model="numpy")
 def play_lanes(
     nodes: Any,
@@ -215,7 +221,7 @@ def play_lanes(
     chosen: Any,
     explored: Any,
 ) -> None:
-    """Do what ``PlannedLanes.play_turns`` does, over graphs side by side: a lane's begin at ``first_nodes[lane]``."""
+    """Do ``PlannedLanes.play_turns`` for graphs in shared arrays; a lane's nodes begin at ``first_nodes[lane]``."""
     players, more = worth.shape[1], carried.shape[1]
     for lane in range(len(movers)):
         node, end, edge = first_nodes[lane], first_nodes[lane + 1], first_edges[lane]
@@ -227,10 +233,10 @@ def play_lanes(
                 values[ends[leaf] - node, players + column] = carried[leaf, column]
         random = draws[lane, 1] < explore
         mover, free = _expect(nodes[node:end], edges[edge:], order[node:end], random, values, mass)
-        heap = 0.0
+        total = 0.0
         for leaf in range(starts[lane], starts[lane + 1]):
-            heap += mass[ends[leaf] - node]
-        target, below = draws[lane, 0] * heap, 0.0
+            total += mass[ends[leaf] - node]
+        target, below = draws[lane, 0] * total, 0.0
         chosen[lane] = starts[lane + 1] - 1
         for leaf in range(starts[lane], starts[lane + 1]):
             below += mass[ends[leaf] - node]
@@ -243,7 +249,13 @@ def play_lanes(
             others[lane, column] = values[0, players + column]
 
 
-def _pick(shares: Values, u: float) -> int:
-    """The place that a number in [0, 1) stands for."""
-    heap = np.cumsum(shares)
-    return int(min(np.searchsorted(heap, u * heap[-1], side="right"), len(shares) - 1))
+def make_results(lanes: int, carried: int) -> Played:
+    """Return arrays for the results of ``play_turns``."""
+    chosen, explored = np.empty(lanes, np.int64), np.zeros(lanes, np.bool_)
+    return np.empty(lanes, np.int64), np.empty(lanes), np.empty((lanes, carried)), chosen, explored
+
+
+class AnyEvaluator:
+    """Placeholder for an evaluator that can evaluate all states at the end of a turn."""
+
+    afterstates = ESTIMATE

@@ -1,7 +1,7 @@
-"""Turns of a kernel game, planned in one compiled loop over all lanes: the bits of ``PlannedLanes``, sooner.
+"""Turns of a kernel game, planned in one compiled loop over all lanes. Results are those of ``PlannedLanes``.
 
-The graphs of all lanes lie side by side in one set of arrays, so that a round has two native calls in place of some
-hundred of Python for each lane, and threads do not wait for each other.
+The graphs of all lanes share one set of arrays. A round makes two compiled calls instead of hundreds of Python calls
+per lane, so threads do not wait for each other.
 """
 
 from __future__ import annotations
@@ -46,19 +46,101 @@ from aleazero.training.turns import (
 )
 
 LANE, NODE, EDGE, LEAF, NUM_PLACES = range(5)
-"""Where the loop stands: the lane, and where its nodes, edges and leaves begin."""
+"""Position of the loop: the lane, and its first node, edge and leaf."""
 
 
-class Turns(NamedTuple):
-    """The graphs of all lanes, side by side."""
+def turn_player_of(game: Game, plies: int | None = None) -> TurnPlayer:
+    """Return the game's own turn player, or the one that plans its turns."""
+    if not isinstance(game, KernelGame):
+        return PlannedLanes(game, plies)
+    if game.kernels.turn_lanes is None:
+        return CompiledLanes(game, plies)
+    if plies is not None:
+        raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, which are complete")
+    own: TurnPlayer = game.kernels.turn_lanes(game)
+    return own
 
-    graph: Graph
-    spans: Any  # (lanes + 1, NUM_PLACES) int64: where each lane begins; nodes and edges count from there
-    ends: Any  # (n,) int64: the leaves, as places among the nodes of all lanes
+
+class CompiledLanes:
+    """Plans and plays turns (or ``plies`` plies) of a kernel game that lists its outcomes."""
+
+    draws = 2
+
+    def __init__(self, game: KernelGame, plies: int | None = None) -> None:
+        self.game, self.plies = game, plies
+        info = game.info
+        self._loop = loop_of(game, "lanes", make_lane_loop)
+        self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop sets the turn of each lane
+        self._dtype = np.dtype(kernel_dtype(info.state_dtype))
+        self._more = info.num_actions + info.max_outcomes
+        self._room, self._nodes, self._edges = 64, 64, 64 + self._more
+        """Array sizes to begin with: nodes of the largest lane so far, mean nodes and mean edges per lane."""
+
+    def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
+        """List the states where turns can end; the third result holds the graphs."""
+        info, lanes = self.game.info, len(states)
+        settings = plan_settings(self._horizon, AnyEvaluator(), turns.MOST_NODES, 0)
+        scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
+        room, rows = self._room, np.ascontiguousarray(states, np.int64)
+        graph = self._graph(lanes * self._nodes + room, lanes * self._edges + self._more, room)
+        ends = np.empty(len(graph.nodes), np.int64)
+        spans, at = np.zeros((lanes + 1, NUM_PLACES), np.int64), np.zeros(NUM_PLACES, np.int64)
+        kept = np.zeros((0, info.num_actions), np.bool_)
+        while True:
+            with np.errstate(over="ignore"):
+                status = self._loop(rows, graph, spans, ends, scratch, settings, kept, at, room)
+            if status == DONE:
+                break
+            if status not in (GROW_NODES, GROW_EDGES):
+                self._raise(rows[at[LANE]])
+            room = 2 * room if graph.counters[NODES] >= room else room
+            graph = self._larger(graph, at, room)
+            ends = np.concatenate((ends[: at[LEAF]], np.empty(len(graph.nodes) - at[LEAF], np.int64)))
+        self._remember(spans, room)
+        ends = ends[: at[LEAF]]
+        leaves: NDArray[np.int64] = graph.states[ends].astype(np.int64)
+        return leaves, spans[:, LEAF].copy(), Turns(graph, spans, ends)
+
+    def play_turns(
+        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
+    ) -> Played:
+        """Plan each turn and play it."""
+        graph, played = known.graph, make_results(len(states), carried.shape[1])
+        play_lanes(
+            graph.nodes, graph.edges, graph.order, known.spans[:, NODE].copy(), known.spans[:, EDGE].copy(), starts,
+            known.ends, worth, carried, draws, explore, *played,
+        )  # fmt: skip
+        return played
+
+    def _graph(self, nodes: int, edges: int, room: int) -> Graph:
+        info = self.game.info
+        return make_graph(nodes, edges, info.state_size, self._dtype, info.num_players, hashed=room)
+
+    def _larger(self, graph: Graph, at: Ints, room: int) -> Graph:
+        """Return a larger copy without the nodes of the unfinished lane, which is expanded again."""
+        nodes, edges = int(at[NODE]), int(at[EDGE])
+        larger = self._graph(2 * len(graph.nodes) + room, 2 * len(graph.edges) + self._more, room)
+        for old, new in zip(graph[:5], larger[:5], strict=True):
+            used = edges if old is graph.edges else nodes
+            new[:used] = old[:used]
+        return larger
+
+    def _remember(self, spans: Ints, room: int) -> None:
+        """Update the array sizes for the next round. Threads may overwrite each other's, which costs only time."""
+        lanes = len(spans) - 1
+        nodes, edges = int(spans[-1, NODE]), int(spans[-1, EDGE])
+        self._nodes = max(self._nodes, -(-5 * nodes // (4 * lanes)))
+        self._edges = max(self._edges, -(-5 * edges // (4 * lanes)))
+        self._room = max(self._room, room)
+
+    def _raise(self, row: Any) -> None:
+        """Raise the planner's error for a turn that cannot be planned."""
+        PlannedLanes(self.game, self.plies).list_turn_ends(row[None])
+        raise AssertionError("the planner accepted a turn that the compiled loop rejected")
 
 
 def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
-    """The loop of one game: ``list_turn_ends(rows, graph, spans, ends, scratch, settings, kept, at, room)``."""
+    """Make ``list_turn_ends(rows, graph, spans, ends, scratch, settings, kept, at, room)`` of a game."""
     begin, expand_all = make_expansion(kernels)
     viewer_of = kernels.viewer
     turn_of = kernels.turn or one_turn
@@ -74,7 +156,7 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
         at_: Any,
         room: int,
     ) -> int:
-        """Plan the turns of lanes from ``at`` on; a status, and where it stopped in ``at``."""
+        """Expand the turns of the lanes from ``at`` on; return a status, with the position in ``at``."""
         graph, scratch = borrow(graph_), borrow(scratch_)
         rows, spans, ends, kept, at = borrow(rows_), borrow(spans_), borrow(ends_), borrow(kept_), borrow(at_)
         while at[LANE] < len(rows):
@@ -126,91 +208,9 @@ def make_lane_loop(kernels: Kernels) -> Callable[..., int]:
     return list_turn_ends
 
 
-class CompiledLanes:
-    """Turns (or some plies) of a kernel game whose chance can be listed."""
+class Turns(NamedTuple):
+    """The graphs of all lanes in shared arrays."""
 
-    draws = 2
-
-    def __init__(self, game: KernelGame, plies: int | None = None) -> None:
-        self.game, self.plies = game, plies
-        info = game.info
-        self._loop = loop_of(game, "lanes", make_lane_loop)
-        self._horizon = horizon_at(game.new_initial_state(), "turn", plies)  # the loop puts in each lane's own turn
-        self._dtype = np.dtype(kernel_dtype(info.state_dtype))
-        self._more = info.num_actions + info.max_outcomes
-        self._room, self._nodes, self._edges = 64, 64, 64 + self._more
-        """Nodes of the largest lane so far; nodes and edges of a lane on average: room to begin with."""
-
-    def list_turn_ends(self, states: Rows) -> tuple[Rows, Ints, Any]:
-        """Where turns from these states can end; the graphs are kept for ``play_turns``."""
-        info, lanes = self.game.info, len(states)
-        settings = plan_settings(self._horizon, AnyEvaluator(), turns.MOST_NODES, 0)
-        scratch = make_plan_scratch(info.state_size, self._dtype, info.num_actions, info.max_outcomes, info.num_players)
-        room, rows = self._room, np.ascontiguousarray(states, np.int64)
-        graph = self._graph(lanes * self._nodes + room, lanes * self._edges + self._more, room)
-        ends = np.empty(len(graph.nodes), np.int64)
-        spans, at = np.zeros((lanes + 1, NUM_PLACES), np.int64), np.zeros(NUM_PLACES, np.int64)
-        kept = np.zeros((0, info.num_actions), np.bool_)
-        while True:
-            with np.errstate(over="ignore"):
-                status = self._loop(rows, graph, spans, ends, scratch, settings, kept, at, room)
-            if status == DONE:
-                break
-            if status not in (GROW_NODES, GROW_EDGES):
-                self._refuse(rows[at[LANE]])
-            room = 2 * room if graph.counters[NODES] >= room else room
-            graph = self._larger(graph, at, room)
-            ends = np.concatenate((ends[: at[LEAF]], np.empty(len(graph.nodes) - at[LEAF], np.int64)))
-        self._remember(spans, room)
-        ends = ends[: at[LEAF]]
-        leaves: NDArray[np.int64] = graph.states[ends].astype(np.int64)
-        return leaves, spans[:, LEAF].copy(), Turns(graph, spans, ends)
-
-    def play_turns(
-        self, states: Rows, starts: Ints, known: Any, worth: Values, carried: Values, draws: Values, explore: float
-    ) -> Played:
-        """Plan each turn and play it."""
-        graph, played = known.graph, make_results(len(states), carried.shape[1])
-        play_lanes(
-            graph.nodes, graph.edges, graph.order, known.spans[:, NODE].copy(), known.spans[:, EDGE].copy(), starts,
-            known.ends, worth, carried, draws, explore, *played,
-        )  # fmt: skip
-        return played
-
-    def _graph(self, nodes: int, edges: int, room: int) -> Graph:
-        info = self.game.info
-        return make_graph(nodes, edges, info.state_size, self._dtype, info.num_players, hashed=room)
-
-    def _larger(self, graph: Graph, at: Ints, room: int) -> Graph:
-        """The same with more room; what the lane that stopped had is forgotten."""
-        nodes, edges = int(at[NODE]), int(at[EDGE])
-        made = self._graph(2 * len(graph.nodes) + room, 2 * len(graph.edges) + self._more, room)
-        for old, new in zip(graph[:5], made[:5], strict=True):
-            used = edges if old is graph.edges else nodes
-            new[:used] = old[:used]
-        return made
-
-    def _remember(self, spans: Ints, room: int) -> None:
-        """Room for the next round, by this one; threads may overwrite each other's, which costs only time."""
-        lanes = len(spans) - 1
-        nodes, edges = int(spans[-1, NODE]), int(spans[-1, EDGE])
-        self._nodes = max(self._nodes, -(-5 * nodes // (4 * lanes)))
-        self._edges = max(self._edges, -(-5 * edges // (4 * lanes)))
-        self._room = max(self._room, room)
-
-    def _refuse(self, row: Any) -> None:
-        """Say what is wrong with a turn, in the planner's words."""
-        PlannedLanes(self.game, self.plies).list_turn_ends(row[None])
-        raise AssertionError("the planner found nothing wrong with a turn that was refused")
-
-
-def turn_player_of(game: Game, plies: int | None = None) -> TurnPlayer:
-    """Return the game's own turn player, or one that plans."""
-    if not isinstance(game, KernelGame):
-        return PlannedLanes(game, plies)
-    if game.kernels.turn_lanes is None:
-        return CompiledLanes(game, plies)
-    if plies is not None:
-        raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, whole ones")
-    own: TurnPlayer = game.kernels.turn_lanes(game)
-    return own
+    graph: Graph
+    spans: Any  # (lanes + 1, NUM_PLACES) int64: start of each lane; its nodes and edges are numbered from there
+    ends: Any  # (n,) int64: the leaves, as indices into the nodes of all lanes

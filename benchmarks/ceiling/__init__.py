@@ -1,1 +1,1 @@
-"""A ceiling for the search's speed: the same closed-loop search in C++, measured in the same process."""
+"""Upper bound of the speed of the search: the same closed-loop search in C++, measured in the same process."""

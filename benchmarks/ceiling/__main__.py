@@ -1,7 +1,7 @@
-"""Measure the search's share of the speed of the same search in C++: ``python -m benchmarks.ceiling [--json FILE]``.
+"""Compare the speed of the search with the same search in C++: ``python -m benchmarks.ceiling [--json FILE]``.
 
-Both run in one process, in turns; the CPU time of the fastest run counts. A new search is made for one position, with
-its memory; a reused one has searched before. Visits and nodes of both must be equal.
+Both run alternately in one process; the fastest run by CPU time counts. A new search allocates its memory; a reused one
+has searched before. Visits and nodes of both must be equal.
 
 To measure another version of the library, put it first on the path and run from another folder::
 
@@ -22,7 +22,7 @@ from typing import Any
 
 import aleazero
 from aleazero import ChanceConfig, Rollout, Search, SearchConfig
-from benchmarks.ceiling.twin import NoCompiler, TwinSearch, build
+from benchmarks.ceiling.cpp import CppSearch, NoCompiler, build
 
 POSITIONS = {"pig": "0-0 turn 0 player 0", "2048": "2 . . 4/. . . ./8 . . ./. . . . score 12"}
 CASES = (
@@ -34,12 +34,12 @@ CASES = (
 """Game, evaluator, simulations."""
 OPEN = (("pig", 10_000), ("2048", 10_000))
 SHORTEST = 2_000
-"""Simulations that are timed at once, at least: a clock shows little of less."""
+"""Minimum number of simulations per timing, because shorter times are imprecise."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """Simulations/s of CPU time, and our share of those of C++."""
+    """Simulations per CPU second, and the ratio of aleazero to C++."""
 
     game: str
     evaluator: str
@@ -54,7 +54,7 @@ class Share:
 
 @dataclass(frozen=True)
 class OpenLoop:
-    """Simulations/s of CPU time in open loop; reused."""
+    """Simulations per CPU second of a reused open-loop search."""
 
     game: str
     simulations: int
@@ -62,14 +62,14 @@ class OpenLoop:
 
 
 def measure_share(library: ctypes.CDLL, name: str, evaluator: str, simulations: int, rounds: int) -> Share:
-    """Time both searches in turns."""
+    """Time both searches alternately."""
     game = aleazero.load_game(name)
     state = game.state_from_text(POSITIONS[name])
     config = SearchConfig(num_simulations=simulations, chance=ChanceConfig(), seed=7)
     inside: Any = Rollout() if evaluator == "rollout" else evaluator
     playout_steps = Rollout().max_steps if evaluator == "rollout" else 0
-    twin, ours = TwinSearch(library, game, config, playout_steps), Search(game, inside, config)
-    visits, nodes = twin.run(state)
+    cpp, ours = CppSearch(library, game, config, playout_steps), Search(game, inside, config)
+    visits, nodes = cpp.run(state)
     found = ours.run(state)
     if found.visits.tolist() != visits.tolist() or found.stats.nodes != nodes:
         raise AssertionError(
@@ -77,19 +77,19 @@ def measure_share(library: ctypes.CDLL, name: str, evaluator: str, simulations: 
             f"expected {visits.tolist()} and {nodes} as in C++"
         )
 
-    def new_twin() -> None:
-        once = TwinSearch(library, game, config, playout_steps)
+    def new_cpp() -> None:
+        once = CppSearch(library, game, config, playout_steps)
         once.run(state)
         once.close()
 
-    ways = (new_twin, lambda: Search(game, inside, config).run(state), lambda: twin.run(state), lambda: ours.run(state))
+    ways = (new_cpp, lambda: Search(game, inside, config).run(state), lambda: cpp.run(state), lambda: ours.run(state))
     cpp_new, new, cpp_reused, reused = (simulations / best for best in _best_of(ways, simulations, rounds))
-    twin.close()
+    cpp.close()
     return Share(name, evaluator, simulations, cpp_new, new, cpp_reused, reused, new / cpp_new, reused / cpp_reused)
 
 
 def measure_open(name: str, simulations: int, rounds: int) -> OpenLoop:
-    """Time a search in open loop, which has no twin in C++."""
+    """Time an open-loop search, which has no counterpart in C++."""
     game = aleazero.load_game(name)
     state = game.state_from_text(POSITIONS[name])
     config = SearchConfig(num_simulations=simulations, chance=ChanceConfig.preset("open"), seed=7)
@@ -100,7 +100,7 @@ def measure_open(name: str, simulations: int, rounds: int) -> OpenLoop:
 
 
 def _best_of(ways: tuple[Callable[[], Any], ...], simulations: int, rounds: int) -> list[float]:
-    """The least CPU time in seconds of one run of each, all in turns."""
+    """Return the lowest CPU time in seconds of one run of each, measured alternately."""
     times = -(-SHORTEST // simulations)
     best = [float("inf")] * len(ways)
     for _ in range(rounds):
@@ -121,7 +121,7 @@ def measure(rounds: int, most: int | None = None) -> tuple[list[Share], list[Ope
 
 
 def table(shares: list[Share], opened: list[OpenLoop]) -> str:
-    """The figures as text, a line for each case."""
+    """Return the results as text, one line per case."""
     lines = [f"{'closed loop':<24}{'C++ new':>12}{'new':>12}{'share':>7}{'C++ reused':>12}{'reused':>12}{'share':>7}"]
     for s in shares:
         lines.append(
@@ -133,11 +133,11 @@ def table(shares: list[Share], opened: list[OpenLoop]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure, print a table, and write it as JSON if asked to."""
+    """Measure, print a table, and write JSON if requested."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ceiling", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
-    parser.add_argument("--rounds", type=int, default=40, help="runs of each, of which the fastest counts")
-    parser.add_argument("--sims", type=int, help="limit the simulations of every case, for a quick look")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")
+    parser.add_argument("--rounds", type=int, default=40, help="runs per case; the fastest counts")
+    parser.add_argument("--sims", type=int, help="maximum number of simulations per case, for a quick run")
     options = parser.parse_args(arguments)
     try:
         shares, opened = measure(options.rounds, options.sims)

@@ -15,7 +15,7 @@ namespace {
 enum Kind : int8_t { DECISION = 0, CHANCE = 1, TERMINAL = 2 };
 constexpr int NONE = -1;
 
-// Random streams: SplitMix64's finaliser over a key and a place.
+// Random streams: the finalizer of SplitMix64 over a key and an index.
 constexpr uint64_t GOLDEN = 0x9E3779B97F4A7C15ull;
 constexpr uint64_t DESCENT = 0x64657363656E74ull;  // "descent"
 constexpr uint64_t ROLLOUT = 0x726F6C6C6F7574ull;  // "rollout"
@@ -290,7 +290,7 @@ class Tree {
         else play_out(node, extend(key, 0), playout_steps, value);
     }
 
-    // A leaf that is no end of the game is expanded, unless it is too deep.
+    // A leaf that is not terminal is expanded, unless it is too deep.
     void store(Node& leaf, int depth) {
         if (leaf.kind == TERMINAL || leaf.evaluated) return;
         leaf.evaluated = 1;
@@ -370,7 +370,7 @@ public:
 
 }  // namespace
 
-// For each game: make a tree, search in it (again and again), delete it. ``visits`` has room for every action.
+// For each game: make a tree, search it (any number of times), delete it. ``visits`` has an entry for every action.
 #define GAME(NAME, TYPE)                                                                                             \
     extern "C" void* NAME##_make() { return new Tree<TYPE>(); }                                                      \
     extern "C" void NAME##_delete(void* tree) { delete static_cast<Tree<TYPE>*>(tree); }                             \

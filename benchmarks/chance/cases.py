@@ -1,7 +1,7 @@
-"""What the benchmark ``chance`` measures: four games solved exactly, their positions, and the chance settings.
+"""Cases of the benchmark ``chance``: four games that are solved exactly, their positions, and chance settings.
 
-2048 itself cannot be solved. ``examples/short_2048.py`` has its moves and tiles but ends after four moves, so its exact
-values are known, at boards as they come in a real game.
+2048 itself cannot be solved. ``examples/short_2048.py`` has its moves and tiles but ends after four moves, so exact
+values are known for realistic boards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aleazero.search.config import PRESETS
 Vector = NDArray[np.float64]
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-"""Games of the repository that a wheel does not hold."""
+"""Games of the repository that are not part of the wheel."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
     **PRESETS,
@@ -34,31 +34,31 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "samples-4": {"samples_per_visit": 4},
     "exact-21": {"exact_up_to": 21, "backup": "expectation"},
 }
-"""The presets, and single knobs turned: settings of ``ChanceConfig`` by name."""
+"""Settings of ``ChanceConfig`` by name: the presets, and variants that change one setting."""
 
 EVALUATORS = ("rollout", "network")
 
 
 @dataclass(frozen=True)
 class Position:
-    """A decision, and the truth about it and all that follows."""
+    """A decision node and the exact solution of its game."""
 
     state: State
     truth: Solution
 
     @property
     def mover(self) -> int:
-        """Whose view errors take."""
+        """The player to move, whose point of view errors have."""
         return self.state.current_player()
 
     @property
     def value(self) -> float:
-        """The exact value for the mover."""
+        """The exact value for the player to move."""
         return float(self.truth.value(self.state)[self.mover])
 
     @cached_property
     def action_values(self) -> dict[int, float]:
-        """The exact value of each action for the mover."""
+        """The exact value of each action for the player to move."""
         return {action: float(value[self.mover]) for action, value in self.truth.action_values(self.state).items()}
 
 
@@ -69,23 +69,23 @@ class Case:
     title: str
     spec: str
     texts: tuple[str, ...]
-    """The positions, decisions all."""
+    """Texts of the positions, all decision nodes."""
     noise: float
-    """Standard deviation of the network-like evaluator's error, in units of return."""
+    """Standard deviation of the error of the network-like evaluator, in units of return."""
     plans: tuple[str, ...]
-    """How far the planner looks, as ``--plan`` has it."""
+    """Horizons of the planner, as in ``--plan``."""
     params: dict[str, Any] = field(default_factory=dict)
     whole: bool = True
-    """Solved from its start; otherwise from each position, as the whole game is too large."""
+    """Whether it is solved from the start; otherwise from each position, because the game is too large."""
 
     @cached_property
     def game(self) -> Game:
-        """The game itself."""
+        """The game."""
         return load_game(self.spec, **self.params)
 
     @cached_property
     def positions(self) -> list[Position]:
-        """The positions with the truth about them."""
+        """The positions with their exact solution."""
         states = [self.game.state_from_text(text) for text in self.texts]
         if not self.whole:
             return [Position(state, solve(self.game, start=state)) for state in states]
@@ -121,15 +121,15 @@ CASES = {
 
 
 def known_cases() -> list[str]:
-    """The cases whose game is at hand: without the repository there are no examples."""
+    """Return the cases whose game is available; the examples are only in the repository."""
     return [name for name, case in CASES.items() if not case.spec.endswith(".py") or Path(case.spec).is_file()]
 
 
 class NetworkLike:
-    """Stands for a trained network: exact values and priors, spoilt by an error that is fixed for each state.
+    """An evaluator that behaves like a trained network: exact values and priors with a random error per state.
 
-    The error's size is given, its sign and amount come from the seed and the state: asked twice about a state it
-    answers the same, as a network does. Priors are a softmax over action values that are spoilt likewise.
+    The error is Gaussian with standard deviation ``noise`` and depends only on the seed and the state, so repeated
+    calls give the same result. Priors are a softmax over action values with errors of their own.
     """
 
     sees_states = True
@@ -139,7 +139,7 @@ class NetworkLike:
         self._known: dict[bytes, tuple[Vector, Vector]] = {}
 
     def __call__(self, states: Sequence[State]) -> tuple[Vector, Vector]:
-        """Logits by action and values by seat from the viewer on."""
+        """Return logits by action, and values by seat relative to the viewer."""
         answers = [self._answer(state) for state in states]
         return np.array([logits for logits, _ in answers]), np.array([values for _, values in answers])
 
@@ -149,17 +149,17 @@ class NetworkLike:
             self._known[key] = self._make(state, random.Random(hashlib.blake2b(key, key=self.seed).digest()))
         return self._known[key]
 
-    def _make(self, state: State, luck: random.Random) -> tuple[Vector, Vector]:
-        error = luck.gauss(0.0, self.noise)
+    def _make(self, state: State, rng: random.Random) -> tuple[Vector, Vector]:
+        error = rng.gauss(0.0, self.noise)
         values = np.roll(self.truth.value(state), -state.viewer())
         values[0] += error
-        values[1:] -= error / max(1, len(values) - 1)  # what one gains the others lose
+        values[1:] -= error / max(1, len(values) - 1)  # values keep their sum
         logits = np.zeros(state.game.num_actions)
         for action, value in self.truth.action_values(state).items():
-            logits[action] = float(value[state.viewer()]) / self.noise + luck.gauss(0.0, 1.0)
+            logits[action] = float(value[state.viewer()]) / self.noise + rng.gauss(0.0, 1.0)
         return logits, values
 
 
 def make_evaluator(name: str, case: Case, position: Position, seed: int) -> Any:
-    """An evaluator of the search or the planner for one position; a network has a seed."""
+    """Return an evaluator for one position; ``seed`` is the seed of a network."""
     return NetworkLike(position.truth, case.noise, seed) if name == "network" else name

@@ -1,4 +1,4 @@
-"""Compare the chance modes and the planner with exact values."""
+"""The benchmark ``chance``: compare chance modes and the planner with exact values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from aleazero.cli.options import ExplorationOption
 from aleazero.errors import ConfigError, fields_named
-from benchmarks.output import deliver, pick, read_file
+from benchmarks.output import JsonOption, deliver, pick, read_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,30 +20,29 @@ LARGEST = 2**24
 
 
 def chance(
-    games: Annotated[str | None, typer.Option("--games", metavar="A,B", help="Only these, e.g. `pig,2048`.")] = None,
+    games: Annotated[
+        str | None, typer.Option("--games", metavar="A,B", help="Games to measure, e.g. `pig,2048`.")
+    ] = None,
     settings: Annotated[
-        str, typer.Option("--settings", metavar="A,B", help="These; `all` has single knobs besides the presets.")
+        str, typer.Option("--settings", metavar="A,B", help="Chance modes; `all` adds variants of the presets.")
     ] = PRESETS,
     evaluators: Annotated[
-        str | None, typer.Option("--evaluators", metavar="A,B", help="Only `rollout`, or only `network`.")
+        str | None, typer.Option("--evaluators", metavar="A,B", help="Evaluators: `rollout`, `network`.")
     ] = None,
     budgets: Annotated[
-        str, typer.Option("--budgets", metavar="N,N", help="Evaluations a search, ascending.")
+        str, typer.Option("--budgets", metavar="N,N", help="Evaluations per search, ascending.")
     ] = ",".join(map(str, BUDGETS)),
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds for each figure.", min=2)] = 20,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds per result.", min=2)] = 20,
     c: ExplorationOption = None,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
-    ] = None,
+    json: JsonOption = None,
     plots: Annotated[
-        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/answers.md there.")
+        str | None, typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/answers.md to a folder.")
     ] = None,
 ) -> None:
-    """Measure the ways to treat chance against exact values, at equal evaluations, and the planner beside them.
+    """Compare chance modes and the planner with exact values, at equal numbers of evaluations.
 
-    Four games solved exactly, from four positions each; leaves are valued by random playouts, and by exact values that
-    are spoilt by a fixed error, as a network's would be. Takes about three minutes.
+    Four games are solved exactly, and each is searched from four positions. Leaves are evaluated by random playouts, or
+    by exact values with a fixed random error per state, like a network. Takes about three minutes.
 
     **Examples**
 
@@ -61,14 +60,14 @@ def chance(
 
     names = pick("--games", games, known_cases())
     chosen = pick("--settings", None if settings == "all" else settings, list(SETTINGS))
-    asked = pick("--evaluators", evaluators, EVALUATORS)
+    chosen_evaluators = pick("--evaluators", evaluators, EVALUATORS)
     amounts = read_budgets(budgets)
     with fields_named({"c": "--c"}):
-        search_config({} if c is None else {"c": c}, 1)  # refuses a wrong weight before anything is measured
-    read_file(json)  # a wrong name is refused before anything is measured
+        search_config({} if c is None else {"c": c}, 1)  # rejects a wrong value before the measurements
+    read_file(json)  # rejects a wrong name before the measurements
     folder = read_folder(plots)
     with make_console(stderr=True).status("measuring") as status:
-        measured = measure_all(names, asked, chosen, amounts, seeds, c, status.update)
+        measured = measure_all(names, chosen_evaluators, chosen, amounts, seeds, c, status.update)
     data = {"machine": machine(), "seeds": seeds, "budgets": amounts, "c": c, **measured}
     if folder is not None:
         from benchmarks.chance.plot import draw_all
@@ -77,19 +76,19 @@ def chance(
     deliver(data, json, _show)
 
 
-def read_budgets(words: str) -> list[int]:
-    """The numbers of ``--budgets``, ascending."""
-    amounts = [word.strip() for word in words.split(",") if word.strip()]
-    for word in amounts:
-        if not word.isdecimal() or not 2 <= int(word) <= LARGEST:
-            raise ConfigError(f"--budgets has {word!r}, expected whole numbers from 2 to {LARGEST}, e.g. 32,128,512")
+def read_budgets(text: str) -> list[int]:
+    """Parse the numbers of ``--budgets`` and sort them."""
+    amounts = [amount.strip() for amount in text.split(",") if amount.strip()]
+    for amount in amounts:
+        if not amount.isdecimal() or not 2 <= int(amount) <= LARGEST:
+            raise ConfigError(f"--budgets has {amount!r}, expected integers from 2 to {LARGEST}, e.g. 32,128,512")
     if not amounts:
         raise ConfigError("--budgets is empty, expected e.g. 32,128,512")
-    return sorted({int(word) for word in amounts})
+    return sorted({int(amount) for amount in amounts})
 
 
 def read_folder(plots: str | None) -> Path | None:
-    """The folder of ``--plots``, checked before anything is measured; None for no figures."""
+    """Return the folder of ``--plots`` after checking it; None for no figures."""
     if plots is None:
         return None
     folder = Path(plots)
@@ -98,7 +97,7 @@ def read_folder(plots: str | None) -> Path | None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ConfigError("--plots draws with matplotlib, which is missing: pip install matplotlib") from None
+        raise ConfigError("--plots needs matplotlib, which is not installed: pip install matplotlib") from None
     return folder
 
 
@@ -120,7 +119,7 @@ def _show(data: dict[str, Any], console: Console) -> None:
                 f"{line[-1]['nodes']:,.0f}", f"{1000 * line[-1]['seconds']:.2f}",
             )  # fmt: skip
         console.print(table)
-    table = quiet_table(("planner", "left"), ("evaluator", "left"), ("looks", "left"), ("error", "right"),
+    table = quiet_table(("planner", "left"), ("evaluator", "left"), ("horizon", "left"), ("error", "right"),
                         ("regret", "right"), ("ms", "right"), ("search needs", "left"))  # fmt: skip
     for row, crossing in zip(data["planner"], data["crossings"], strict=True):
         reached = {name: seconds for name, seconds in crossing["seconds"].items() if seconds is not None}
@@ -131,7 +130,7 @@ def _show(data: dict[str, Any], console: Console) -> None:
         )  # fmt: skip
     console.print(table)
     if data["beside_sampling"]:
-        table = quiet_table(("times sampling's", "left"), ("evaluator", "left"), ("error", "right"), ("luck", "right"),
+        table = quiet_table(("ratio to sampling", "left"), ("evaluator", "left"), ("error", "right"), ("std", "right"),
                             ("regret", "right"), ("time", "right"))  # fmt: skip
         for row in data["beside_sampling"]:
             table.add_row(
@@ -139,12 +138,12 @@ def _show(data: dict[str, Any], console: Console) -> None:
                 with_error(row, "regret"), f"{row['seconds']:.2f}",
             )  # fmt: skip
         console.print(table)
-    console.print("Errors are root mean squares ± a standard error. Regret, nodes and times are of the last budget.",
+    console.print("Errors are root mean squares ± standard error. Regret, nodes and times belong to the last budget.",
                   style="dim")  # fmt: skip
 
 
 def with_error(row: dict[str, Any], name: str) -> str:
-    """A figure with its standard error; a dash where there is none."""
+    """Format a result with its standard error; a dash if there is none."""
     value, error = row[name], row[f"{name}_se"]
     if value is None:
         return "-"

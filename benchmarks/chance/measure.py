@@ -1,7 +1,7 @@
-"""Measuring the ways to treat chance: error against exact values, luck, and cost, at equal numbers of evaluations.
+"""Measurements of the benchmark ``chance``: error, variance over seeds, regret and cost at equal evaluations.
 
-Every seed searches every position. A figure is a mean over the seeds of what a seed found on average over the
-positions, and stands beside its standard error: seeds are the luck, positions are fixed.
+Every seed searches every position. A result is the mean over seeds of the mean over positions, with its standard error
+over seeds. Positions are fixed.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from benchmarks.chance.cases import CASES, SETTINGS, make_evaluator
 Vector = NDArray[np.float64]
 
 MOST_EVALUATIONS = {"rollout": 2**17, "network": 2**12}
-"""Evaluations that one position may take over all seeds of a row. Networks are asked leaf by leaf, from Python."""
+"""Maximum number of evaluations per position over all seeds of a row. Networks are called in Python for each leaf."""
 FEWEST_SEEDS = 12
 LARGEST_BUDGET = {"rollout": 2**31 - 2, "network": 512}
 
 PLANS = 20
-"""Most seeds of a plan."""
+"""Maximum number of seeds of a plan."""
 REPETITIONS = 3
-"""Times that a plan is timed; the best counts."""
+"""Number of timings of a plan; the best counts."""
 
 
 def measure_search(
     name: str, evaluator: str, setting: str, budget: int, seeds: int, c: float | None = None
 ) -> dict[str, Any]:
-    """One row: a game, an evaluator, a chance setting and a budget.
+    """Measure one row: a game, an evaluator, a chance setting and a budget.
 
-    A budget of B is at most B evaluations and at most B simulations: visits to an end of the game need no evaluation,
-    and would otherwise go on for ever once the tree is whole.
+    A budget of B allows B evaluations and B simulations. Visits to terminal states need no evaluation, so a limit on
+    evaluations alone would never be reached once the tree is complete.
     """
     case = CASES[name]
     seeds = min(seeds, max(FEWEST_SEEDS, MOST_EVALUATIONS[evaluator] // budget))
@@ -58,9 +58,9 @@ def measure_search(
     spent: list[tuple[float, ...]] = []
     for place, position in enumerate(case.positions):
         search = Search(case.game, make_evaluator(evaluator, case, position, 0), config)
-        search.run(position.state, seed=seeds)  # the tree's memory is made, and not timed
+        search.run(position.state, seed=seeds)  # allocates memory, which is not timed
         for seed in range(seeds):
-            if evaluator == "network":  # another one for each seed
+            if evaluator == "network":  # each seed has its own network
                 search = Search(case.game, make_evaluator(evaluator, case, position, seed), config)
             started = time.process_time()
             result = search.run(position.state, seed=seed)
@@ -91,47 +91,47 @@ def measure_search(
 
 
 def _chosen(result: SearchResult) -> int:
-    assert result.best_action is not None, "positions are decisions"
+    assert result.best_action is not None, "positions are decision nodes"
     return result.best_action
 
 
 def _best_q(result: SearchResult, mover: int) -> float:
-    """The value of the chosen action; the root's own evaluation where no simulation was made."""
+    """Return the value of the chosen action; without simulations, the evaluation of the root."""
     if result.visits.sum() == 0:
         return float(result.value[mover])
     return float(result.q[list(result.actions).index(_chosen(result))])
 
 
 def about_errors(of: str, errors: Vector) -> dict[str, float]:
-    """Mean absolute and root mean square error, bias, and variance, of errors (seeds, positions)."""
+    """Return mean absolute error, root mean square error, bias and variance of errors (seeds, positions)."""
     seeds = len(errors)
-    lucky = errors - errors.mean(axis=0)
+    deviations = errors - errors.mean(axis=0)
     return {
         **mean_of(f"{of}_absolute_error", np.abs(errors).mean(axis=1)),
         **root_of(f"{of}_rmse", (errors**2).mean(axis=1)),
         **mean_of(f"{of}_bias", errors.mean(axis=1)),
-        **mean_of(f"{of}_variance", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
-        **root_of(f"{of}_deviation", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
+        **mean_of(f"{of}_variance", (deviations**2).mean(axis=1) * seeds / (seeds - 1)),
+        **root_of(f"{of}_deviation", (deviations**2).mean(axis=1) * seeds / (seeds - 1)),
     }
 
 
 def mean_of(name: str, by_seed: Vector) -> dict[str, float]:
-    """A mean over seeds and its standard error."""
+    """Return a mean over seeds and its standard error."""
     error = by_seed.std(ddof=1) / np.sqrt(len(by_seed)) if len(by_seed) > 1 else 0.0
     return {name: float(by_seed.mean()), f"{name}_se": float(error)}
 
 
 def root_of(name: str, squares: Vector) -> dict[str, float]:
-    """The root of a mean over seeds; its standard error follows from the mean's."""
+    """Return the square root of a mean over seeds, with its standard error."""
     mean = mean_of(name, squares)
     root = float(np.sqrt(mean[name]))
     return {name: root, f"{name}_se": mean[f"{name}_se"] / (2 * root) if root > 0 else 0.0}
 
 
 def measure_planner(name: str, evaluator: str, plan: str, seeds: int) -> dict[str, Any]:
-    """One row: a game, an evaluator at the horizon, and how far the planner looks.
+    """Measure one row: a game, an evaluator and a horizon of the planner.
 
-    A seed is other playouts, or another network; a plan to the end of the game needs neither.
+    Seeds change playouts or the network. A plan to the end of the game uses neither.
     """
     case = CASES[name]
     seeds = 1 if plan == "game" else min(seeds, PLANS)
@@ -139,8 +139,8 @@ def measure_planner(name: str, evaluator: str, plan: str, seeds: int) -> dict[st
     spent: list[tuple[float, ...]] = []
     for place, position in enumerate(case.positions):
         for seed in range(seeds):
-            asked = make_evaluator(evaluator, case, position, seed)
-            planner = Planner(case.game, asked, seed=seed, **read_plan(plan))
+            at_horizon = make_evaluator(evaluator, case, position, seed)
+            planner = Planner(case.game, at_horizon, seed=seed, **read_plan(plan))
             result, seconds = _best_plan(planner, position.state)
             errors[seed, place] = result.value[position.mover] - position.value
             regrets[seed, place] = max(position.action_values.values()) - position.action_values[_chosen(result)]
@@ -161,7 +161,7 @@ def measure_planner(name: str, evaluator: str, plan: str, seeds: int) -> dict[st
 
 
 def _best_plan(planner: Planner, state: State) -> tuple[SearchResult, float]:
-    """A plan's result and its best CPU time."""
+    """Return the result of a plan and its best CPU time."""
     best = float("inf")
     for _ in range(REPETITIONS):
         started = time.process_time()
@@ -171,9 +171,9 @@ def _best_plan(planner: Planner, state: State) -> tuple[SearchResult, float]:
 
 
 def crossings(search: Sequence[dict[str, Any]], planner: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each plan: the CPU time in which a search comes as near to the exact value, by setting.
+    """Return, for each plan, the CPU time in which a search of each setting reaches the same error.
 
-    Between two budgets time and error are taken to go straight in logarithms. None where no budget comes as near.
+    Time and error are interpolated between two budgets on logarithmic scales. None if no budget reaches the error.
     """
     found = []
     for plan in planner:
@@ -187,7 +187,7 @@ def crossings(search: Sequence[dict[str, Any]], planner: Sequence[dict[str, Any]
 
 
 def time_to_reach(error: float, curve: Sequence[tuple[float, float]]) -> float | None:
-    """The time at which a curve of (time, error) first comes down to an error; its first time where it starts there."""
+    """Return the time at which a curve of (time, error) first reaches an error; None if it does not."""
     for (time_0, error_0), (time_1, error_1) in pairwise(curve):
         if error_0 <= error:
             return time_0
@@ -204,22 +204,22 @@ def measure_all(
     budgets: Sequence[int],
     seeds: int,
     c: float | None,
-    say: Callable[[str], Any],
+    report: Callable[[str], Any],
 ) -> dict[str, Any]:
-    """All rows of the search, of the planner, where they cross, and what the rows say together."""
+    """Measure all rows of the search and of the planner, and compare them."""
     search, planner = [], []
     for name in names:
-        say(f"{name}, solving it exactly")
+        report(f"{name}, solving it exactly")
         case = CASES[name]
         for position in case.positions:
             prepare(case.game, position.state)
         for evaluator in evaluators:
             for setting in settings:
                 for budget in [budget for budget in budgets if budget <= LARGEST_BUDGET[evaluator]]:
-                    say(f"{name}, {evaluator}, {setting}, {budget:,} evaluations")
+                    report(f"{name}, {evaluator}, {setting}, {budget:,} evaluations")
                     search.append(measure_search(name, evaluator, setting, budget, seeds, c))
             for plan in case.plans:
-                say(f"{name}, {evaluator}, planner, {plan}")
+                report(f"{name}, {evaluator}, planner, {plan}")
                 planner.append(measure_planner(name, evaluator, plan, seeds))
     exact = {name: {p.state.to_text(): p.value for p in CASES[name].positions} for name in names}
     return {
@@ -238,10 +238,10 @@ Row = dict[str, Any]
 
 
 def beside_sampling(rows: Sequence[Row]) -> list[Row]:
-    """By evaluator and setting: how many times sampling's error, luck, regret and time.
+    """Return ratios of error, standard deviation, regret and time to those of sampling, by evaluator and setting.
 
-    Ratios are geometric means over games and budgets, with a standard error that follows from those of the rows. Regret
-    is first averaged over the budgets of a game, as single rows may have none; games without any are left out.
+    Ratios are geometric means over games and budgets, with a standard error from those of the rows. Regret is first
+    averaged over the budgets of a game, because it can be zero in single rows. Games without regret are left out.
     """
     found = []
     for evaluator in dict.fromkeys(row["evaluator"] for row in rows):
@@ -261,7 +261,7 @@ def beside_sampling(rows: Sequence[Row]) -> list[Row]:
 
 
 Measured = tuple[float, float]
-"""A figure and its standard error."""
+"""A result and its standard error."""
 
 
 def _measured(row: Row, figure: str) -> Measured:
@@ -284,7 +284,7 @@ def _mean(figures: Sequence[Measured]) -> Measured:
 
 
 def _ratio(name: str, pairs: Sequence[tuple[Measured, Measured]]) -> Row:
-    """The geometric mean of the ratios, and its standard error; None where there is nothing to compare."""
+    """Return the geometric mean of the ratios and its standard error; None if there is nothing to compare."""
     some = [(one, other) for one, other in pairs if one[0] > 0 and other[0] > 0]
     if not some:
         return {name: None, f"{name}_se": None}

@@ -1,4 +1,4 @@
-"""The figures of the benchmark ``chance``: error, luck and regret by budget, and the planner beside the search."""
+"""The figures of the benchmark ``chance``: error, deviation and regret by budget, and planner and search by time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LOOK: dict[Any, Any] = {
     "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "text.color": INK,
     "axes.grid": True, "grid.color": FAINT, "grid.linewidth": 0.6, "axes.axisbelow": True, "legend.frameon": False,
 }  # fmt: skip
-"""Of all figures, as matplotlib has it."""
+"""Settings of matplotlib for all figures."""
 EVALUATORS = {"rollout": "random playouts", "network": "network-like"}
 
 Rows = list[dict[str, Any]]
 
 
 def draw_all(data: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw everything that was measured; the files."""
+    """Draw all results and return the files."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -44,7 +44,7 @@ def draw_all(data: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _grid(plt: Any, rows: Rows) -> tuple[Any, list[tuple[Any, str, str, Rows]]]:
-    """A panel for each evaluator (down) and game (across), with its rows."""
+    """Return panels for evaluators (rows) and games (columns), each with its data."""
     games = list(dict.fromkeys(row["game"] for row in rows))
     evaluators = list(dict.fromkeys(row["evaluator"] for row in rows))
     figure, axes = plt.subplots(
@@ -61,7 +61,7 @@ def _grid(plt: Any, rows: Rows) -> tuple[Any, list[tuple[Any, str, str, Rows]]]:
 
 
 def _by_budget(plt: Any, data: dict[str, Any], file: Path, what: str, label: str) -> Path:
-    """A figure over the budget, with bars of two standard errors. Presets are solid, single knobs dashed."""
+    """Draw a result by budget, with error bars of two standard errors. Presets are solid, variants dashed."""
     figure, panels = _grid(plt, data["search"])
     for axes, _, _, rows in panels:
         for setting, line in _lines(rows):
@@ -72,7 +72,7 @@ def _by_budget(plt: Any, data: dict[str, Any], file: Path, what: str, label: str
         axes.set_xscale("log")
         axes.set_xticks(ticks, [f"{budget:,}" for budget in ticks])
         axes.minorticks_off()
-        if what == "regret":  # may be nothing at all
+        if what == "regret":  # can be zero
             axes.set_ylim(bottom=0)
         else:
             axes.set_yscale("log")
@@ -84,7 +84,7 @@ def _by_budget(plt: Any, data: dict[str, Any], file: Path, what: str, label: str
 
 
 def _planner(plt: Any, data: dict[str, Any], file: Path) -> Path:
-    """Error over CPU time: the search's curves, and the planner's points. An exact plan has its time as a line."""
+    """Draw errors by CPU time: curves of the search, points of the planner. An exact plan is a vertical line."""
     figure, panels = _grid(plt, data["search"])
     for axes, game, evaluator, rows in panels:
         for setting, line in _lines(rows):
@@ -97,7 +97,7 @@ def _planner(plt: Any, data: dict[str, Any], file: Path) -> Path:
             name = f"{plan['plan']} plies" if plan["plan"].isdecimal() else plan["plan"]
             if plan["value_rmse"] < 1e-9:
                 axes.axvline(1000 * plan["seconds"], color=INK, linewidth=1, linestyle=(0, (4, 3)))
-                axes.annotate(f" whole {name}, exact", (1000 * plan["seconds"], 0.02), rotation=90, fontsize=7.5,
+                axes.annotate(f" complete {name}, exact", (1000 * plan["seconds"], 0.02), rotation=90, fontsize=7.5,
                               xycoords=("data", "axes fraction"), ha="right", va="bottom")  # fmt: skip
             else:
                 axes.plot(1000 * plan["seconds"], plan["value_rmse"], "*", color=INK, markersize=9, zorder=5)
@@ -129,7 +129,7 @@ def _look(setting: str) -> dict[str, Any]:
 
 
 def plain_numbers(axis: Any) -> None:
-    """0.02 instead of 2 × 10⁻², at a few places of a logarithmic axis."""
+    """Label a logarithmic axis with plain numbers, such as 0.02 instead of 2 × 10⁻²."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
@@ -139,7 +139,7 @@ def plain_numbers(axis: Any) -> None:
 
 
 def _finish(figure: Any, panels: Sequence[tuple[Any, str, str, Rows]], label: str) -> None:
-    """One legend for all panels, and one label for their height."""
+    """Add one legend and one y label for all panels."""
     handles, names = panels[0][0].get_legend_handles_labels()
     columns = len({game for _, game, _, _ in panels})
     figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 2 * columns + 1))

@@ -1,4 +1,4 @@
-"""What the benchmark ``yatzy`` searches: positions of one-player Yatzy, an evaluator over its oracle, the settings."""
+"""Cases of the benchmark ``yatzy``: positions of one-player Yatzy, an evaluator based on its oracle, and settings."""
 
 from __future__ import annotations
 
@@ -21,96 +21,95 @@ from benchmarks.chance.cases import SETTINGS as ALL_SETTINGS
 from benchmarks.chance.cases import Vector
 
 IMPLICIT = "implicit"
-"""Beside the settings: the tree without chance nodes."""
+"""Name of the tree without chance nodes."""
 SETTINGS: dict[str, dict[str, Any]] = {
     **ALL_SETTINGS,
     "narrow": {"widening": Widening(c=1.0, alpha=0.5, max_children=32)},
     "exact-21-stratified": {"exact_up_to": 21, "pick": "stratified", "backup": "expectation"},
 }
 NETWORK_ERROR = 5.0
-"""Standard deviation of the network-like evaluator's error, in points."""
+"""Standard deviation of the error of the network-like evaluator, in points."""
 SKILL = 0.75
-"""Share of best actions in the games that the positions are from."""
+"""Fraction of best actions in the games from which positions are taken."""
 DECISIONS = 45
 STRIDE = 7
-"""Prime to the decisions of a game, so that as many positions in a row are one of each turn and kind."""
-DUEL = (
+"""Coprime to the number of decisions, so that 45 consecutive positions contain every turn and kind once."""
+TWO_PLAYERS = (
     "filled ones twos pair house upper 6 total 40 / filled threes fours two_pairs chance upper 21 total 60 / "
     "player 0 dice 11456 rerolls 2"
 )
-"""A middle game of two, whose speed is measured."""
+"""A two-player position in the middle game, for the measurement of speed."""
 
 
 def settings_of(name: str) -> ChanceConfig:
-    """A way to treat chance by name; the implicit tree draws."""
+    """Return chance settings by name; the implicit tree samples outcomes."""
     return ChanceConfig() if name == IMPLICIT else ChanceConfig(**SETTINGS[name])
 
 
 @cache
 def solitaire() -> KernelGame:
-    """Yatzy alone."""
+    """Return one-player Yatzy."""
     return cast("KernelGame", load_game("yatzy", players=1))
 
 
 @cache
 def oracle() -> YatzyOracle:
-    """The truth about it."""
+    """Return its oracle."""
     return load_or_build()
 
 
 def position(number: int) -> State:
-    """A decision of a game of its own, in which best actions were taken three times out of four, else any."""
-    luck = random.Random(number)
+    """Return a decision of a separate game, in which three of four actions are best and the others random."""
+    rng = random.Random(number)
     left = number * STRIDE % DECISIONS
     state = solitaire().new_initial_state()
     while True:
         if state.is_chance_node():
-            state.apply_action(state.sample_outcome(luck.random()))
+            state.apply_action(state.sample_outcome(rng.random()))
             continue
         if left == 0:
             return state
         left -= 1
-        skilled = luck.random() < SKILL
-        state.apply_action(luck.choice(oracle().best_actions(state) if skilled else state.legal_actions()))
+        skilled = rng.random() < SKILL
+        state.apply_action(rng.choice(oracle().best_actions(state) if skilled else state.legal_actions()))
 
 
 def positions(amount: int, wanted: Callable[[State], bool] = lambda state: True) -> list[State]:
-    """The first positions that are wanted."""
+    """Return the first positions that satisfy ``wanted``."""
     return list(islice(filter(wanted, map(position, count())), amount))
 
 
 def rerolls_left(state: State) -> int:
-    """0 where a category is marked."""
+    """Return the number of rerolls left; 0 at scoring decisions."""
     return decision_of(state)[3]
 
 
 def open_categories(state: State) -> int:
-    """How many turns are left, this one included."""
+    """Return the number of turns left, including this one."""
     return decision_of(state)[0].bit_count()
 
 
 def is_reroll_heavy(state: State) -> bool:
-    """Two rerolls and further turns ahead, so that no search comes to the end of the game."""
+    """Return whether two rerolls and several turns are left, so that no search reaches the end of the game."""
     return rerolls_left(state) == 2 and open_categories(state) >= 4
 
 
 def best_rolls(dice: int, amount: int) -> list[State]:
-    """Chance nodes where so many dice are in the air, and rightly so."""
+    """Return chance nodes with a roll of this many dice, each after a best action."""
 
-    def behind(state: State) -> State:
+    def after_best(state: State) -> State:
         return state.child(oracle().best_actions(state)[0])
 
     def wanted(state: State) -> bool:
-        return rerolls_left(state) > 0 and len(behind(state).chance_outcomes()) == {1: 6, 2: 21}[dice]
+        return rerolls_left(state) > 0 and len(after_best(state).chance_outcomes()) == {1: 6, 2: 21}[dice]
 
-    return [behind(state) for state in positions(amount, wanted)]
+    return [after_best(state) for state in positions(amount, wanted)]
 
 
 class YatzyNetwork:
-    """Stands for a trained network: the oracle's values and priors, spoilt by an error that is fixed for each state.
+    """An evaluator that behaves like a trained network: values and priors of the oracle with a random error per state.
 
-    It is ``chance_cases.NetworkLike`` for Yatzy, where states are too many to solve them one by one. Perhaps it has
-    learnt afterstates too.
+    It is ``benchmarks.chance.cases.NetworkLike`` for Yatzy. ``afterstates`` is whether it evaluates chance nodes.
     """
 
     sees_states = True
@@ -120,7 +119,7 @@ class YatzyNetwork:
         self._known: dict[bytes, tuple[Vector, float]] = {}
 
     def __call__(self, states: Sequence[State]) -> tuple[Vector, Vector]:
-        """Logits by action, and values."""
+        """Return logits by action, and values."""
         answers = [self._answer(state) for state in states]
         return np.array([logits for logits, _ in answers]), np.array([[value] for _, value in answers])
 
@@ -128,22 +127,22 @@ class YatzyNetwork:
         key = state.key()
         if key not in self._known:
             digest = hashlib.blake2b(key, key=self.seed, digest_size=16).digest()
-            luck = np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
-            value = oracle().value(state) + NETWORK_ERROR * luck.standard_normal()
+            rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
+            value = oracle().value(state) + NETWORK_ERROR * rng.standard_normal()
             logits = np.zeros(NUM_ACTIONS)
             if state.kind() == DECISION:
                 exact = oracle().hand_values(*decision_of(state))
-                logits = np.where(np.isfinite(exact), exact, 0.0) / NETWORK_ERROR + luck.standard_normal(NUM_ACTIONS)
+                logits = np.where(np.isfinite(exact), exact, 0.0) / NETWORK_ERROR + rng.standard_normal(NUM_ACTIONS)
             self._known[key] = logits, value
         return self._known[key]
 
 
 def make_evaluator(name: str, seed: int = 0) -> Any:
-    """Playouts by name, or a network."""
+    """Return the name of an evaluator, or a network."""
     return YatzyNetwork(seed) if name == "network" else name
 
 
 def regret_of(state: State, action: int | None) -> float:
-    """What an action loses in expected points."""
+    """Return the loss of an action in expected points."""
     values = oracle().hand_values(*decision_of(state))
     return float(values.max() - values[action])

@@ -1,4 +1,4 @@
-"""``python -m benchmarks yatzy``: what explicit chance gives and costs in Yatzy."""
+"""The benchmark ``yatzy``: benefits and costs of explicit chance in Yatzy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchmarks.chance.command import read_budgets, read_folder, with_error
-from benchmarks.output import deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,27 +22,25 @@ def yatzy(
     parts: Annotated[
         str,
         typer.Option(
-            "--parts", metavar="A,B", help="Some of `nodes`, `variance`, `regret`, `fresh`, `speed`, `oracle`."
+            "--parts", metavar="A,B", help="Parts: `nodes`, `variance`, `regret`, `fresh`, `speed`, `oracle`."
         ),
     ] = ",".join(PARTS),
     budgets: Annotated[
-        str, typer.Option("--budgets", metavar="N,N", help="Evaluations a search, ascending.")
+        str, typer.Option("--budgets", metavar="N,N", help="Evaluations per search, ascending.")
     ] = ",".join(map(str, BUDGETS)),
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds of a variance.", min=2)] = 20,
-    positions: Annotated[int, typer.Option("--positions", metavar="N", help="Positions of a regret.", min=45)] = 225,
-    seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Time for each speed.", min=0)] = 0.5,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
-    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds per variance.", min=2)] = 20,
+    positions: Annotated[int, typer.Option("--positions", metavar="N", help="Positions per regret.", min=45)] = 225,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Minimum time per speed.", min=0)] = 0.5,
+    json: JsonOption = None,
     plots: Annotated[
-        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/explicit-chance.md there.")
+        str | None,
+        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/explicit-chance.md to a folder."),
     ] = None,
 ) -> None:
-    """Measure what explicit chance gives and costs in Yatzy: nodes, luck, regret, the fresh roll, speed; the oracle.
+    """Measure benefits and costs of explicit chance in Yatzy: nodes, variance, regret, first roll, speed, oracle.
 
-    One player, whose every decision has an exact value; the speed is that of two. The oracle's table is built once
-    more, in a folder that is removed. Takes about three minutes.
+    Most parts use one-player Yatzy, where the exact value of every decision is known; the speed is measured with two
+    players. The table of the oracle is built in a temporary folder. Takes about three minutes.
 
     **Examples**
 
@@ -57,7 +55,7 @@ def yatzy(
 
     chosen = pick("--parts", parts, PARTS)
     amounts = read_budgets(budgets)
-    read_file(json)  # a wrong name is refused before anything is measured
+    read_file(json)  # rejects a wrong name before the measurements
     folder = read_folder(plots)
     data: dict[str, Any] = {"machine": machine(), "budgets": amounts, "seeds": seeds}
     with make_console(stderr=True).status("measuring") as status:
@@ -71,29 +69,29 @@ def yatzy(
 
 
 def _measure(
-    chosen: list[str], budgets: list[int], seeds: int, positions: int, seconds: float, say: Any
+    chosen: list[str], budgets: list[int], seeds: int, positions: int, seconds: float, report: Any
 ) -> dict[str, Any]:
     from benchmarks.yatzy import measure
     from benchmarks.yatzy.trees import measure_trees
 
     measures: dict[str, Callable[[], Any]] = {
-        "nodes": lambda: measure_trees(budgets, say),
-        "variance": lambda: measure.measure_all_luck(budgets, seeds, say),
-        "regret": lambda: measure.measure_regret(budgets, positions, say),
-        "fresh": lambda: measure.measure_all_fresh(budgets, seeds, say),
-        "speed": lambda: measure.measure_speed(seconds, say),
-        "oracle": lambda: measure.measure_oracle(seconds, say),
+        "nodes": lambda: measure_trees(budgets, report),
+        "variance": lambda: measure.measure_all_variances(budgets, seeds, report),
+        "regret": lambda: measure.measure_regret(budgets, positions, report),
+        "fresh": lambda: measure.measure_all_fresh(budgets, seeds, report),
+        "speed": lambda: measure.measure_speed(seconds, report),
+        "oracle": lambda: measure.measure_oracle(seconds, report),
     }
     return {part: measures[part]() for part in chosen}
 
 
 def oracle_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The project's targets for Yatzy's oracle beside what was measured."""
+    """Compare the results of the oracle with the project's targets."""
     found = data.get("oracle", {})
     return [
-        *target("a turn solved", found.get("turn_microseconds"), 15.0, "µs", at_least=False),
-        *target("the oracle's table built", found.get("build_seconds"), 15.0, "s", at_least=False),
-        *target("the oracle's table loaded", found.get("load_seconds"), 0.3, "s", at_least=False),
+        *target("solving a turn", found.get("turn_microseconds"), 15.0, "µs", at_least=False),
+        *target("building the oracle's table", found.get("build_seconds"), 15.0, "s", at_least=False),
+        *target("loading the oracle's table", found.get("load_seconds"), 0.3, "s", at_least=False),
     ]
 
 
@@ -110,8 +108,8 @@ def _show_nodes(data: dict[str, Any], console: Console) -> None:
     console.print(table)
     for game in data["games"]:
         console.print(
-            f"A game with {game['setting']}: {game['five_dice_rolls']:,} rolls of five dice in its trees store at most "
-            f"{game['fullest']} outcomes, {game['beyond']} of them more than widening allows.",
+            f"A game with {game['setting']}: of {game['five_dice_rolls']:,} rolls of five dice in its trees, the "
+            f"largest stores {game['fullest']} outcomes, and {game['beyond']} store more than widening allows.",
             markup=False,
         )
 
@@ -135,7 +133,7 @@ def _show_regret(data: dict[str, Any], console: Console) -> None:
     rows = data["rows"]
     budgets = list(dict.fromkeys(row["budget"] for row in rows))
     table = quiet_table(("regret", "left"), *((f"{budget:,}", "right") for budget in budgets), ("ratio", "right"),
-                        ("apart", "left"), title=f"{rows[0]['positions']} decisions, playouts")  # fmt: skip
+                        ("disjoint", "left"), title=f"{rows[0]['positions']} decisions, playouts")  # fmt: skip
     ratios = {row["setting"]: row for row in data["ratios"]}
     for setting in dict.fromkeys(row["setting"] for row in rows):
         ratio = ratios.get(setting)
@@ -144,13 +142,14 @@ def _show_regret(data: dict[str, Any], console: Console) -> None:
             with_error(ratio, "ratio") if ratio else "", ("yes" if ratio["intervals_apart"] else "no") if ratio else "",
         )  # fmt: skip
     console.print(table)
-    console.print("The ratio is the last budget's regret to the first's; apart: their 95 % intervals.", style="dim")
+    console.print("Ratio: regret at the last budget to the first. Disjoint: their 95 % confidence intervals.",
+                  style="dim")  # fmt: skip
 
 
 def _show_fresh(rows: list[dict[str, Any]], console: Console) -> None:
     from aleazero.cli.show import quiet_table
 
-    table = quiet_table(("behind a mark", "left"), ("setting", "left"), ("sims", "right"), ("asked", "right"),
+    table = quiet_table(("after scoring", "left"), ("setting", "left"), ("sims", "right"), ("evals", "right"),
                         ("nodes", "right"), ("variance", "right"), ("error", "right"), ("ms", "right"))  # fmt: skip
     for row in rows:
         table.add_row(
@@ -165,13 +164,13 @@ def _show_speed(rows: list[dict[str, Any]], console: Console) -> None:
     from aleazero.cli.show import quiet_table
     from benchmarks.output import met_text
 
-    table = quiet_table(("setting", "left"), ("evaluations/s", "right"), ("with memory at hand", "right"),
+    table = quiet_table(("setting", "left"), ("evaluations/s", "right"), ("reused search", "right"),
                         ("", "left"), title="Two players, uniform")  # fmt: skip
     for row in rows:
         table.add_row(row["setting"], f"{row['per_second']:,.0f}", f"{row['per_second_again']:,.0f}",
                       met_text(row["per_second"] >= TARGET_SPEED))  # fmt: skip
     console.print(table)
-    console.print(f"Wanted: at least {TARGET_SPEED:,} evaluations/s a core.", style="dim")
+    console.print(f"Target: at least {TARGET_SPEED:,} evaluations/s per core.", style="dim")
 
 
 SHOWN: dict[str, Any] = {
@@ -189,4 +188,4 @@ def _show(data: dict[str, Any], console: Console) -> None:
             show(data[part], console)
     show_targets(data["targets"], console)
     if data["targets"]:
-        console.print("A turn: every hand, keep and mark of one player, 15 categories open.", style="dim")
+        console.print("A turn: all hands, rerolls and scores of one player with 15 open categories.", style="dim")

@@ -1,4 +1,4 @@
-"""Measuring what explicit chance gives and costs in Yatzy: luck of the root's value, regret, the fresh roll, speed."""
+"""Measurements of the benchmark ``yatzy``: variance of the root value, regret, the first roll of a turn, speed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from benchmarks.search import best_seconds
 from benchmarks.yatzy import cases
 from benchmarks.yatzy.trees import LARGEST_BUDGET
 
-LUCK_SETTINGS = ("sampling", "exact-21", "stratified", "exact-21-stratified")
-LUCK_POSITIONS = 6
+VARIANCE_SETTINGS = ("sampling", "exact-21", "stratified", "exact-21-stratified")
+VARIANCE_POSITIONS = 6
 OUTCOMES = {1: 6, 2: 21}
-"""Of a roll, by its dice."""
+"""Number of outcomes of a roll by number of dice."""
 MOST_EVALUATIONS = {"rollout": 2**16, "network": 2**12}
-"""Evaluations that one position may take over all seeds of a row."""
+"""Maximum number of evaluations per position over all seeds of a row."""
 FEWEST_SEEDS = 12
 
 REGRET_SETTINGS = ("sampling", "stratified", "progressive", "narrow", "exact-21", "full", "open")
@@ -40,18 +40,19 @@ KINDS = ("mark", "reroll_2", "reroll_1")
 """Kinds of decisions, by rerolls left."""
 
 FRESH_WAYS = {"roll": NONE, "estimate": ESTIMATE, "stop": EXACT}
-"""What is done behind a mark: roll, value the afterstate and roll when it is met again, value it and go no further."""
+"""What the search does after a category is scored. roll: draw the next roll. estimate: evaluate the afterstate, and
+draw the roll at the next visit. stop: evaluate the afterstate and stop there."""
 FRESH_SETTINGS = ("sampling", "stratified", "progressive")
 FRESH_POSITIONS = 4
-FRESH_LUCKS = 3
-"""Searches of a position by one network; it takes five seeds to have one more network."""
+FRESH_SEARCHES = 3
+"""Searches per position and network. There is one network per five seeds."""
 
 SPEED_SETTINGS = ("sampling", "stratified", "progressive", "narrow", "exact-21", "full", "open", "stratified-pick",
                   "expectation")  # fmt: skip
 SPEED_SIMULATIONS = 10_000
 NORMAL_95 = 1.96
 
-Say = Callable[[str], Any]
+Report = Callable[[str], Any]
 Row = dict[str, Any]
 
 
@@ -59,49 +60,48 @@ def _config(setting: str, budget: int) -> SearchConfig:
     return SearchConfig(num_simulations=budget, max_evaluations=budget, chance=cases.settings_of(setting))
 
 
-def _whole(result: SearchResult) -> SearchResult:
+def _complete(result: SearchResult) -> SearchResult:
     if result.stopped == "interrupted":
         raise KeyboardInterrupt
     return result
 
 
 def _with_interval(name: str, by_position: Vector) -> dict[str, float]:
-    """A mean over positions, its standard error, and an interval of 95 %."""
+    """Return a mean over positions with its standard error and 95 % confidence interval."""
     figure = mean_of(name, by_position)
     margin = NORMAL_95 * figure[f"{name}_se"]
     return {**figure, f"{name}_low": figure[name] - margin, f"{name}_high": figure[name] + margin}
 
 
-# -- luck: the variance of a roll's value ----------------------------------------------------------------------
+# -- variance of the value of a roll ---------------------------------------------------------------------------
 
 
-def measure_luck(
+def measure_variance(
     dice: int, evaluator: str, setting: str, budget: int, seeds: int, states: Sequence[State]
 ) -> dict[str, Any]:
-    """One row: the variance over seeds of the root's value, where so many dice are in the air. The network is fixed."""
+    """Measure one row: the variance over seeds of the value of a roll of this many dice. The network is fixed."""
     seeds = min(seeds, max(FEWEST_SEEDS, MOST_EVALUATIONS[evaluator] // budget))
-    asked = cases.make_evaluator(evaluator)
-    search = Search(cases.solitaire(), asked, _config(setting, budget))
-    values = np.array([[_whole(search.run(state, seed=seed)).value[0] for state in states] for seed in range(seeds)])
-    lucky = values - values.mean(axis=0)
+    search = Search(cases.solitaire(), cases.make_evaluator(evaluator), _config(setting, budget))
+    values = np.array([[_complete(search.run(state, seed=seed)).value[0] for state in states] for seed in range(seeds)])
+    deviations = values - values.mean(axis=0)
     truth = np.array([cases.oracle().value(state) for state in states])
     return {
         "dice": dice, "evaluator": evaluator, "setting": setting, "budget": budget, "seeds": seeds,
-        "positions": len(states), **mean_of("variance", (lucky**2).mean(axis=1) * seeds / (seeds - 1)),
+        "positions": len(states), **mean_of("variance", (deviations**2).mean(axis=1) * seeds / (seeds - 1)),
         **mean_of("bias", (values - truth).mean(axis=1)),
     }  # fmt: skip
 
 
-def measure_all_luck(budgets: Sequence[int], seeds: int, say: Say) -> list[Row]:
-    """Rolls of one die and of two, with each evaluator and setting; also at a budget of one evaluation an outcome."""
+def measure_all_variances(budgets: Sequence[int], seeds: int, report: Report) -> list[Row]:
+    """Measure rolls of one and two dice with each evaluator and setting, also with one evaluation per outcome."""
     rows = []
     for dice in (1, 2):
-        states = cases.best_rolls(dice, LUCK_POSITIONS)
+        states = cases.best_rolls(dice, VARIANCE_POSITIONS)
         for evaluator, largest in LARGEST_BUDGET.items():
             for budget in sorted({OUTCOMES[dice], *(budget for budget in budgets if budget <= largest)}):
-                for setting in LUCK_SETTINGS:
-                    say(f"variance, {dice} dice, {evaluator}, {setting}, {budget:,} evaluations")
-                    rows.append(measure_luck(dice, evaluator, setting, budget, seeds, states))
+                for setting in VARIANCE_SETTINGS:
+                    report(f"variance, {dice} dice, {evaluator}, {setting}, {budget:,} evaluations")
+                    rows.append(measure_variance(dice, evaluator, setting, budget, seeds, states))
     return rows
 
 
@@ -109,17 +109,17 @@ def measure_all_luck(budgets: Sequence[int], seeds: int, say: Say) -> list[Row]:
 
 
 def regrets_of(setting: str, budget: int, states: Sequence[State]) -> tuple[Vector, float]:
-    """What playing the search's choice loses at each position, with playouts; and CPU time a search."""
+    """Return the regret of the search's choice at each position, with playouts, and the CPU time per search."""
     search = Search(cases.solitaire(), "rollout", _config(setting, budget))
-    search.run(states[0])  # the tree's memory is made, and not timed
+    search.run(states[0])  # allocates memory, which is not timed
     started = time.process_time()
-    chosen = [_whole(search.run(state, seed=seed)).best_action for seed, state in enumerate(states)]
+    chosen = [_complete(search.run(state, seed=seed)).best_action for seed, state in enumerate(states)]
     seconds = (time.process_time() - started) / len(states)
     return np.array([cases.regret_of(state, action) for state, action in zip(states, chosen, strict=True)]), seconds
 
 
-def measure_regret(budgets: Sequence[int], positions: int, say: Say) -> dict[str, Any]:
-    """Regret by setting and budget on the same positions; and of the largest budget beside the smallest."""
+def measure_regret(budgets: Sequence[int], positions: int, report: Report) -> dict[str, Any]:
+    """Measure regret by setting and budget on the same positions, and the ratio of the last budget to the first."""
     states = cases.positions(positions)
     kinds = np.array([cases.rerolls_left(state) for state in states])
     rows: list[Row] = []
@@ -127,7 +127,7 @@ def measure_regret(budgets: Sequence[int], positions: int, say: Say) -> dict[str
     for setting in REGRET_SETTINGS:
         found = []
         for budget in budgets:
-            say(f"regret, {setting}, {budget:,} simulations")
+            report(f"regret, {setting}, {budget:,} simulations")
             regrets, seconds = regrets_of(setting, budget, states)
             found.append(regrets)
             by_kind = {f"regret_{name}": mean_of("regret", regrets[kinds == k]) for k, name in enumerate(KINDS)}
@@ -149,18 +149,18 @@ def measure_regret(budgets: Sequence[int], positions: int, say: Say) -> dict[str
 
 
 def ratio_of(name: str, above: Vector, below: Vector) -> dict[str, float]:
-    """The ratio of two means over the same positions, its standard error (linearised), and an interval of 95 %."""
+    """Return the ratio of two means over the same positions, its linearized standard error and 95 % interval."""
     ratio = float(above.mean() / below.mean())
     error = float((above - ratio * below).std(ddof=1) / np.sqrt(len(below)) / below.mean())
     margin = NORMAL_95 * error
     return {name: ratio, f"{name}_se": error, f"{name}_low": ratio - margin, f"{name}_high": ratio + margin}
 
 
-# -- the fresh roll --------------------------------------------------------------------------------------------
+# -- the first roll of a turn ----------------------------------------------------------------------------------
 
 
 class Timed:
-    """An evaluator whose time is counted apart."""
+    """An evaluator that measures its own time."""
 
     sees_states = True
 
@@ -168,7 +168,7 @@ class Timed:
         self.inner, self.afterstates, self.seconds = inner, inner.afterstates, 0.0
 
     def __call__(self, states: Sequence[State]) -> tuple[Vector, Vector]:
-        """The inner evaluator's answer."""
+        """Return the result of the inner evaluator."""
         started = time.process_time()
         answer = self.inner(states)
         self.seconds += time.process_time() - started
@@ -176,28 +176,28 @@ class Timed:
 
 
 def measure_fresh(way: str, setting: str, budget: int, networks: int, states: Sequence[State]) -> dict[str, Any]:
-    """One row: marks searched by networks, some times each, with what is done behind the mark."""
+    """Measure one row: scoring decisions searched with several networks, a few times each."""
     config = _config(setting, budget)
-    values, regrets = (np.zeros((networks, FRESH_LUCKS, len(states))) for _ in range(2))
+    values, regrets = (np.zeros((networks, FRESH_SEARCHES, len(states))) for _ in range(2))
     spent = []
     for seed in range(networks):
         evaluator = Timed(cases.YatzyNetwork(seed, FRESH_WAYS[way]))
         search = Search(cases.solitaire(), evaluator, config)
-        search.run(states[0], seed=FRESH_LUCKS)  # the tree's memory is made, and not timed
+        search.run(states[0], seed=FRESH_SEARCHES)  # allocates memory, which is not timed
         for place, state in enumerate(states):
-            for luck in range(FRESH_LUCKS):
+            for search_seed in range(FRESH_SEARCHES):
                 evaluator.seconds, started = 0.0, time.process_time()
-                result = _whole(search.run(state, seed=luck))
+                result = _complete(search.run(state, seed=search_seed))
                 seconds = time.process_time() - started - evaluator.seconds
-                values[seed, luck, place] = _best_q(result) - cases.oracle().value(state)
-                regrets[seed, luck, place] = cases.regret_of(state, result.best_action)
+                values[seed, search_seed, place] = _best_q(result) - cases.oracle().value(state)
+                regrets[seed, search_seed, place] = cases.regret_of(state, result.best_action)
                 stats = result.stats
                 spent.append((stats.simulations, stats.evaluations, stats.nodes, stats.tree_bytes, seconds))
     simulations, evaluations, nodes, tree_bytes, seconds = np.mean(spent, axis=0)
-    lucky = values.var(axis=1, ddof=1).mean(axis=1)  # by network
+    deviations = values.var(axis=1, ddof=1).mean(axis=1)  # by network
     return {
-        "way": way, "setting": setting, "budget": budget, "networks": networks, "lucks": FRESH_LUCKS,
-        "positions": len(states), **mean_of("variance", lucky),
+        "way": way, "setting": setting, "budget": budget, "networks": networks, "lucks": FRESH_SEARCHES,
+        "positions": len(states), **mean_of("variance", deviations),
         **root_of("rmse", (values**2).mean(axis=(1, 2))), **mean_of("regret", regrets.mean(axis=(1, 2))),
         "simulations": float(simulations), "evaluations": float(evaluations), "nodes": float(nodes),
         "tree_bytes": float(tree_bytes), "seconds": float(seconds),
@@ -208,37 +208,37 @@ def _best_q(result: SearchResult) -> float:
     return float(result.q[list(result.actions).index(result.best_action)])
 
 
-def measure_all_fresh(budgets: Sequence[int], seeds: int, say: Say) -> list[Row]:
-    """Each way and setting at each budget; where nothing is rolled the settings are the same."""
-    states = cases.positions(FRESH_POSITIONS, lambda state: cases.rerolls_left(state) == 0 < _turns_behind(state))
+def measure_all_fresh(budgets: Sequence[int], seeds: int, report: Report) -> list[Row]:
+    """Measure each way and setting at each budget; without a roll the settings do not differ."""
+    states = cases.positions(FRESH_POSITIONS, lambda state: cases.rerolls_left(state) == 0 < _turns_left(state))
     rows = []
     for budget in [budget for budget in budgets if budget <= LARGEST_BUDGET["network"]]:
         for way in FRESH_WAYS:
             for setting in FRESH_SETTINGS[: 1 if way == "stop" else None]:
-                say(f"fresh roll, {way}, {setting}, {budget:,} evaluations")
+                report(f"fresh roll, {way}, {setting}, {budget:,} evaluations")
                 rows.append(measure_fresh(way, setting, budget, max(2, seeds // 5), states))
     return rows
 
 
-def _turns_behind(state: State) -> int:
+def _turns_left(state: State) -> int:
     return cases.open_categories(state) - 1
 
 
 # -- speed -----------------------------------------------------------------------------------------------------
 
 
-def measure_speed(seconds: float, say: Say) -> list[Row]:
-    """Leaf evaluations a second of CPU time, one thread, from the middle game of two, with the uniform evaluator.
+def measure_speed(seconds: float, report: Report) -> list[Row]:
+    """Measure evaluations per CPU second on one thread, in a two-player middle game with the uniform evaluator.
 
-    With memory that is new for each search, as in the benchmark ``search``, and with a search that is used again.
+    One result is with new memory for each search, as in the benchmark ``search``, the other with a reused search.
     """
-    state = load_game("yatzy").state_from_text(cases.DUEL)
+    state = load_game("yatzy").state_from_text(cases.TWO_PLAYERS)
     rows = []
     for setting in SPEED_SETTINGS:
-        say(f"speed, {setting}")
+        report(f"speed, {setting}")
         config = _config(setting, SPEED_SIMULATIONS)
         search = Search(state.game, "uniform", config)
-        stats = _whole(search.run(state)).stats
+        stats = _complete(search.run(state)).stats
         runs = [partial(whole_search, state.game, state, "uniform", config), partial(search.run, state)]
         new, again = best_seconds(runs, seconds)
         rows.append({
@@ -250,7 +250,7 @@ def measure_speed(seconds: float, say: Say) -> list[Row]:
 
 
 TURNS = 1000
-"""Solved in one run, beside which the clock costs nothing."""
+"""Turns solved per timing."""
 LOADED = """
 import time
 from aleazero.oracles.yatzy import load_or_build
@@ -260,27 +260,27 @@ print(time.perf_counter() - started)
 """
 
 
-def measure_oracle(seconds: float, say: Callable[[str], Any]) -> dict[str, float]:
-    """CPU time of a turn, one thread; by the clock, the table built on all cores (compiling included), and loaded."""
-    behind = LEAF_SCORE.astype(np.float64)[None, :]
-    solve_rerolls(behind, ALL_OPEN)  # compiled, and not timed
+def measure_oracle(seconds: float, report: Callable[[str], Any]) -> dict[str, float]:
+    """Measure the CPU time of a turn, and the wall time to build the table (on all cores) and to load it."""
+    leaf_values = LEAF_SCORE.astype(np.float64)[None, :]
+    solve_rerolls(leaf_values, ALL_OPEN)  # compiles, which is not timed
 
     def solve_turns() -> None:
         for _ in range(TURNS):
-            solve_rerolls(behind, ALL_OPEN)
+            solve_rerolls(leaf_values, ALL_OPEN)
 
-    say("oracle, a turn")
+    report("oracle, solving a turn")
     (turns,) = best_seconds([solve_turns], seconds)
     with tempfile.TemporaryDirectory() as folder:
-        say("oracle, its table built")
+        report("oracle, building its table")
         built = _load_in(folder)
-        say("oracle, its table loaded")
+        report("oracle, loading its table")
         loaded = _load_in(folder)
     return {"turn_microseconds": 1e6 * turns / TURNS, "build_seconds": built, "load_seconds": loaded}
 
 
 def _load_in(folder: str) -> float:
-    """Seconds to the oracle in a fresh process, with this cache folder; what is imported first is left out."""
+    """Return the seconds to load the oracle in a new process with this cache folder, without imports."""
     environment = {**os.environ, "ALEAZERO_CACHE_DIR": folder}
     done = subprocess.run(
         [sys.executable, "-c", LOADED], env=environment, check=True, capture_output=True, text=True, encoding="utf-8"

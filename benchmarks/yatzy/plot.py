@@ -1,4 +1,4 @@
-"""The figures of the benchmark ``yatzy``: nodes, luck, regret and the fresh roll, by budget."""
+"""The figures of the benchmark ``yatzy``: nodes, variance, regret and the first roll of a turn, by budget."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ COLOURS = {
 }  # fmt: skip
 MARKERS = {"implicit": "x", "sampling": "o", "stratified": "s", "progressive": "v", "narrow": "P", "full": "D",
            "open": "^", "exact-21": "*", "exact-21-stratified": "*"}  # fmt: skip
-WAYS = {"roll": "rolls", "estimate": "values the afterstate, then rolls", "stop": "values the afterstate"}
+WAYS = {"roll": "rolls", "estimate": "evaluates the afterstate, then rolls", "stop": "evaluates the afterstate"}
 DASHES = {"roll": "-", "estimate": (0, (4, 2)), "stop": (0, (1, 1.5))}
 EVALUATORS = {"rollout": "playouts", "network": "network-like"}
 
 
 def draw_all(data: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw what was measured; the files."""
+    """Draw all results and return the files."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -57,14 +57,14 @@ def _look(setting: str) -> dict[str, Any]:
 
 
 def _line(axes: Any, rows: Rows, what: str, **look: Any) -> None:
-    """A curve over the budget, with bars of two standard errors."""
+    """Draw a curve by budget, with error bars of two standard errors."""
     axes.errorbar(
         [row["budget"] for row in rows], [row[what] for row in rows], yerr=[2 * row[f"{what}_se"] for row in rows],
         capsize=2, elinewidth=0.9, **look,
     )  # fmt: skip
 
 
-def _budget_axis(axes: Any, rows: Rows, label: str = "evaluations a search") -> None:
+def _budget_axis(axes: Any, rows: Rows, label: str = "evaluations per search") -> None:
     ticks = sorted({row["budget"] for row in rows})
     axes.set_xscale("log")
     axes.set_xticks(ticks, [f"{budget:,}" for budget in ticks])
@@ -89,13 +89,13 @@ def _nodes(plt: Any, data: dict[str, Any]) -> Any:
             _line(axes, line, "nodes_an_evaluation", **_look(setting))
         _budget_axis(axes, own)
         axes.set_ylim(bottom=0)
-    panels[0].set_ylabel("stored nodes an evaluation")
+    panels[0].set_ylabel("stored nodes per evaluation")
     return _legend(figure, panels[0], 5)
 
 
 def _variance(plt: Any, rows: Rows) -> Any:
     panels_of = list(dict.fromkeys((row["dice"], row["evaluator"]) for row in rows))
-    titles = [f"{dice} {'die' if dice == 1 else 'dice'} in the air, {EVALUATORS[name]}" for dice, name in panels_of]
+    titles = [f"Roll of {dice} {'die' if dice == 1 else 'dice'}, {EVALUATORS[name]}" for dice, name in panels_of]
     figure, panels = _panels(plt, titles, 2)
     for axes, (dice, evaluator) in zip(panels, panels_of, strict=True):
         own = [row for row in rows if (row["dice"], row["evaluator"]) == (dice, evaluator)]
@@ -105,15 +105,15 @@ def _variance(plt: Any, rows: Rows) -> Any:
         _budget_axis(axes, own)
         axes.set_yscale("log")
         plain_numbers(axes.yaxis)
-    figure.supylabel("variance of the roll's value, points² (not drawn where it is 0)", fontsize=10)
+    figure.supylabel("variance of the value of the roll, points² (not shown if 0)", fontsize=10)
     return _legend(figure, panels[0], 4)
 
 
 def _regret(plt: Any, data: dict[str, Any]) -> Any:
     rows = data["rows"]
     figures = {
-        "regret": "All decisions", "regret_reroll_1": "First keep (two rerolls left)",
-        "regret_reroll_2": "Second keep (one left)", "regret_mark": "Mark",
+        "regret": "All decisions", "regret_reroll_1": "First reroll (two left)",
+        "regret_reroll_2": "Second reroll (one left)", "regret_mark": "Scoring decisions",
     }  # fmt: skip
     figure, panels = _panels(plt, list(figures.values()), 2)
     for axes, what in zip(panels, figures, strict=True):
@@ -126,8 +126,8 @@ def _regret(plt: Any, data: dict[str, Any]) -> Any:
 
 
 def _fresh(plt: Any, rows: Rows) -> Any:
-    figures = {"nodes": "Nodes", "variance": "Variance of the best mark's value (luck)",
-               "rmse": "Error of the best mark's value (RMSE)"}  # fmt: skip
+    figures = {"nodes": "Nodes", "variance": "Variance of the value of the best score",
+               "rmse": "Error of the value of the best score (RMSE)"}  # fmt: skip
     figure, panels = _panels(plt, list(figures.values()), 3)
     for axes, what in zip(panels, figures, strict=True):
         for way, setting in dict.fromkeys((row["way"], row["setting"]) for row in rows):
@@ -144,6 +144,6 @@ def _fresh(plt: Any, rows: Rows) -> Any:
         else:
             axes.set_ylim(bottom=0)
     panels[0].set_ylabel("stored nodes")
-    panels[1].set_ylabel("points² (not drawn where it is 0)")
+    panels[1].set_ylabel("points² (not shown if 0)")
     panels[2].set_ylabel("points")
     return _legend(figure, panels[0], 3)

@@ -1,8 +1,8 @@
-"""How the fixed sets of Yatzy were made: from games of mixed strength, evenly by stage and kind.
+"""Generate the fixed position sets of Yatzy from games of mixed strength, evenly by stage and kind of decision.
 
-Each turn of a game is played by the oracle, by greed or by lot, so that positions of good and of poor play are there. A
-game gives at most one position to each of the nine cells of (stage, kind). At marks the positions of a cell are dealt
-out by the category that is best, so that each is asked for. Same name, same bytes.
+Each turn of a game is played by the oracle, the greedy player or the random player, so that the sets contain positions
+of good and of poor play. A game contributes at most one position to each of the nine cells (stage, kind). Scoring
+decisions are balanced by the best category. The files are reproducible.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from aleazero.players.make import make_player
 from aleazero.players.player import Player
 
 SETS: Final = {"small": (17, 1), "standard": (170, 2)}
-"""By name: positions a cell, and the seed of the games."""
+"""Positions per cell and seed of the games, by name of the set."""
 STRENGTHS: Final = ("oracle", "oracle", "oracle", "greedy", "random")
 SPARE: Final = 3
-"""At marks so many times more positions are found as are taken, to have each category."""
+"""Factor by which more scoring decisions are collected than used, so that every category can be represented."""
 
 Cell = tuple[str, str]
 
 
-def sample_set(name: str, judge: Oracle) -> list[Position]:
-    """The positions of a set that ships, made anew."""
-    return sample_positions(*SETS[name], judge)
+def sample_set(name: str, oracle: Oracle) -> list[Position]:
+    """Generate the positions of a bundled set."""
+    return sample_positions(*SETS[name], oracle)
 
 
-def sample_positions(a_cell: int, seed: int, judge: Oracle) -> list[Position]:
-    """So many positions of each cell, from the games of a seed."""
+def sample_positions(per_cell: int, seed: int, oracle: Oracle) -> list[Position]:
+    """Return this many positions per cell, from the games of a seed."""
     cells = [(stage, kind) for stage in STAGES for kind in reversed(KINDS)]
-    wanted = {cell: a_cell * (SPARE if cell[1] == "mark" else 1) for cell in cells}
+    wanted = {cell: per_cell * (SPARE if cell[1] == "mark" else 1) for cell in cells}
     pools: dict[Cell, list[Position]] = {cell: [] for cell in cells}
-    players = {word: make_player(word, solitaire()) for word in dict.fromkeys(STRENGTHS)}
+    players = {spec: make_player(spec, solitaire()) for spec in dict.fromkeys(STRENGTHS)}
     number = 0
     while any(len(pools[cell]) < wanted[cell] for cell in cells):
         for cell, position in _one_each(_decisions(players, seed, number), seed, number).items():
             if len(pools[cell]) < wanted[cell] and position not in pools[cell]:
                 pools[cell].append(position)
         number += 1
-    chosen = [pools[cell] if cell[1] != "mark" else _by_best_mark(pools[cell], a_cell, judge) for cell in cells]
+    chosen = [pools[cell] if cell[1] != "mark" else _by_best_score(pools[cell], per_cell, oracle) for cell in cells]
     return [position for some in chosen for position in some]
 
 
 def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Position]:
-    """For each cell that a game passes through, one of its positions there, by lot."""
+    """Return one random position for each cell that a game passes through."""
     passed: dict[Cell, list[Position]] = {}
     for state in decisions:
         position = Position(*decision_of(state))
@@ -63,12 +63,12 @@ def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Posi
 
 
 def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[State]:
-    """The decisions of a game whose turns are played by players of mixed strength."""
-    state, luck, turn = solitaire().new_initial_state(), PlayedLuck(game_seed(seed, number)), 0
+    """Return the decisions of a game whose turns are played by players of mixed strength."""
+    state, dice, turn = solitaire().new_initial_state(), PlayedLuck(game_seed(seed, number)), 0
     found: list[State] = []
     while not state.is_terminal():
         if state.is_chance_node():
-            state.apply_action(luck.draw(state))
+            state.apply_action(dice.draw(state))
             continue
         found.append(state.clone())
         turn += decision_of(state)[3] == MOST_REROLLS
@@ -78,11 +78,11 @@ def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[St
     return found
 
 
-def _by_best_mark(pool: list[Position], count: int, judge: Oracle) -> list[Position]:
-    """Some of a pool of marks: in turn one for each category that is best, as long as there is one."""
+def _by_best_score(pool: list[Position], count: int, oracle: Oracle) -> list[Position]:
+    """Select scoring decisions from a pool, alternating between the categories that are best."""
     by_best: dict[int, list[Position]] = {}
     for position in pool:
-        by_best.setdefault(best_of(judge.action_values(position.state()))[0], []).append(position)
+        by_best.setdefault(best_of(oracle.action_values(position.state()))[0], []).append(position)
     chosen: list[Position] = []
     while len(chosen) < count:
         for category in sorted(by_best):
@@ -92,10 +92,10 @@ def _by_best_mark(pool: list[Position], count: int, judge: Oracle) -> list[Posit
 
 
 def write_sets() -> None:
-    """Write the sets that ship anew."""
-    judge = require_oracle(solitaire())
+    """Write the bundled sets again."""
+    oracle = require_oracle(solitaire())
     for name in SETS:
-        write_set(FOLDER / f"{PREFIX}{name}.json", sample_set(name, judge))
+        write_set(FOLDER / f"{PREFIX}{name}.json", sample_set(name, oracle))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measuring the trees of Yatzy: nodes and duplicate states, with chance nodes and without, and widening's schedule."""
+"""Measurements of search trees in Yatzy: nodes and duplicate states with and without chance nodes, and widening."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from benchmarks.yatzy import cases
 
 SETTINGS = (cases.IMPLICIT, "sampling", "stratified", "progressive", "narrow")
 HEAVY = 8
-"""Positions of the reroll-heavy set."""
+"""Number of reroll-heavy positions."""
 LARGEST_BUDGET = {"rollout": 2**31 - 2, "network": 500}
 SCHEDULED = ("progressive", "narrow")
 
@@ -37,7 +37,7 @@ class Stored(NamedTuple):
 
 
 def stored_nodes(result: SearchResult) -> list[Stored]:
-    """All nodes of a searched tree. The exported tree has no states, so this reads what lies below it."""
+    """Return all nodes of a tree. It reads internal arrays, because the exported tree has no states."""
     view = result.view
     if isinstance(view, PlainView):
         nodes = walk(view._root)
@@ -53,12 +53,12 @@ def stored_nodes(result: SearchResult) -> list[Stored]:
 
 
 def duplicates(nodes: Sequence[Stored]) -> int:
-    """Nodes whose state is that of another node too."""
+    """Count the nodes that share their state with another node."""
     return sum(times for times in Counter(node.vector for node in nodes).values() if times > 1)
 
 
 def measure_nodes(evaluator: str, setting: str, budget: int, states: Sequence[State]) -> dict[str, Any]:
-    """One row: nodes and duplicates an evaluation, with standard errors over positions."""
+    """Measure one row: nodes and duplicates, with standard errors over positions."""
     config = SearchConfig(num_simulations=budget, max_evaluations=budget, chance=cases.settings_of(setting))
     backend: Any = "implicit" if setting == cases.IMPLICIT else "auto"
     found = []
@@ -81,7 +81,7 @@ def measure_nodes(evaluator: str, setting: str, budget: int, states: Sequence[St
 
 
 def measure_schedule(setting: str, simulations: int) -> dict[str, Any]:
-    """A whole game of one player, searched at each decision: does every roll store as many outcomes as it may?"""
+    """Search every decision of a one-player game, and check the number of outcomes that rolls store."""
     chance = cases.settings_of(setting)
     widening = chance.widening
     assert widening is not None
@@ -100,7 +100,7 @@ def measure_schedule(setting: str, simulations: int) -> dict[str, Any]:
         assert result.best_action is not None
         nodes = stored_nodes(result)
         most_nodes = max(most_nodes, len(nodes))
-        rolls += [node for node in nodes if node.kind == CHANCE and _dice_in_the_air(node) == DICE]
+        rolls += [node for node in nodes if node.kind == CHANCE and _dice_to_roll(node) == DICE]
         state.apply_action(result.best_action)
     fullest = max(rolls, key=lambda node: node.children)
     return {
@@ -111,26 +111,26 @@ def measure_schedule(setting: str, simulations: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _dice_in_the_air(node: Stored) -> int:
+def _dice_to_roll(node: Stored) -> int:
     return DICE - int(SIZES[np.frombuffer(node.vector, np.int16)[IN_HAND]])
 
 
 def allowed(node: Stored, widening: Widening) -> int:
-    """The outcomes that widening lets a roll store after its visits."""
+    """Return the maximum number of outcomes that widening allows for the visits of a roll."""
     return min(widening.max_children, math.ceil(widening.c * math.pow(node.visits, widening.alpha)))
 
 
-def measure_trees(budgets: Sequence[int], say: Callable[[str], Any]) -> dict[str, Any]:
-    """All rows, and the schedule in a game."""
+def measure_trees(budgets: Sequence[int], report: Callable[[str], Any]) -> dict[str, Any]:
+    """Measure all rows, and the schedule of widening in a game."""
     states = cases.positions(HEAVY, cases.is_reroll_heavy)
     rows = []
     for evaluator, largest in LARGEST_BUDGET.items():
         for budget in [budget for budget in budgets if budget <= largest]:
             for setting in SETTINGS:
-                say(f"nodes, {evaluator}, {setting}, {budget:,} evaluations")
+                report(f"nodes, {evaluator}, {setting}, {budget:,} evaluations")
                 rows.append(measure_nodes(evaluator, setting, budget, states))
     games = []
     for setting in SCHEDULED:
-        say(f"nodes, a game with {setting}")
+        report(f"nodes, a game with {setting}")
         games.append(measure_schedule(setting, budgets[-1]))
     return {"rows": rows, "games": games}

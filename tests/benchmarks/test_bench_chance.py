@@ -48,7 +48,7 @@ def test_tables_file_and_figures(run, tmp_path):
     ]  # fmt: skip
 
 
-def test_one_evaluator_and_another_weight_of_exploration(run_json):
+def test_one_evaluator_and_another_exploration_constant(run_json):
     data = run_json(*TINY, "--evaluators", "rollout", "--c", "0.5")
     assert {row["evaluator"] for row in data["search"]} == {"rollout"}
     assert data["c"] == 0.5
@@ -60,7 +60,7 @@ def test_the_same_seeds_give_the_same_errors():
     assert {**first, "seconds": 0} == {**again, "seconds": 0}
 
 
-def test_every_setting_is_one():
+def test_all_settings_are_valid():
     assert all(ChanceConfig(**values) for values in SETTINGS.values())
     assert command.PRESETS.split(",") == list(PRESETS)
 
@@ -73,18 +73,18 @@ def test_all_settings(run_json):
     assert [row["setting"] for row in data["search"]] == list(SETTINGS)
 
 
-def test_errors_are_those_of_the_definition():
+def test_errors_match_their_definition():
     errors = np.array([[1.0, -3.0], [3.0, -1.0]])  # (seeds, positions)
     about = measure.about_errors("value", errors)
     assert about["value_absolute_error"] == 2
     assert about["value_rmse"] == pytest.approx(math.sqrt(5))
     assert about["value_bias"] == 0
-    assert about["value_bias_se"] == pytest.approx(1)  # the seeds' means are −1 and 1
-    assert about["value_variance"] == pytest.approx(2)  # 2 at either position
+    assert about["value_bias_se"] == pytest.approx(1)  # the means of the seeds are −1 and 1
+    assert about["value_variance"] == pytest.approx(2)  # 2 at each position
     assert about["value_deviation"] == pytest.approx(math.sqrt(2))
 
 
-def test_a_network_errs_by_what_it_is_given_and_never_changes_its_mind():
+def test_the_noisy_network_has_the_given_error_and_is_deterministic():
     case = CASES["dice_game"]
     truth = case.positions[0].truth
     states = [case.game.state_from_text(str(score)) for score in range(20)]
@@ -100,7 +100,7 @@ def test_a_network_errs_by_what_it_is_given_and_never_changes_its_mind():
     assert np.std(errors) == pytest.approx(2, rel=4 / math.sqrt(2 * len(errors)))
 
 
-def test_what_one_player_gains_the_other_loses():
+def test_noise_of_two_players_sums_to_zero():
     position = Position(CASES["pig"].positions[0].state, CASES["pig"].positions[0].truth)
     _, values = NetworkLike(position.truth, 0.1, 0)([position.state])
     assert values.sum() == pytest.approx(0)
@@ -114,7 +114,7 @@ def row(setting, budget, error, regret):
     return {**place, **figures, **errors}
 
 
-def test_a_setting_stands_beside_sampling():
+def test_ratios_compare_with_sampling():
     rows = [
         row("sampling", 8, 2.0, 0.0),
         row("sampling", 32, 1.0, 3.0),
@@ -124,12 +124,12 @@ def test_a_setting_stands_beside_sampling():
     (summary,) = beside_sampling(rows)
     assert summary["value_rmse"] == pytest.approx(math.sqrt(2))  # of 1/2 and 4
     assert summary["value_rmse_se"] == pytest.approx(math.sqrt(2) * math.sqrt(4) * 0.1 / 2)
-    assert summary["regret"] == pytest.approx(2)  # 3 a budget beside 1.5
+    assert summary["regret"] == pytest.approx(2)  # means over budgets: 3 and 1.5
     assert summary["seconds"] == 1
     assert beside_sampling(rows[2:]) == []
 
 
-def test_no_regret_is_no_ratio():
+def test_zero_regret_has_no_ratio():
     (summary,) = beside_sampling([row("sampling", 8, 2.0, 0.0), row("open", 8, 1.0, 0.0)])
     assert summary["regret"] is None
 
@@ -138,12 +138,12 @@ def test_no_regret_is_no_ratio():
     ("error", "seconds"),
     [(20.0, 1.0), (10.0, 1.0), (math.sqrt(10), 2.0), (1.0, 4.0), (0.5, None)],
 )
-def test_the_time_to_an_error_is_read_between_two_budgets(error, seconds):
+def test_the_time_to_an_error_is_interpolated(error, seconds):
     found = time_to_reach(error, [(1.0, 10.0), (4.0, 1.0)])
     assert found is None if seconds is None else found == pytest.approx(seconds)
 
 
-def test_crossings_compare_like_with_like():
+def test_crossings_compare_equal_settings():
     search = [
         {"game": "pig", "evaluator": evaluator, "setting": "full", "seconds": 1.0, "value_rmse": error}
         for evaluator, error in (("rollout", 0.1), ("network", 9.0))
@@ -161,13 +161,13 @@ def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, ref
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--games", "go"), "--games has 'go', known: 2048"),
         (("--settings", "samplng"), "--settings has 'samplng', did you mean sampling"),
         (("--settings", ","), "--settings is empty"),
         (("--evaluators", "net"), "--evaluators has 'net'"),
-        (("--budgets", "32,many"), "--budgets has 'many', expected whole numbers from 2"),
+        (("--budgets", "32,many"), "--budgets has 'many', expected integers from 2"),
         (("--budgets", "1"), "--budgets has '1'"),
         (("--budgets", ","), "--budgets is empty"),
         (("--json", "nowhere/chance.json"), "expected a file in a folder that exists"),
@@ -175,11 +175,11 @@ def test_without_the_repository_there_are_no_examples(monkeypatch, tmp_path, ref
         (("--c", "-1"), "--c is -1.0, expected greater than or equal to 0"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("chance", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("chance", *options)
 
 
-def test_a_figure_has_its_error_beside_it():
+def test_results_are_shown_with_their_standard_error():
     assert command.with_error({"a": 0.1234, "a_se": 0.0123}, "a") == "0.123±0.012"
     assert command.with_error({"a": 12.34, "a_se": 0.123}, "a") == "12.34±0.12"
     assert command.with_error({"a": None, "a_se": None}, "a") == "-"

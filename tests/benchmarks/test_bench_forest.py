@@ -9,7 +9,7 @@ from benchmarks import forest
 TINY = ("forest", "--rounds", "1", "--searches", "1")
 
 
-def test_a_forest_beside_its_network(run_json):
+def test_a_forest_compared_with_its_network(run_json):
     data = run_json(*TINY, "--parts", "forest", "--games", "pig")
     assert [(row["game"], row["batch"], row["simulations"]) for row in data["forest"]] == [
         ("pig", 256, 64),
@@ -18,8 +18,8 @@ def test_a_forest_beside_its_network(run_json):
     for row in data["forest"]:
         assert min(row[k] for k in ("tree_microseconds", "network_microseconds", "speedup", "per_second_2_threads")) > 0
     assert [target["what"] for target in data["targets"]] == [
-        "pig, batches of 256, trees, a leaf",
-        "pig, batches of 1,024, two threads beside one",
+        "pig, batches of 256, trees per leaf",
+        "pig, batches of 1,024, two threads to one",
     ]
 
 
@@ -32,16 +32,16 @@ def test_tables_and_the_file(run, tmp_path):
     assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
 
 
-@pytest.mark.long  # compiles, or runs, for most of a minute
-def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
-    """mctx's own run takes minutes; here its figures are given, and ours on its boards are measured."""
+@pytest.mark.long  # takes most of a minute
+def test_comparison_with_mctx_if_it_can_be_installed(monkeypatch, run, run_json):
+    """A run of mctx takes minutes, so its results are given here; those of aleazero are measured."""
     best = {"variant": "stochastic_tuned", "per_second": 10.0}
     hidden = {"variant": "gumbel", "per_second": 20.0}
     boards = [[1, 0, 0, 0, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0]]
     row = {"network": "mlp", "roots": "opening", "explicit": best, "any": hidden}
     together = [{"roots": "opening", "parts": parts, "per_second": 5.0 * parts} for parts in (1, 2)]
     figures = {"installed": True, "best": [row], "rows": together, "roots": {"opening": boards}}
-    monkeypatch.setattr(forest, "compare_mctx", lambda say, cores=1, only=(): figures)
+    monkeypatch.setattr(forest, "compare_mctx", lambda report, cores=1, only=(): figures)
     data = run_json(*TINY, "--parts", "mctx")
     (beside,) = data["mctx"]["beside"]
     assert beside["explicit"]["ratio"] == pytest.approx(beside["ours_per_second"] / 10)
@@ -49,29 +49,29 @@ def test_beside_mctx_where_it_can_be_installed(monkeypatch, run, run_json):
     (together,) = data["mctx"]["together"]
     assert together["ratio"] == pytest.approx(together["ours_per_second"] / 5)
     assert data["targets"][0]["met"]
-    assert "Beside mctx" in run(*TINY, "--parts", "mctx").stdout
+    assert "Compared with mctx" in run(*TINY, "--parts", "mctx").stdout
 
 
-def test_without_mctx_it_says_why(monkeypatch, run):
+def test_the_error_without_mctx_gives_the_reason(monkeypatch, run):
     monkeypatch.setattr(
-        forest, "compare_mctx", lambda say, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
+        forest, "compare_mctx", lambda report, cores=1, only=(): {"installed": False, "why": "pip cannot install"}
     )
     result = run(*TINY, "--parts", "mctx")
     assert result.exit_code == 0
     assert "mctx was not measured: pip cannot install" in result.stdout
 
 
-def test_no_figures_no_targets():
+def test_without_figures_there_are_no_targets():
     assert forest.forest_targets({}) == []
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--games", "chess"), "--games has 'chess'"),
         (("--parts", "speed"), "--parts has 'speed'"),
         (("--json", "nowhere/f.json"), "expected a file in a folder that exists"),
     ],
 )
-def test_bad_input(refused, words, said):
-    assert said in refused("forest", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("forest", *options)

@@ -32,15 +32,15 @@ def test_tables_and_the_file(run, tmp_path):
     assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
 
 
-def test_beside_openspiel(run):
+def test_comparison_with_openspiel(run):
     pytest.importorskip("pyspiel")
     result = run("search", "--sims", "20", "--seconds", "0", "--games", "pig,2048", "--parts", "openspiel")
     assert result.exit_code == 0, result.output
-    for said in ("C++ MCTSBot", "Python MCTS", "2048: OpenSpiel's searches refuse", "at least 5.0×", "step for step"):
-        assert said in " ".join(result.stdout.split())
+    for text in ("C++ MCTSBot", "Python MCTS", "2048: OpenSpiel's searches do not", "at least 5.0×", "ratio per step"):
+        assert text in " ".join(result.stdout.split())
 
 
-def test_a_missing_openspiel_is_said(run, run_json, monkeypatch):
+def test_a_missing_openspiel_is_reported(run, run_json, monkeypatch):
     monkeypatch.setattr(search, "find_openspiel", lambda: None)
     text = " ".join(run(*TINY, "--parts", "openspiel").stdout.split())
     assert "OpenSpiel is not installed" in text
@@ -48,7 +48,7 @@ def test_a_missing_openspiel_is_said(run, run_json, monkeypatch):
     assert run_json(*TINY, "--parts", "openspiel")["openspiel"] == {"installed": False, "rows": []}
 
 
-def test_a_wrong_board_is_no_comparison(monkeypatch, refused):
+def test_a_different_board_raises_an_error(monkeypatch, refused):
     pytest.importorskip("pyspiel")
     monkeypatch.setitem(search.SHARED, "pig", [0, 3])
     assert "expected 'Turn total: 5'" in refused(
@@ -56,7 +56,7 @@ def test_a_wrong_board_is_no_comparison(monkeypatch, refused):
     )
 
 
-def test_starts_are_told(run, monkeypatch):
+def test_start_times_are_reported(run, monkeypatch):
     times = {"cold_start_seconds": 9.0, "warm_start_seconds": 1.0, "help_seconds": 0.75}
     monkeypatch.setattr(search, "measure_starts", lambda: times)
     text = run("search", "--parts", "starts").stdout
@@ -65,14 +65,14 @@ def test_starts_are_told(run, monkeypatch):
     assert verdicts == {"warm start to a first result": "met", "aleazero --help": "missed"}
 
 
-def test_targets_left_out_where_nothing_was_measured():
+def test_targets_without_measurements_are_left_out():
     assert search.targets({}) == []
     row = {"game": "2048", "evaluator": "uniform", "chance": "sampling", "per_second": 650_000.0}
     (target,) = search.targets({"speed": [row]})
     assert (target["target"], target["met"]) == (700_000, False)
 
 
-def test_runs_take_turns_and_the_best_counts(monkeypatch):
+def test_runs_alternate_and_the_best_counts(monkeypatch):
     clock = iter([0.0, 5.0, 5.0, 6.0, 6.0, 8.0, 8.0, 12.0])
     monkeypatch.setattr(search.time, "process_time", lambda: next(clock))
     turns = []
@@ -83,7 +83,7 @@ def test_runs_take_turns_and_the_best_counts(monkeypatch):
     assert turns == ["a", "b", "a", "b"]
 
 
-def test_half_a_search_is_not_measured(run, monkeypatch):
+def test_incomplete_searches_are_not_measured(run, monkeypatch):
     import dataclasses
 
     from aleazero.search.search import Search
@@ -98,7 +98,7 @@ def test_half_a_search_is_not_measured(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--games", "go"), "--games has 'go', known: 2048"),
         (("--games", ","), "--games is empty"),
@@ -106,5 +106,5 @@ def test_half_a_search_is_not_measured(run, monkeypatch):
         (("--json", "nowhere/bench.json"), "expected a file in a folder that exists"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("search", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("search", *options)

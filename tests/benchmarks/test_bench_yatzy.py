@@ -17,7 +17,7 @@ TINY = ("--budgets", "8,24", "--seeds", "2", "--positions", "45", "--seconds", "
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(trees, "HEAVY", 2)
-    monkeypatch.setattr(measure, "LUCK_POSITIONS", 1)
+    monkeypatch.setattr(measure, "VARIANCE_POSITIONS", 1)
     monkeypatch.setattr(measure, "FEWEST_SEEDS", 2)
     monkeypatch.setattr(measure, "FRESH_POSITIONS", 1)
 
@@ -30,7 +30,7 @@ def test_rows_and_their_shape(run_json):
         assert row["evaluations"] == row["budget"]
         assert 0 <= row["duplicates"] <= row["nodes"]
         if row["setting"] == "implicit":
-            assert (row["chance_nodes"], row["nodes"]) == (0, row["budget"])  # a node an evaluation, and no other
+            assert (row["chance_nodes"], row["nodes"]) == (0, row["budget"])  # one node per evaluation
         else:
             assert 0 < row["chance_nodes"] < row["nodes"]
     assert [game["beyond"] for game in data["nodes"]["games"]] == [0, 0]
@@ -63,8 +63,8 @@ def test_tables_file_and_figures(run, tmp_path, monkeypatch):
     result = run("yatzy", *TINY, "--parts", "nodes,variance,regret,fresh", "--json", str(file),
                  "--plots", str(tmp_path))  # fmt: skip
     assert result.exit_code == 0, result.output
-    for words in ("Stored nodes", "A roll of 1 die, network", "45 decisions", "behind a mark"):
-        assert words in result.stdout
+    for text in ("Stored nodes", "A roll of 1 die, network", "45 decisions", "after scoring"):
+        assert text in result.stdout
     assert json.loads(file.read_text(encoding="utf-8"))["seeds"] == 2
     assert max(len(line) for line in result.stdout.splitlines() if "written" not in line) <= 80
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
@@ -72,10 +72,10 @@ def test_tables_file_and_figures(run, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
-    # One player, whose search other tests compile too.
+def test_speed_is_compared_with_the_target(run, run_json, monkeypatch):
+    # Other tests compile the search of the one-player game too.
     monkeypatch.setattr(measure, "load_game", lambda name: cases.solitaire())
-    monkeypatch.setattr(cases, "DUEL", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
+    monkeypatch.setattr(cases, "TWO_PLAYERS", "filled none upper 0 total 0 / player 0 dice 11456 rerolls 2")
     monkeypatch.setattr(measure, "SPEED_SETTINGS", ("sampling", "full"))
     monkeypatch.setattr(measure, "SPEED_SIMULATIONS", 100)
     (sampling, full) = run_json("yatzy", "--parts", "speed", "--seconds", "0")["speed"]
@@ -85,18 +85,18 @@ def test_speed_is_set_against_the_target(run, run_json, monkeypatch):
     assert "at least 200,000" in run("yatzy", "--parts", "speed", "--seconds", "0").stdout
 
 
-def test_the_oracle_is_set_against_its_targets(run, run_json, monkeypatch):
-    """Building takes some seconds: here a process says where it would, and how long it took."""
-    said = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
-    monkeypatch.setattr(measure, "LOADED", said + "open(os.path.join(folder, 'table'), 'w').close()")
+def test_the_oracle_is_compared_with_its_targets(run, run_json, monkeypatch):
+    """Building takes seconds, so a short program replaces it and prints a time that depends on its folder."""
+    program = "import os; folder = os.environ['ALEAZERO_CACHE_DIR']; print(len(os.listdir(folder)) + 0.5); "
+    monkeypatch.setattr(measure, "LOADED", program + "open(os.path.join(folder, 'table'), 'w').close()")
     monkeypatch.setattr(measure, "TURNS", 3)
     data = run_json("yatzy", "--parts", "oracle", "--seconds", "0")
     assert data["oracle"]["turn_microseconds"] > 0
-    assert (data["oracle"]["build_seconds"], data["oracle"]["load_seconds"]) == (0.5, 1.5)  # the same folder, new
+    assert (data["oracle"]["build_seconds"], data["oracle"]["load_seconds"]) == (0.5, 1.5)  # in one new folder
     assert [(row["what"], row["target"], row["unit"]) for row in data["targets"]] == [
-        ("a turn solved", 15.0, "µs"),
-        ("the oracle's table built", 15.0, "s"),
-        ("the oracle's table loaded", 0.3, "s"),
+        ("solving a turn", 15.0, "µs"),
+        ("building the oracle's table", 15.0, "s"),
+        ("loading the oracle's table", 0.3, "s"),
     ]
     assert [row["met"] for row in data["targets"][1:]] == [True, False]
     shown = run("yatzy", "--parts", "oracle", "--seconds", "0").stdout
@@ -104,14 +104,14 @@ def test_the_oracle_is_set_against_its_targets(run, run_json, monkeypatch):
     assert max(len(line) for line in shown.splitlines()) <= 80
 
 
-def test_every_turn_and_kind_comes_as_often_as_the_others():
+def test_turns_and_kinds_are_equally_frequent():
     states = cases.positions(90)
     kinds = [(cases.open_categories(state), cases.rerolls_left(state)) for state in states]
     assert sorted(kinds) == sorted([(turn, left) for turn in range(1, 16) for left in range(3)] * 2)
     assert [state.to_text() for state in states] == [state.to_text() for state in cases.positions(90)]
 
 
-def test_rolls_have_the_dice_asked_for():
+def test_rolls_have_the_requested_dice():
     for dice, outcomes in measure.OUTCOMES.items():
         (state,) = cases.best_rolls(dice, 1)
         assert len(state.chance_outcomes()) == outcomes
@@ -135,11 +135,11 @@ def test_duplicates_are_all_nodes_that_share_a_state():
 
 
 @pytest.mark.parametrize(("visits", "most"), [(1, 2), (10, 8), (100, 32), (10_000, 64)])
-def test_the_schedule_is_that_of_widening(visits, most):
+def test_the_schedule_equals_that_of_widening(visits, most):
     assert allowed(Stored(CHANCE, b"", visits, 0), Widening()) == most
 
 
-def test_a_network_errs_by_what_it_is_given_and_never_changes_its_mind():
+def test_the_noisy_network_has_the_given_error_and_is_deterministic():
     states = cases.positions(90)
     errors = []
     for seed in range(20):
@@ -163,14 +163,14 @@ def test_a_ratio_of_regrets_and_its_error():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--parts", "node"), "--parts has 'node', did you mean nodes"),
         (("--parts", ","), "--parts is empty"),
-        (("--budgets", "50,many"), "--budgets has 'many', expected whole numbers from 2"),
+        (("--budgets", "50,many"), "--budgets has 'many', expected integers from 2"),
         (("--json", "nowhere/yatzy.json"), "expected a file in a folder that exists"),
         (("--plots", "nowhere"), "--plots is 'nowhere', expected a folder that exists"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("yatzy", *words)
+def test_errors_are_one_line(refused, options, message):
+    assert message in refused("yatzy", *options)

@@ -22,7 +22,7 @@ print(json.dumps({"cores": int(sys.argv[2]), "prefix": sys.prefix, "rows": rows}
 
 @pytest.fixture
 def benchmarks(tmp_path, monkeypatch):
-    """A folder with a script that needs nothing; the cache is elsewhere and empty."""
+    """Return a folder with a script without requirements; the cache folder is empty."""
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     (folder / forest.SCRIPT).write_text(SCRIPT, encoding="utf-8")
@@ -33,12 +33,12 @@ def benchmarks(tmp_path, monkeypatch):
 
 
 @pytest.mark.long  # compiles, or runs, for most of a minute
-def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, tmp_path):
-    said: list[str] = []
-    figures = compare_mctx(said.append)
+def test_the_environment_is_created_once_per_version(benchmarks, tmp_path):
+    messages: list[str] = []
+    figures = compare_mctx(messages.append)
     assert figures["installed"]
     assert figures["prefix"] == str(tmp_path / "cache" / "bench-venv")
-    assert ["installing" in line for line in said] == [True, False]
+    assert ["installing" in line for line in messages] == [True, False]
     assert figures["best"] == [
         {
             "network": "mlp",
@@ -53,26 +53,26 @@ def test_the_environment_is_made_once_and_again_for_other_versions(benchmarks, t
             "any": {"variant": "stochastic", "per_second": 6.0},
         },
     ]
-    said.clear()
-    by_the_clock = compare_mctx(said.append, cores=2)
-    assert len(said) == 1
-    assert by_the_clock["best"][0]["any"] == {"variant": "stochastic", "per_second": 9.0}
+    messages.clear()
+    by_wall_time = compare_mctx(messages.append, cores=2)
+    assert len(messages) == 1
+    assert by_wall_time["best"][0]["any"] == {"variant": "stochastic", "per_second": 9.0}
 
     (benchmarks / forest.REQUIREMENTS).write_text("--no-index\nno-such-package-of-ours==1\n")
-    refused = compare_mctx(said.append)
-    assert refused["installed"] is False
-    assert refused["why"].startswith("pip cannot install: ERROR: ")
-    assert "no-such-package-of-ours" in refused["why"]
-    assert "\n" not in refused["why"]
+    failed = compare_mctx(messages.append)
+    assert failed["installed"] is False
+    assert failed["why"].startswith("pip cannot install: ERROR: ")
+    assert "no-such-package-of-ours" in failed["why"]
+    assert "\n" not in failed["why"]
 
 
-def test_what_failed_is_said_in_a_line(benchmarks, monkeypatch):
+def test_failures_are_reported_in_one_line(benchmarks, monkeypatch):
     (benchmarks / forest.SCRIPT).write_text("raise SystemExit('slides: got 1, expected 2')", encoding="utf-8")
-    monkeypatch.setattr(forest, "_environment", lambda say: Path(sys.executable))
+    monkeypatch.setattr(forest, "_environment", lambda report: Path(sys.executable))
     assert compare_mctx(print) == {"installed": False, "why": "mctx failed: slides: got 1, expected 2"}
 
 
-def test_the_repository_has_it():
+def test_the_script_exists_and_requirements_are_pinned():
     assert (forest.BENCHMARKS / forest.SCRIPT).is_file()
     lines = (forest.BENCHMARKS / forest.REQUIREMENTS).read_text(encoding="utf-8").split()
     assert all("==" in line for line in lines)

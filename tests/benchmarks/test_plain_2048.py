@@ -1,4 +1,4 @@
-"""The rules that a rival's boards are checked by are the rules we play by."""
+"""The plain rules of 2048, which check the boards of mctx, equal those of aleazero."""
 
 from __future__ import annotations
 

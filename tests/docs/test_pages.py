@@ -146,9 +146,9 @@ def test_explicit_chance_comes_out_again() -> None:
     for setting in ("sampling", "narrow"):
         again = measure_trees.measure_nodes("rollout", setting, 500, states)
         assert again in kept["nodes"]["rows"], setting
-    rolls = yatzy_cases.best_rolls(1, measure_yatzy.LUCK_POSITIONS)
+    rolls = yatzy_cases.best_rolls(1, measure_yatzy.VARIANCE_POSITIONS)
     row = next(row for row in kept["variance"] if (row["setting"], row["budget"]) == ("exact-21", 50))
-    again = measure_yatzy.measure_luck(1, "rollout", "exact-21", 50, row["seeds"], rolls)
+    again = measure_yatzy.measure_variance(1, "rollout", "exact-21", 50, row["seeds"], rolls)
     assert again["variance"] == pytest.approx(row["variance"], rel=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: what is read is what was written, or nothing."""
+"""Checkpoints: round trips, and rejection of damaged or mismatched files."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from aleazero.nets.checkpoint import (
     ValueInfo,
     load_tables,
     read_checkpoint,
-    read_value_checkpoint,
-    weight_shapes,
     write_checkpoint,
 )
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
@@ -29,7 +27,6 @@ from aleazero.nets.inference import load_net
 from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.tables import TupleTables
 from aleazero.nets.torch_nets import make_body, weights_of
-from aleazero.nets.value_net import value_weight_shapes
 
 CONFIG = NetConfig(width=16, blocks=1)
 
@@ -55,14 +52,14 @@ def path(tmp_path, pig):
 
 
 def test_round_trip(path, pig) -> None:
-    weights, found = read_checkpoint(path)
+    weights, found = read_checkpoint(path, PolicyValueInfo)
     assert found == about(pig, step=7, training={"rate": 0.5})
     assert set(weights) == set(made(pig))
     for name, array in made(pig).items():
         np.testing.assert_array_equal(weights[name], array)
     before = path.read_bytes()
     write_checkpoint(path, weights, found)
-    assert path.read_bytes() == before  # the same bytes for the same weights
+    assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["net.safetensors"]
 
 
@@ -74,12 +71,12 @@ def test_round_trip(path, pig) -> None:
         NetConfig(width=9, blocks=2, margin=True, afterstates=False),
     ],
 )
-def test_the_names_and_shapes_are_those_of_torch(config, pig) -> None:
+def test_weight_names_and_shapes_equal_those_of_torch(config, pig) -> None:
     shapes = {name: array.shape for name, array in made(pig, config).items()}
-    assert shapes == weight_shapes(NetShape.of(pig), config)
+    assert shapes == about(pig, config).weight_shapes()
 
 
-def test_the_same_seed_has_the_same_weights_and_leaves_torch_alone(pig) -> None:
+def test_initial_weights_depend_only_on_the_seed_and_keep_the_torch_rng_state(pig) -> None:
     import torch
 
     torch.manual_seed(5)
@@ -93,18 +90,18 @@ def test_the_same_seed_has_the_same_weights_and_leaves_torch_alone(pig) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_file_cut_short_is_refused(data, tmp_path_factory) -> None:
+def test_a_truncated_file_is_rejected(data, tmp_path_factory) -> None:
     game = aleazero.load_game("pig")
     file = tmp_path_factory.mktemp("cut") / "net.safetensors"
     write_checkpoint(file, made(game), about(game))
     whole = file.read_bytes()
     file.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
-    with pytest.raises(CheckpointError, match=r"damaged or no checkpoint|safetensors file of something else"):
-        read_checkpoint(file)
+    with pytest.raises(CheckpointError, match=r"damaged or not a checkpoint|safetensors file of another program"):
+        read_checkpoint(file, PolicyValueInfo)
 
 
 def rewritten(path, change):
-    """Change the header's metadata."""
+    """Change the metadata in the header."""
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
@@ -119,48 +116,48 @@ def rewritten(path, change):
     ("change", "message"),
     [
         (lambda m: m.update(format=99), "has format 99, expected 2"),
-        (lambda m: m.update(surprise=1), "metadata that make no sense"),
-        (lambda m: m["net"].update(width="wide"), "metadata that make no sense"),
+        (lambda m: m.update(surprise=1), "invalid metadata"),
+        (lambda m: m["net"].update(width="wide"), "invalid metadata"),
         (lambda m: m["net"].update(width=17), "expected float32"),
-        (lambda m: m["net"].update(blocks=2), "other weights than its metadata say"),
+        (lambda m: m["net"].update(blocks=2), "weights that do not match its metadata"),
     ],
 )
-def test_metadata_that_do_not_fit_are_refused(path, change, message) -> None:
+def test_invalid_metadata_is_rejected(path, change, message) -> None:
     rewritten(path, change)
     with pytest.raises(CheckpointError, match=message):
-        read_checkpoint(path)
+        read_checkpoint(path, PolicyValueInfo)
 
 
-def test_weights_that_are_not_finite_are_refused(tmp_path, pig) -> None:
+def test_non_finite_weights_are_rejected(tmp_path, pig) -> None:
     weights = made(pig)
     weights["heads.bias"][0] = np.nan
-    with pytest.raises(CheckpointError, match=r"heads\.bias has numbers that are not finite"):
+    with pytest.raises(CheckpointError, match=r"heads\.bias has non-finite weights"):
         write_checkpoint(tmp_path / "net", weights, about(pig))
     assert list(tmp_path.iterdir()) == []
     from safetensors.numpy import save_file
 
     save_file(weights, tmp_path / "net", {"aleazero": about(pig).model_dump_json()})
-    with pytest.raises(CheckpointError, match=r"heads\.bias has numbers that are not finite"):
-        read_checkpoint(tmp_path / "net")
+    with pytest.raises(CheckpointError, match=r"heads\.bias has non-finite weights"):
+        read_checkpoint(tmp_path / "net", PolicyValueInfo)
 
 
-def test_files_of_others(tmp_path) -> None:
+def test_other_files_are_rejected(tmp_path) -> None:
     from safetensors.numpy import save_file
 
     save_file({"a": np.zeros(3)}, tmp_path / "other.safetensors")
-    with pytest.raises(CheckpointError, match="of something else"):
-        read_checkpoint(tmp_path / "other.safetensors")
+    with pytest.raises(CheckpointError, match="of another program"):
+        read_checkpoint(tmp_path / "other.safetensors", PolicyValueInfo)
     with pytest.raises(CheckpointError, match="cannot be read: No such file"):
-        read_checkpoint(tmp_path / "missing.safetensors")
-    (tmp_path / "text").write_text("weights, honestly", encoding="utf-8")
-    with pytest.raises(CheckpointError, match="damaged or no checkpoint"):
-        read_checkpoint(tmp_path / "text")
+        read_checkpoint(tmp_path / "missing.safetensors", PolicyValueInfo)
+    (tmp_path / "text").write_text("not a checkpoint", encoding="utf-8")
+    with pytest.raises(CheckpointError, match="damaged or not a checkpoint"):
+        read_checkpoint(tmp_path / "text", PolicyValueInfo)
     game = aleazero.load_game("pig")
     with pytest.raises(CheckpointError, match="cannot be written"):
         write_checkpoint(tmp_path / "text" / "net", made(game), about(game))
 
 
-def test_a_network_of_another_game_is_refused_by_name(path, pig) -> None:
+def test_a_network_of_another_game_is_rejected(path, pig) -> None:
     assert load_net(path, pig).about.step == 7
     with pytest.raises(CheckpointError, match="has game 'pig', expected 'tic_tac_toe'"):
         load_net(path, aleazero.load_game("tic_tac_toe"))
@@ -175,7 +172,7 @@ def test_a_network_of_another_game_is_refused_by_name(path, pig) -> None:
 
 
 def test_playing_needs_no_torch(path) -> None:
-    """In a process where torch cannot be imported."""
+    """A search with a network works in a process that cannot import torch."""
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "import aleazero\n"
@@ -188,21 +185,21 @@ def test_playing_needs_no_torch(path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"cells": 2**40}, {"values": 2**40}, {"cells": -1}])
-def test_tables_of_absurd_sizes_are_refused(tmp_path, change) -> None:
+def test_tables_of_absurd_sizes_are_rejected(tmp_path, change) -> None:
     board, path = aleazero.load_game("2048"), tmp_path / "tables.safetensors"
     write_checkpoint(path, TupleTables(SMALL).tensors(), TableInfo.of(board, SMALL))
     rewritten(path, lambda found: found["net"].update(change))
-    with pytest.raises(CheckpointError, match="metadata that make no sense"):
+    with pytest.raises(CheckpointError, match="invalid metadata"):
         load_tables(path, board)
 
 
 @pytest.mark.parametrize("size", [2**25, 10**19])
-def test_value_networks_of_absurd_sizes_are_refused(tmp_path, pig, size) -> None:
+def test_value_networks_of_absurd_sizes_are_rejected(tmp_path, pig, size) -> None:
     path = tmp_path / "value.safetensors"
     columns, net = (Column(name="win"),), ValueNetConfig(hidden=(4,))
     shape = FeatureShape(features=5)
-    tensors = {name: np.zeros(dims, np.float32) for name, dims in value_weight_shapes(net, shape, columns).items()}
-    write_checkpoint(path, tensors, ValueInfo.of(pig, net, shape, "x", columns))
+    info = ValueInfo.of(pig, net, shape, "x", columns)
+    write_checkpoint(path, {name: np.zeros(dims, np.float32) for name, dims in info.weight_shapes().items()}, info)
     rewritten(path, lambda found: found["features"].update(features=size))
-    with pytest.raises(CheckpointError, match=r"metadata that make no sense.*features is"):
-        read_value_checkpoint(path)
+    with pytest.raises(CheckpointError, match=r"invalid metadata.*features is"):
+        read_checkpoint(path, ValueInfo)

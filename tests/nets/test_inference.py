@@ -1,4 +1,4 @@
-"""Networks that answer: the right numbers, in range, and to the bit the same whoever stands beside."""
+"""Inference of policy-value networks: correct values, in range, independent of the batch."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ CONFIGS = {
 def make_net(name: str, config: NetConfig, inference: str, values: ValueScale | None = None, seed: int = 3) -> Net:
     game = aleazero.load_game(name, **GAMES[name])
     body = make_body(NetShape.of(game), config, seed)
-    dice = np.random.default_rng(seed)
-    weights = {k: w + dice.normal(0, 0.2, w.shape).astype(np.float32) for k, w in weights_of(body).items()}
+    rng = np.random.default_rng(seed)
+    weights = {k: w + rng.normal(0, 0.2, w.shape).astype(np.float32) for k, w in weights_of(body).items()}
     scale = values or (ValueScale() if counts_wins(game) else ValueScale(kind="score", shift=100.0, scale=30.0))
     return Net(weights, PolicyValueInfo.of(game, config, scale), inference)
 
@@ -36,7 +36,7 @@ def observations(net: Net, rows: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("name", list(GAMES))
 @pytest.mark.parametrize("config", list(CONFIGS))
-def test_both_ways_to_infer_say_the_same(name: str, config: str) -> None:
+def test_onnxruntime_and_torch_agree(name: str, config: str) -> None:
     nets = [make_net(name, CONFIGS[config], inference) for inference in INFERENCES]
     rows = observations(nets[0], 37)
     masks = np.arange(37)[:, None] % 3 > 0
@@ -47,7 +47,7 @@ def test_both_ways_to_infer_say_the_same(name: str, config: str) -> None:
 
 @pytest.mark.parametrize("inference", INFERENCES)
 @pytest.mark.parametrize("config", list(CONFIGS))
-def test_no_bit_of_a_row_depends_on_the_rows_beside(config: str, inference: str) -> None:
+def test_a_row_does_not_depend_on_the_other_rows_of_its_batch(config: str, inference: str) -> None:
     net = make_net("yatzy", CONFIGS[config], inference)
     rows = observations(net, 256)
     logits, values = net.predict_batch(rows)
@@ -62,7 +62,7 @@ def test_no_bit_of_a_row_depends_on_the_rows_beside(config: str, inference: str)
         np.testing.assert_array_equal(single[1], values[row])
 
 
-def test_values_of_wins_are_in_range_and_of_two_players_sum_to_zero() -> None:
+def test_win_values_are_in_range_and_sum_to_zero_for_two_players() -> None:
     for name in ("pig", "yatzy"):
         net = make_net(name, NetConfig(width=32), "onnxruntime")
         _, values = net.predict_batch(100 * observations(net, 200))
@@ -73,7 +73,7 @@ def test_values_of_wins_are_in_range_and_of_two_players_sum_to_zero() -> None:
             np.testing.assert_array_equal(values[:, 0], -values[:, 1])
 
 
-def test_three_players_stay_in_the_range_of_their_returns() -> None:
+def test_values_of_three_players_are_in_the_range_of_returns() -> None:
     for margin in (0.0, 0.5):
         net = make_net("yatzy", NetConfig(width=32, margin=True), "onnxruntime", ValueScale(margin=margin, spread=0.1))
         _, values = net.predict_batch(100 * observations(net, 200))
@@ -83,7 +83,7 @@ def test_three_players_stay_in_the_range_of_their_returns() -> None:
         assert values.max() > 0.8
 
 
-def test_the_expected_margin_shares_in_a_value() -> None:
+def test_the_predicted_margin_is_mixed_into_the_value() -> None:
     nets = [
         make_net("pig", NetConfig(width=16, margin=True), "onnxruntime", ValueScale(margin=margin, spread=2.0))
         for margin in (0.0, 1.0, 0.25)
@@ -91,11 +91,11 @@ def test_the_expected_margin_shares_in_a_value() -> None:
     rows = observations(nets[0], 7)
     wins, leads, mixed = (net.predict_batch(rows)[1].astype(np.float64) for net in nets)
     np.testing.assert_allclose(mixed, 0.75 * wins + 0.25 * leads, atol=1e-6)
-    scores = nets[0]._heads(rows)[:, -2:].astype(np.float64)
+    scores = nets[0]._forward(rows)[:, -2:].astype(np.float64)
     np.testing.assert_allclose(leads[:, 0], np.tanh((scores[:, 0] - scores[:, 1]) / 2.0), atol=1e-6)
 
 
-def test_scores_stand_on_a_straight_scale() -> None:
+def test_score_values_are_a_linear_function_of_the_output() -> None:
     nets = [
         make_net("2048", NetConfig(width=16), "torch", ValueScale(kind="score", shift=shift, scale=scale))
         for shift, scale in ((0.0, 1.0), (500.0, 20.0))
@@ -104,22 +104,22 @@ def test_scores_stand_on_a_straight_scale() -> None:
     np.testing.assert_allclose(scaled, 500 + 20 * raw.astype(np.float64), rtol=1e-6)
 
 
-def test_afterstates_have_a_head_of_their_own() -> None:
+def test_afterstates_have_their_own_head() -> None:
     net = make_net("pig", NetConfig(width=32), "onnxruntime")
     rows = observations(net, 6)
     masks = np.array([[1, 1], [0, 0], [0, 1], [0, 0], [1, 0], [0, 0]], np.bool_)
     _, mixed = net(rows, masks)
-    decisions, behind = net.predict_batch(rows)[1], net.predict_afterstates(rows)
+    decisions, afterstates = net.predict_batch(rows)[1], net.predict_afterstates(rows)
     np.testing.assert_array_equal(mixed[[0, 2, 4]], decisions[[0, 2, 4]])
-    np.testing.assert_array_equal(mixed[[1, 3, 5]], behind[[1, 3, 5]])
-    assert not np.allclose(decisions, behind)
+    np.testing.assert_array_equal(mixed[[1, 3, 5]], afterstates[[1, 3, 5]])
+    assert not np.allclose(decisions, afterstates)
     without = make_net("pig", CONFIGS["plain"], "onnxruntime")
     assert (net.afterstates, without.afterstates) == (aleazero.ESTIMATE, aleazero.NONE)
     with pytest.raises(ConfigError, match="no head for afterstates"):
         without.predict_afterstates(rows)
 
 
-def test_bad_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     net = make_net("pig", NetConfig(width=8), "onnxruntime")
     with pytest.raises(ConfigError, match=r"shape \(4, 2\), expected"):
         net.predict_batch(np.zeros((4, 2), np.float32))
@@ -128,7 +128,7 @@ def test_bad_input_is_refused() -> None:
 
 
 @pytest.mark.parametrize("inference", INFERENCES)
-def test_a_forest_with_a_network_finds_what_searches_alone_find(inference: str) -> None:
+def test_a_forest_with_a_network_equals_single_searches(inference: str) -> None:
     net = make_net("pig", NetConfig(width=40), inference)
     game = aleazero.load_game("pig")
     states = [game.state_from_text(f"{a}-{b} turn 6 player 0") for a in (3, 20, 44) for b in (8, 31)]

@@ -1,4 +1,4 @@
-"""Value networks as evaluators, against expectimax in plain Python over what the network says between turns."""
+"""Value networks as evaluators, compared with plain Python expectimax over the network's values between turns."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def yatzy(folder):
 
 
 def worth(between, state):
-    """What the network (or the end of the game) says of a state between turns, by player."""
+    """Return the value by player of a state between turns, or of a terminal state."""
     return between.values_by_player(state.vector[None], MARGIN)[0]
 
 
 def by_hand(between, state, mover, known=None):
-    """Expectimax to the end of the mover's turn in pig."""
+    """Return the expectimax value at the end of the turn of ``mover`` in pig."""
     known = {} if known is None else known
     if state.key() not in known:
         known[state.key()] = expectimax(between, state, mover, known)
@@ -58,7 +58,7 @@ def expectimax(between, state, mover, known):
 
 
 @pytest.mark.parametrize("text", ["5-9 turn 7", "5-9 turn 7 player 1", "0-3 turn 0 player 1", "12-15 turn 2"])
-def test_a_plan_is_the_best_expectation_of_what_the_network_says(pig, text):
+def test_a_plan_maximizes_the_expected_network_value(pig, text):
     state = PIG.state_from_text(text)
     mover = state.current_player()
     values = aleazero.Planner(PIG, pig).plan(state).action_values(state)
@@ -67,7 +67,7 @@ def test_a_plan_is_the_best_expectation_of_what_the_network_says(pig, text):
     assert np.ptp([by_hand(pig.values, s, mover)[0] for s in (state, PIG.state_from_text("0-0"))]) > 1e-6
 
 
-def test_where_a_turn_is_one_action_afterstates_are_asked(dice):
+def test_afterstates_are_evaluated_if_a_turn_is_one_action(dice):
     state = DICE.state_from_text("14")
     values = aleazero.Planner(DICE, dice).plan(state).action_values(state)
     assert values[0][0] == pytest.approx(worth(dice.values, state.child(0))[0])
@@ -78,7 +78,7 @@ def test_where_a_turn_is_one_action_afterstates_are_asked(dice):
 
 
 @pytest.mark.parametrize("text", ["5-9 turn 7", "5-9 turn 7 player 1", "5-9 turn 7 player 1 rolling"])
-def test_inside_a_turn_the_search_hears_the_plan(pig, text):
+def test_states_inside_a_turn_have_the_value_of_the_plan(pig, text):
     state = PIG.state_from_text(text)
     logits, values = pig([PIG.new_initial_state(), state])
     expected = by_hand(pig.values, state, state.viewer())
@@ -86,13 +86,13 @@ def test_inside_a_turn_the_search_hears_the_plan(pig, text):
     assert logits.shape == (2, 2)
 
 
-def test_inside_a_turn_of_yatzy_the_search_hears_the_plan(yatzy):
+def test_states_inside_a_turn_of_yatzy_have_the_value_of_the_plan(yatzy):
     game, state = yatzy.game, yatzy.game.new_initial_state()
-    luck = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     states = []
     for _ in range(30):
-        state = state.child(state.sample_outcome(luck.random()) if state.is_chance_node()
-                            else int(luck.choice(state.legal_actions())))  # fmt: skip
+        state = state.child(state.sample_outcome(rng.random()) if state.is_chance_node()
+                            else int(rng.choice(state.legal_actions())))  # fmt: skip
         states.append(state)
     _, values = yatzy(states)
     starts = 0
@@ -108,32 +108,32 @@ def test_inside_a_turn_of_yatzy_the_search_hears_the_plan(yatzy):
 
 
 @pytest.mark.parametrize("settings", [{}, {"solver": "generic"}, {"backend": "plain", "solver": "generic"}])
-def test_ends_of_the_game_count_the_margin_as_other_states_do(yatzy, settings):
-    """Whatever the last turn brings, player 1 has won: what is left is to win by more."""
+def test_terminal_values_include_the_margin(yatzy, settings):
+    """The last turn cannot change the winner, so the plan maximizes the margin."""
     line = "open none upper 0 total {} / open chance upper 0 total {} / player 1 dice 12356 rerolls 1"
     won, lost = (yatzy.game.state_from_text(line.format(*totals)) for totals in ((20, 100), (100, 20)))
     planner = aleazero.Planner(yatzy.game, yatzy, **settings)
     for state, value in ((won, 1.0 + MARGIN * 101.5), (lost, -1.0 - MARGIN * 58.5)):
         plan = planner.plan(state)
-        assert state.action_to_string(plan.action(state)) == "keep-56"  # three dice more, 3.5 points each
+        assert state.action_to_string(plan.action(state)) == "keep-56"  # rerolls three dice of 3.5 points each
         assert plan.value(state) == pytest.approx([-value, value])
 
 
-def test_where_there_is_no_margin_ends_are_their_returns(pig):
+def test_without_a_margin_terminal_values_are_returns(pig):
     state = PIG.state_from_text("5-9 turn 15")
     assert aleazero.Planner(PIG, pig).plan(state).value(state.child(1)) == pytest.approx([1.0, -1.0])
     assert pig.ended is None
 
 
-def test_an_object_game_is_planned_as_its_kernel_twin(pig, folder):
+def test_plans_of_an_object_game_equal_those_of_its_kernel_game(pig, folder):
     twin = object_twin(PIG)
     other = PlannedEvaluator.load(taught(twin, folder / "twin"), twin)
     assert other.values.theta.tobytes() == pig.values.theta.tobytes()
     state, same = PIG.new_initial_state(), twin.new_initial_state()
     for action in (0, 6, 0, 4, 1, 0, 5):
         state, same = state.child(action), same.child(action)
-        for told, wanted in zip(other([same]), pig([state]), strict=True):
-            np.testing.assert_array_equal(told, wanted)
+        for found, wanted in zip(other([same]), pig([state]), strict=True):
+            np.testing.assert_array_equal(found, wanted)
     found = aleazero.Planner(twin, other).run(same)
     np.testing.assert_allclose(found.q, aleazero.Planner(PIG, pig).run(state).q, atol=1e-12)
     player = aleazero.make_player(f"plan:horizon=turn,net={folder / 'twin'}", twin)
@@ -141,7 +141,7 @@ def test_an_object_game_is_planned_as_its_kernel_twin(pig, folder):
     assert other.turn_start(same) is None
 
 
-def test_an_afterstate_of_an_object_game_is_known_where_a_turn_is_one_action(dice, folder):
+def test_afterstates_of_an_object_game_are_evaluated_if_a_turn_is_one_action(dice, folder):
     twin = object_twin(DICE)
     other = PlannedEvaluator.load(taught(twin, folder / "dice_twin"), twin)
     state, same = DICE.new_initial_state().child(0), twin.new_initial_state().child(0)
@@ -160,7 +160,7 @@ def test_priors_sum_to_one_and_prefer_the_best(pig):
         shares[name] = result.priors.max()
     assert 0.5 < shares["flat"] < shares["sharp"]
     q = aleazero.Planner(PIG, flat).run(state).q
-    weights = np.exp(q / 2.0)  # a temperature of 1 is the whole range of returns, -1 to 1
+    weights = np.exp(q / 2.0)  # a temperature of 1 is the range of returns, -1 to 1
     assert shares["flat"] == pytest.approx(weights.max() / weights.sum())
 
 
@@ -175,7 +175,7 @@ def test_plies_that_end_inside_a_turn_are_planned_to_its_end(pig):
     )
 
 
-def test_a_network_that_was_taught_plies_knows_every_roll(folder):
+def test_a_network_trained_on_plies_evaluates_every_chance_node(folder):
     net = PlannedEvaluator.load(taught(PIG, folder / "plies", plies=1), PIG)
     rolling = PIG.state_from_text("5-9 turn 7 rolling")
     np.testing.assert_allclose(net([rolling])[1][0], worth(net.values, rolling))
@@ -183,7 +183,7 @@ def test_a_network_that_was_taught_plies_knows_every_roll(folder):
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_temperature_is_above_zero(pig, temperature):
+def test_invalid_temperatures_are_rejected(pig, temperature):
     with pytest.raises(aleazero.ConfigError, match=r"prior_temperature is .*, expected a number above 0"):
         PlannedEvaluator(pig.values, temperature)
 
@@ -192,14 +192,14 @@ LAST_TURN = "open none upper 0 total 20 / open chance upper 0 total 100 / player
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_a_search_values_ends_as_a_plan_does(yatzy, backend):
-    """In the last turn a search over the network finds the plan's values, whatever share of its visits end."""
+def test_a_search_evaluates_terminal_states_like_a_plan(yatzy, backend):
+    """In the last turn a search finds the values of the plan."""
     forced, free = (yatzy.game.state_from_text(LAST_TURN.format(rerolls)) for rerolls in (0, 1))
     for loop in ("full", "open"):
         config = aleazero.SearchConfig(num_simulations=20, chance=loop)
         result = aleazero.Search(yatzy.game, yatzy, config, backend=backend).run(forced)
-        assert result.q == pytest.approx([1.0 + MARGIN * 97])  # 17 points more: 117 to 20
-        assert result.stats.evaluations == (2 if loop == "full" else 21)  # an end that is stored is valued once
+        assert result.q == pytest.approx([1.0 + MARGIN * 97])  # 17 more points: 117 to 20
+        assert result.stats.evaluations == (2 if loop == "full" else 21)  # a stored terminal state is evaluated once
     if backend == "compiled":
         values = aleazero.Planner(yatzy.game, yatzy).plan(free).action_values(free)
         config = aleazero.SearchConfig(num_simulations=3000, chance="full", c=0.5)
@@ -210,7 +210,7 @@ def test_a_search_values_ends_as_a_plan_does(yatzy, backend):
         assert result.q[often] == pytest.approx(wanted, abs=1e-4)
 
 
-def test_a_forest_with_threads_values_ends_as_a_search_does(yatzy):
+def test_a_forest_with_threads_evaluates_terminal_states_like_a_search(yatzy):
     state = yatzy.game.state_from_text(LAST_TURN.format(0))
     config = aleazero.SearchConfig(num_simulations=20, chance="stratified")
     with aleazero.Forest(yatzy.game, yatzy, config, trees=4, threads=2) as forest:

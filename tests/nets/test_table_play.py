@@ -1,4 +1,4 @@
-"""Playing by tables, beside the facade's own rules."""
+"""Play with n-tuple tables, compared with a plain Python implementation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tuples():
 
 
 def slow_look(tuples, state, plies):
-    """The values of the actions, in plain Python."""
+    """Return the values of the actions, in plain Python."""
     return {action: slow_expect(tuples, state.child(action), plies - 1) for action in state.legal_actions()}
 
 
@@ -49,7 +49,7 @@ POSITIONS = (
 
 
 @pytest.mark.parametrize("plies", [1, 2, pytest.param(3, marks=pytest.mark.long)])
-def test_choices_are_those_of_the_slow_twin(game, tuples, plies) -> None:
+def test_choices_equal_the_reference_implementation(game, tuples, plies) -> None:
     states = [game.state_from_text(text) for text in POSITIONS]
     if plies < 3:
         states.append(game.state_from_text("2 4 8 16/. 8 4 2/. . 2 4/. . . 2"))
@@ -60,13 +60,13 @@ def test_choices_are_those_of_the_slow_twin(game, tuples, plies) -> None:
         assert values[action] >= max(values.values()) - 1e-3
 
 
-def test_games_are_those_of_the_slow_twin(game, tuples) -> None:
+def test_games_equal_the_reference_implementation(game, tuples) -> None:
     ends = TuplePlay(game, tuples, threads=2).play(range(20))
     for seed in (0, 19):
-        state, luck = game.new_initial_state(), PlayedLuck(seed)
+        state, dice = game.new_initial_state(), PlayedLuck(seed)
         while not state.is_terminal():
             if state.is_chance_node():
-                state.apply_action(luck.draw(state))
+                state.apply_action(dice.draw(state))
             else:
                 values = slow_look(tuples, state, 1)
                 state.apply_action(max(values, key=values.get))
@@ -74,12 +74,12 @@ def test_games_are_those_of_the_slow_twin(game, tuples) -> None:
     np.testing.assert_array_equal(ends, TuplePlay(game, tuples).play(range(20)))
 
 
-def test_what_cannot_be_played_is_refused(game, tuples) -> None:
+def test_invalid_input_is_rejected(game, tuples) -> None:
     with pytest.raises(ConfigError, match="plies is 0"):
         TuplePlay(game, tuples, 0)
     with pytest.raises(ConfigError, match="threads is 0"):
         TuplePlay(game, tuples, threads=0)
     with pytest.raises(ConfigError, match="1 player"):
         TuplePlay(aleazero.load_game("pig"), tuples)
-    with pytest.raises(PositionError, match="nobody decides"):
+    with pytest.raises(PositionError, match="expected a decision node"):
         TuplePlay(game, tuples).choose(np.array([game.new_initial_state().vector]))

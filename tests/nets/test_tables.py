@@ -1,4 +1,4 @@
-"""Tables over tuples of cells."""
+"""N-tuple tables: values and files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def tuples():
     return made
 
 
-def test_values_are_those_of_the_slow_twin(tuples) -> None:
-    boards = random_boards(150)  # more than are valued at a time
+def test_values_equal_the_reference_implementation(tuples) -> None:
+    boards = random_boards(150)  # more than fit into one batch
     assert boards.max() > SMALL.values
     expected = [slow_value(SMALL, tuples.weights, board) for board in boards]
     np.testing.assert_array_equal(tuples.values(boards), np.array(expected, np.float32))
@@ -28,7 +28,7 @@ def test_values_are_those_of_the_slow_twin(tuples) -> None:
     assert len(tuples.values(boards[:0])) == 0
 
 
-def test_symmetric_boards_are_worth_the_same(tuples) -> None:
+def test_symmetric_boards_have_the_same_value(tuples) -> None:
     board = random_boards(1, seed=3)[0].reshape(4, 4)
     alike = [np.rot90(side, turns).ravel() for side in (board, board.T) for turns in range(4)]
     values = tuples.values(np.array(alike))
@@ -50,23 +50,23 @@ def test_tensors_are_sparse_and_exact() -> None:
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        ("tables.0.index", np.array([3, 3], np.int32), "out of order"),
-        ("tables.0.index", np.array([3, 20_736], np.int32), "out of order"),
-        ("tables.0.index", np.array([-1, 3], np.int32), "out of order"),
+        ("tables.0.index", np.array([3, 3], np.int32), "invalid indices"),
+        ("tables.0.index", np.array([3, 20_736], np.int32), "invalid indices"),
+        ("tables.0.index", np.array([-1, 3], np.int32), "invalid indices"),
         ("tables.0.index", np.array([1, 3], np.int64), "int64"),
-        ("tables.0.weight", np.array([1], np.float32), "of one length"),
-        ("tables.0.weight", np.array([1, np.nan], np.float32), "finite"),
+        ("tables.0.weight", np.array([1], np.float32), "of equal length"),
+        ("tables.0.weight", np.array([1, np.nan], np.float32), "non-finite"),
         ("tables.3.weight", np.array([1], np.float32), "tables.3.weight"),
     ],
 )
-def test_damaged_tensors_are_refused(name, array, message) -> None:
+def test_damaged_tensors_are_rejected(name, array, message) -> None:
     made = TupleTables(SMALL)
     made.weights[[1, 3]] = 1.0
     with pytest.raises(CheckpointError, match=message):
         TupleTables.from_tensors(SMALL, {**made.tensors(), name: array})
 
 
-def test_other_games_are_refused(tuples) -> None:
+def test_other_games_are_rejected(tuples) -> None:
     with pytest.raises(ConfigError, match="no tuple_shape"):
         shape_of(aleazero.load_game("pig"))
     with pytest.raises(ConfigError, match="1 player"):

@@ -1,4 +1,4 @@
-"""The value network in torch: one flat vector, each row by itself."""
+"""The value network in torch, compared with the policy-value network."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
+import reference_nets
 import torch
-import value_twins
 
 from aleazero.errors import ConfigError
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig
@@ -30,68 +30,51 @@ def made(**settings):
 
 
 def drawn(net, rows=70):
-    luck = np.random.default_rng(2)
-    x = luck.normal(size=(rows, 13)).astype(np.float32)
-    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 30, rows), luck.random(rows)], 1).astype(np.float32)
-    return x, y, luck.integers(0, net.config.phases, rows)
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(rows, 13)).astype(np.float32)
+    y = np.stack([rng.uniform(-1, 1, rows), rng.normal(0, 30, rows), rng.random(rows)], 1).astype(np.float32)
+    return x, y, rng.integers(0, net.config.phases, rows)
 
 
 @pytest.mark.parametrize(("skip", "phases"), [(True, 1), (False, 2)])
-def test_it_is_the_body_of_the_other_recipe(skip, phases) -> None:
+def test_forward_and_gradient_equal_the_policy_value_network(skip, phases) -> None:
     net, theta = made(skip=skip, phases=phases)
     x, y, which = drawn(net)
-    grad = np.full(net.size, 0.25, np.float32)
-    losses = net.gradient(theta, x, y, grad, which)
-    found = net.forward(theta, x, which)
-    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(3), {}
-    for phase in range(phases):
-        prefix = f"phases.{phase}." if phases > 1 else ""
-        own = {
-            name.removeprefix(prefix): torch.from_numpy(array).requires_grad_()
-            for name, array in net.tensors(theta).items()
-            if name.startswith(prefix)
-        }
-        body = Body(NetShape(observation=13, actions=1, players=1), NetConfig(width=24, blocks=1, afterstates=False))
-        here = which == phase
-        rows = torch.from_numpy(x[here])
-        plain = {name: tensor for name, tensor in own.items() if name != "skip.weight"}
+    body = Body(NetShape(observation=13, actions=1, players=1), NetConfig(width=24, blocks=1, afterstates=False))
+
+    def outputs(tensors, rows):
+        plain = {name: tensor for name, tensor in tensors.items() if name != "skip.weight"}
         z = torch.func.functional_call(body, plain, (rows,))
-        if skip:
-            z = z + rows @ own["skip.weight"].T
-        wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
-        parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here]))
-        wanted_losses += [float(part.detach()) for part in parts]
-        sum(parts).backward()
-        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
-    np.testing.assert_allclose(grad - 0.25, net.flatten(wanted_grad), rtol=1e-3, atol=1e-3)
+        return z + rows @ tensors["skip.weight"].T if skip else z
+
+    tolerance = {"rtol": 1e-4, "atol": 1e-5}
+    reference_nets.check_against_torch(net, theta, x, y, which, outputs, tolerance, lambda wanted: 1e-3)
 
 
 @pytest.mark.parametrize("width", [128, 7])
-def test_a_row_never_depends_on_its_neighbours(width) -> None:
+def test_a_row_does_not_depend_on_other_rows(width) -> None:
     net, theta = made(width=width, blocks=2)
     x, _, _ = drawn(net, rows=300)
-    value_twins.check_rows_stand_alone(net, theta, x, every=23)
+    reference_nets.check_rows_stand_alone(net, theta, x, every=23)
 
 
-def test_first_values_and_not_a_number() -> None:
+def test_initial_values_and_nan() -> None:
     net, theta = made()
     x, y, _ = drawn(net)
-    assert (net.forward(net.initial(3), x) == [0.0, 0.0, 0.5]).all()  # everything in the middle
+    assert (net.forward(net.initial(3), x) == [0.0, 0.0, 0.5]).all()
     y[5, 1] = np.nan
     losses = net.gradient(theta, x, y, np.zeros(net.size, np.float32))
     assert np.isnan(losses[1])
     assert np.isfinite(losses[0])
 
 
-def test_torch_is_imported_when_asked() -> None:
+def test_torch_is_imported_only_on_demand() -> None:
     code = "import sys; from aleazero.nets import value_net; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
 
 
-def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "aleazero.nets.torch_nets", None)
     with pytest.raises(ConfigError, match=r"^torch is not installed, .*: pip install 'aleazero\[train\]'$"):
         make_value_net(ValueNetConfig(kind="torch"), FeatureShape(features=3), (Column(name="win"),))

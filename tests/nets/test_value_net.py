@@ -1,4 +1,4 @@
-"""Value networks from settings and from files: what is read is what was written, or nothing."""
+"""Value networks: creation from settings, and checkpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import aleazero
 from aleazero import CheckpointError, ConfigError
-from aleazero.nets.checkpoint import PolicyValueInfo, ValueInfo, load_value_net, read_value_checkpoint, write_checkpoint
+from aleazero.nets.checkpoint import PolicyValueInfo, ValueInfo, load_value_net, read_checkpoint, write_checkpoint
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
 from aleazero.nets.inference import load_net
 from aleazero.nets.outcome import Column, FeatureShape
@@ -41,30 +41,30 @@ def written(path, game, config, seed=1):
 def test_round_trip(kind, phases, tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     made, theta, about = written(path, pig, configured(kind, phases=phases))
-    net, found, said = load_value_net(path, pig, SHAPE, "pig.1")
-    assert said == about
+    net, found, info = load_value_net(path, pig, SHAPE, "pig.1")
+    assert info == about
     assert type(net) is type(made)
     assert net.columns == COLUMNS
     np.testing.assert_array_equal(found, theta)
     before = path.read_bytes()
-    write_checkpoint(path, net.tensors(found), said)
+    write_checkpoint(path, net.tensors(found), info)
     assert path.read_bytes() == before
 
 
-def test_each_recipe_refuses_the_others_network(tmp_path, pig) -> None:
+def test_each_recipe_rejects_networks_of_the_other(tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     written(path, pig, configured("towers"))
-    with pytest.raises(CheckpointError, match=r"is a value network \(towers\), expected one of policy and value"):
+    with pytest.raises(CheckpointError, match="contains a value network, expected a policy-value network"):
         load_net(path, pig)
     config = NetConfig(width=4, blocks=0)
     write_checkpoint(
         path, weights_of(make_body(NetShape.of(pig), config, 1)), PolicyValueInfo.of(pig, config, ValueScale())
     )
-    with pytest.raises(CheckpointError, match="is a network of policy and value, expected a value network"):
+    with pytest.raises(CheckpointError, match="contains a policy-value network, expected a value network"):
         load_value_net(path, pig)
 
 
-def test_another_game_or_other_features_are_refused_by_name(tmp_path, pig) -> None:
+def test_another_game_or_other_features_are_rejected(tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     written(path, pig, configured())
     with pytest.raises(CheckpointError, match="has game 'pig', expected 'yatzy'"):
@@ -76,23 +76,23 @@ def test_another_game_or_other_features_are_refused_by_name(tmp_path, pig) -> No
 
 
 @pytest.mark.parametrize("other", [{"hidden": (8, 5)}, {"skip": False}, {"phases": 2}])
-def test_weights_that_do_not_fit_are_refused(other, tmp_path, pig) -> None:
+def test_weights_of_another_architecture_are_rejected(other, tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     net = make_value_net(configured(), SHAPE, COLUMNS)
     about = ValueInfo.of(pig, configured(**other), SHAPE, "pig.1", COLUMNS)
     write_checkpoint(path, net.tensors(net.initial(1)), about)
-    with pytest.raises(CheckpointError, match=r"expected float32|other weights than its metadata say"):
-        read_value_checkpoint(path)
+    with pytest.raises(CheckpointError, match=r"expected float32|weights that do not match its metadata"):
+        read_checkpoint(path, ValueInfo)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_learns(kind) -> None:
-    """A few steps of Adam take most of a simple function's loss away."""
+    """A few steps of Adam remove most of the loss of a simple function."""
     from aleazero.training import adam
 
     net = make_value_net(configured(kind, hidden=(32,), width=32), SHAPE, COLUMNS)
-    luck = np.random.default_rng(1)
-    x = luck.normal(0, 0.5, (256, 9)).astype(np.float32)
+    rng = np.random.default_rng(1)
+    x = rng.normal(0, 0.5, (256, 9)).astype(np.float32)
     margin = 100 * x[:, 8] + 30 * np.abs(x[:, 0]) - 30 * np.abs(x[:, 3])
     y = np.stack([np.tanh(margin / 20), margin], 1).astype(np.float32)
     theta, m, v = net.initial(1), np.zeros(net.size, np.float32), np.zeros(net.size, np.float32)
@@ -104,7 +104,7 @@ def test_it_learns(kind) -> None:
     assert losses[-1] < 0.2 * losses[0]
 
 
-def test_what_cannot_be_made_is_refused() -> None:
+def test_invalid_settings_are_rejected() -> None:
     with pytest.raises(ConfigError, match="no columns, expected at least one"):
         make_value_net(configured(), SHAPE, ())
     with pytest.raises(ConfigError, match="ValueNetConfig: kind is 'nlp', expected"):

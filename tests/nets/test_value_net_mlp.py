@@ -1,11 +1,10 @@
-"""The compiled perceptron says and learns what torch's does, and each row by itself."""
+"""The compiled ``mlp``, compared with torch."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-import value_twins
+import reference_nets
 
 from aleazero import ConfigError
 from aleazero.nets.config import ValueNetConfig
@@ -19,19 +18,19 @@ CHANCE = Column(name="gammon", link="sigmoid", weight=1.3)
 
 
 def made(columns=(WIN, SCORE), features=13, seed=1, **settings):
-    """A network, and parameters that are nowhere 0."""
+    """Return a network and parameters that are all nonzero."""
     net = Mlp(ValueNetConfig(**{"hidden": (17, 8), **settings}), FeatureShape(features=features), columns)
-    luck = np.random.default_rng(seed)
-    return net, net.initial(seed) + luck.normal(0, 0.1, net.size).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    return net, net.initial(seed) + rng.normal(0, 0.1, net.size).astype(np.float32)
 
 
 def drawn(net, rows=70, seed=2):
-    """Features of which half are 0, targets in reach of every column, phases."""
-    luck = np.random.default_rng(seed)
-    x = luck.normal(size=(rows, net.shape.features)) * (luck.random((rows, net.shape.features)) < 0.5)
+    """Return features of which half are 0, targets in the range of each column, and phases."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, net.shape.features)) * (rng.random((rows, net.shape.features)) < 0.5)
     reach = {"tanh": lambda c: (-1, 1), "sigmoid": lambda c: (0, 1), "linear": lambda c: (-3 * c.delta, 3 * c.delta)}
-    y = np.stack([luck.uniform(*reach[c.link](c), rows) for c in net.columns], 1)
-    return x.astype(np.float32), y.astype(np.float32), luck.integers(0, net.config.phases, rows)
+    y = np.stack([rng.uniform(*reach[c.link](c), rows) for c in net.columns], 1)
+    return x.astype(np.float32), y.astype(np.float32), rng.integers(0, net.config.phases, rows)
 
 
 @pytest.mark.parametrize("columns", [(SCORE,), (WIN,), (WIN, CHANCE), (WIN, SCORE, MARGIN)])
@@ -39,41 +38,24 @@ def drawn(net, rows=70, seed=2):
     "settings",
     [{}, {"skip": False}, {"sparse": False}, {"phases": 2}, {"phases": 2, "skip": False, "hidden": (40,)}],
 )
-def test_forward_and_gradient_are_torchs(columns, settings) -> None:
+def test_forward_and_gradient_equal_those_of_torch(columns, settings) -> None:
     net, theta = made(columns, **settings)
     x, y, phases = drawn(net)
-    grad = np.full(net.size, 0.25, np.float32)  # added to, not written over
-    losses = net.gradient(theta, x, y, grad, phases)
-    found = net.forward(theta, x, phases)
-    wanted = np.empty_like(found)
-    wanted_losses = np.zeros(len(columns))
-    wanted_grad = {}
-    for phase in range(net.config.phases):
-        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
-        own = {
-            name.removeprefix(prefix): torch.from_numpy(array).requires_grad_()
-            for name, array in net.tensors(theta).items()
-            if name.startswith(prefix)
-        }
-        here = phases == phase
-        z = value_twins.mlp(own, torch.from_numpy(x[here]), len(net.config.hidden), net.config.skip)
-        wanted[here] = value_twins.values_of(z, columns).detach().numpy()
-        parts = value_twins.loss_of(z, columns, torch.from_numpy(y[here]))
-        wanted_losses += [float(part.detach()) for part in parts]
-        sum(parts).backward()
-        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-5)
-    np.testing.assert_allclose(grad - 0.25, net.flatten(wanted_grad), rtol=1e-3, atol=2e-4)
+
+    def outputs(tensors, rows):
+        return reference_nets.mlp(tensors, rows, len(net.config.hidden), net.config.skip)
+
+    tolerance = {"rtol": 1e-4, "atol": 1e-5}
+    reference_nets.check_against_torch(net, theta, x, y, phases, outputs, tolerance, lambda wanted: 2e-4)
 
 
-def test_a_row_never_depends_on_its_neighbours() -> None:
+def test_a_row_does_not_depend_on_other_rows() -> None:
     net, theta = made((WIN, SCORE, MARGIN), features=37, hidden=(64, 31), phases=2)
     x, _, phases = drawn(net, rows=200)
-    value_twins.check_rows_stand_alone(net, theta, x, phases, every=7)
+    reference_nets.check_rows_stand_alone(net, theta, x, phases, every=7)
 
 
-def test_repeated_rows_say_the_same() -> None:
+def test_repeated_rows_give_equal_results() -> None:
     net, theta = made(phases=2)
     x, _, phases = drawn(net, rows=50)
     repeats = np.random.default_rng(4).integers(1, 6, 50)
@@ -83,7 +65,7 @@ def test_repeated_rows_say_the_same() -> None:
     assert (both[0::2] != both[1::2]).any(1).all()
 
 
-def test_the_gradient_is_the_same_each_time() -> None:
+def test_the_gradient_is_reproducible() -> None:
     net, theta = made()
     x, y, _ = drawn(net)
     one, same = np.zeros(net.size, np.float32), np.zeros(net.size, np.float32)
@@ -93,7 +75,7 @@ def test_the_gradient_is_the_same_each_time() -> None:
 
 
 @pytest.mark.parametrize("column", [WIN, SCORE, CHANCE])
-def test_not_a_number_is_never_lost(column) -> None:
+def test_nan_is_propagated(column) -> None:
     net, theta = made((column,))
     x, y, _ = drawn(net)
     for where in (x, y):
@@ -106,18 +88,18 @@ def test_not_a_number_is_never_lost(column) -> None:
     assert np.isfinite(net.gradient(theta, x[12:], y[12:], np.zeros(net.size, np.float32))[0])
 
 
-def test_chances_are_chances_however_sure_the_network_is() -> None:
+def test_probabilities_stay_in_range_for_extreme_outputs() -> None:
     net, theta = made((CHANCE,), skip=True)
     x = np.zeros((3, 13), np.float32)
     x[:, 0] = -1e4, 0.0, 1e4
     theta[:] = 0
-    theta[-13] = 1.0  # the straight line of the first feature
+    theta[-13] = 1.0  # the skip weight of the first feature
     np.testing.assert_array_equal(net.forward(theta, x)[:, 0], [0.0, 0.5, 1.0])
     losses = net.gradient(theta, x, np.array([[0.0], [0.5], [1.0]], np.float32), np.zeros(net.size, np.float32))
     assert losses[0] == pytest.approx(1.3 * np.log(2.0))
 
 
-def test_rows_of_one_phase_leave_the_weights_of_the_other_alone() -> None:
+def test_rows_of_one_phase_do_not_change_the_weights_of_another() -> None:
     net, theta = made(phases=2)
     x, y, _ = drawn(net)
     for phase in (0, 1):
@@ -128,13 +110,13 @@ def test_rows_of_one_phase_leave_the_weights_of_the_other_alone() -> None:
         assert not left.any()
 
 
-def test_one_network_looks_at_no_phases() -> None:
+def test_a_single_network_ignores_phases() -> None:
     net, theta = made()
     x, _, _ = drawn(net)
     np.testing.assert_array_equal(net.forward(theta, x, np.arange(len(x))), net.forward(theta, x))
 
 
-def test_first_parameters() -> None:
+def test_initial_parameters() -> None:
     net, _ = made(phases=2)
     x, _, phases = drawn(net)
     theta = net.initial(5)
@@ -144,7 +126,7 @@ def test_first_parameters() -> None:
     assert (theta[: net.size // 2] != theta[net.size // 2 :]).any()
 
 
-def test_tensors_and_back() -> None:
+def test_tensors_round_trip() -> None:
     net, theta = made(phases=2)
     tensors = net.tensors(theta)
     assert {name: array.shape for name, array in tensors.items()} == net.shapes()
@@ -152,12 +134,12 @@ def test_tensors_and_back() -> None:
     np.testing.assert_array_equal(net.flatten(tensors), theta)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_input_is_rejected() -> None:
     net, theta = made(phases=2)
     x, y, phases = drawn(net)
     with pytest.raises(ConfigError, match=r"features have shape \(70, 12\), expected"):
         net.forward(theta, x[:, 1:], phases)
-    with pytest.raises(ConfigError, match="no phases are given, expected one of 2 for each row"):
+    with pytest.raises(ConfigError, match="phases is None, expected one of 2 phases per row"):
         net.forward(theta, x)
     with pytest.raises(ConfigError, match="phases are 0 to 2, expected 0 to 1"):
         net.forward(theta, x, np.arange(70) % 3)

@@ -1,11 +1,10 @@
-"""Towers say and learn what their twin in torch does, and each row by itself."""
+"""The compiled ``towers``, compared with a reference implementation in torch."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-import value_twins
+import reference_nets
 
 from aleazero import ConfigError
 from aleazero.nets.config import ValueNetConfig
@@ -22,77 +21,61 @@ def shaped(seats=2, block=11, common=4):
 
 
 def made(shape=None, seed=1, columns=COLUMNS, **settings):
-    """A network, and parameters that are nowhere 0."""
+    """Return a network and parameters that are all nonzero."""
     net = Towers(
         ValueNetConfig(**{"kind": "towers", "hidden": (17, 8), "joint": 9, **settings}), shape or shaped(), columns
     )
-    luck = np.random.default_rng(seed)
-    return net, net.initial(seed) + luck.normal(0, 0.1, net.size).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    return net, net.initial(seed) + rng.normal(0, 0.1, net.size).astype(np.float32)
 
 
 def drawn(net, rows=70, seed=2):
-    """Features of which half are 0, targets, phases."""
-    luck = np.random.default_rng(seed)
-    x = luck.normal(0, 0.5, (rows, net.shape.features)) * (luck.random((rows, net.shape.features)) < 0.5)
-    y = np.stack([luck.uniform(-1, 1, rows), luck.normal(0, 50, rows)], 1)
-    return x.astype(np.float32), y.astype(np.float32), luck.integers(0, net.config.phases, rows)
+    """Return features of which half are 0, targets, and phases."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 0.5, (rows, net.shape.features)) * (rng.random((rows, net.shape.features)) < 0.5)
+    y = np.stack([rng.uniform(-1, 1, rows), rng.normal(0, 50, rows)], 1)
+    return x.astype(np.float32), y.astype(np.float32), rng.integers(0, net.config.phases, rows)
 
 
 @pytest.mark.parametrize("seats", [2, 3])
 @pytest.mark.parametrize("settings", [{}, {"skip": False, "sparse": False}, {"phases": 2, "hidden": (40,)}])
-def test_forward_and_gradient_are_torchs(seats, settings) -> None:
+def test_forward_and_gradient_equal_those_of_torch(seats, settings) -> None:
     net, theta = made(shaped(seats), **settings)
     tensors = net.tensors(theta)
     for name in tensors:
         if name.endswith("heads.bias"):
-            tensors[name][2] = 3.8  # some rows are beyond the limit of 4
+            tensors[name][2] = 3.8  # some rows exceed the limit of 4
     theta = net.flatten(tensors)
     x, y, phases = drawn(net)
-    grad = np.full(net.size, 0.25, np.float32)
-    losses = net.gradient(theta, x, y, grad, phases)
-    found = net.forward(theta, x, phases)
-    wanted, wanted_losses, wanted_grad = np.empty_like(found), np.zeros(2), {}
-    for phase in range(net.config.phases):
-        prefix = f"phases.{phase}." if net.config.phases > 1 else ""
-        own = {
-            name.removeprefix(prefix): torch.from_numpy(array.astype(np.float64)).requires_grad_()
-            for name, array in tensors.items()
-            if name.startswith(prefix)
-        }
-        here = phases == phase
-        z = value_twins.towers(
-            own, torch.from_numpy(x[here].astype(np.float64)), len(net.config.hidden), net.shape, 20.0
-        )
-        wanted[here] = value_twins.values_of(z, COLUMNS).detach().numpy()
-        parts = value_twins.loss_of(z, COLUMNS, torch.from_numpy(y[here].astype(np.float64)))
-        wanted_losses += [float(part.detach()) for part in parts]
-        sum(parts).backward()
-        wanted_grad |= {prefix + name: tensor.grad.numpy() for name, tensor in own.items()}
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(losses, wanted_losses, rtol=1e-4)
-    wanted_theta = net.flatten(wanted_grad)
-    np.testing.assert_allclose(grad - 0.25, wanted_theta, rtol=1e-3, atol=1e-5 * np.abs(wanted_theta).max())
+
+    def outputs(tensors, rows):
+        return reference_nets.towers(tensors, rows, len(net.config.hidden), net.shape, 20.0)
+
+    reference_nets.check_against_torch(
+        net, theta, x, y, phases, outputs, {"rtol": 1e-4, "atol": 1e-4},
+        lambda wanted: 1e-5 * np.abs(wanted).max(), np.float64,
+    )  # fmt: skip
 
 
-def test_a_row_never_depends_on_its_neighbours() -> None:
+def test_a_row_does_not_depend_on_other_rows() -> None:
     net, theta = made(shaped(block=37), hidden=(31, 64), joint=19, phases=2)
     x, _, phases = drawn(net, rows=600)
-    value_twins.check_rows_stand_alone(net, theta, x, phases, every=19)
+    reference_nets.check_rows_stand_alone(net, theta, x, phases, every=19)
 
 
-def test_repeated_blocks_say_the_same() -> None:
+def test_repeated_blocks_give_equal_results() -> None:
     net, theta = made()
     x, _, _ = drawn(net, rows=700)
     block = net.shape.block
-    luck = np.random.default_rng(4)
-    x[:, :block] = x[np.sort(luck.integers(0, 40, 700)), :block]  # runs of own blocks, longer runs of the other's
-    x[:, block : 2 * block] = x[np.sort(luck.integers(0, 3, 700)), block : 2 * block]
+    rng = np.random.default_rng(4)
+    x[:, :block] = x[np.sort(rng.integers(0, 40, 700)), :block]  # runs of equal blocks, longer for the opponent
+    x[:, block : 2 * block] = x[np.sort(rng.integers(0, 3, 700)), block : 2 * block]
     wanted = np.concatenate([net.forward(theta, x[row : row + 1]) for row in range(700)])
     np.testing.assert_array_equal(net.forward(theta, x), wanted)
     assert len(np.unique(wanted[:, 1])) > 300
 
 
-def test_not_a_number_is_never_lost() -> None:
+def test_nan_is_propagated() -> None:
     net, theta = made()
     x, y, _ = drawn(net)
     for where, column in ((x, 0), (x, 12), (x, 22), (x, 23), (y, 0), (y, 1)):
@@ -105,7 +88,7 @@ def test_not_a_number_is_never_lost() -> None:
         where[11, column] = kept
 
 
-def test_at_first_the_lead_alone_counts() -> None:
+def test_initial_values_depend_only_on_the_lead() -> None:
     net, _ = made()
     x, _, _ = drawn(net)
     lead = 100 * x[:, 2 * net.shape.block + 1]
@@ -114,18 +97,18 @@ def test_at_first_the_lead_alone_counts() -> None:
     np.testing.assert_allclose(found[:, 0], np.tanh(lead / 40), rtol=1e-5)
 
 
-def test_tensors_and_back() -> None:
+def test_tensors_round_trip() -> None:
     net, theta = made()
     assert {name: array.shape for name, array in net.tensors(theta).items()} == net.shapes()
     np.testing.assert_array_equal(net.flatten(net.tensors(theta)), theta)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_input_is_rejected() -> None:
     with pytest.raises(ConfigError, match=r"columns of towers are margin \(linear\), win \(tanh\), expected a win"):
         made(columns=COLUMNS[::-1])
     with pytest.raises(ConfigError, match="expected blocks of at least 2 seats and a lead"):
         made(FeatureShape(features=5))
-    with pytest.raises(ConfigError, match="2 blocks of 3 and 1 in common, expected 8 in all"):
+    with pytest.raises(ConfigError, match="2 blocks of 3 and 1 common features, expected 8 in total"):
         FeatureShape(features=8, block=3, seats=2, common=1)
     with pytest.raises(ConfigError, match="lead is 2, expected one of 2 common features"):
         FeatureShape(features=8, block=3, seats=2, common=2, lead=2)

@@ -1,4 +1,4 @@
-"""Playing a game again finds each step that the rules forbid, and each sample that they would not have made."""
+"""Replaying a game detects illegal steps and wrong samples."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from aleazero.replay.check import check_episode
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_was_played_is_right(name):
+def test_recorded_games_are_valid(name):
     for number in range(2):
         check_episode(episode(name, number), game_of(name))
 
@@ -23,8 +23,8 @@ def changed(record, name, place, value):
     return replace(record, **{name: array})
 
 
-def refused(record, said, name="pig"):
-    with pytest.raises(ReplayError, match=f"^game 0.*{said}"):
+def rejected(record, message, name="pig"):
+    with pytest.raises(ReplayError, match=f"^game 0.*{message}"):
         check_episode(record, game_of(name))
 
 
@@ -42,21 +42,21 @@ def pig():
 
 
 def test_an_illegal_action(pig):
-    refused(changed(pig, "steps", (0, 1), 1), "step 0: pig: action 1 is illegal here, expected one of 0")
+    rejected(changed(pig, "steps", (0, 1), 1), "step 0: pig: action 1 is illegal here, expected one of 0")
 
 
 def test_an_impossible_outcome(pig):
-    refused(changed(pig, "steps", (1, 1), 7), "step 1: pig: outcome 7 cannot happen here, expected one of 1, 2")
+    rejected(changed(pig, "steps", (1, 1), 7), "step 1: pig: outcome 7 cannot happen here, expected one of 1, 2")
 
 
 def test_a_wrong_mover(pig):
-    refused(changed(pig, "steps", (0, 0), 1), "step 0: player 1 moves, expected 0")
-    refused(changed(pig, "steps", (1, 0), 0), "step 1: player 0 moves, expected -1")
+    rejected(changed(pig, "steps", (0, 0), 1), "step 0: player 1 moves, expected 0")
+    rejected(changed(pig, "steps", (1, 0), 0), "step 1: player 0 moves, expected -1")
 
 
-def test_steps_behind_the_end(pig):
+def test_steps_after_the_end(pig):
     longer = replace(pig, steps=np.concatenate([pig.steps, pig.steps[:1]]))
-    refused(longer, f"the game is over after {len(pig.steps)} steps, expected {len(pig.steps) + 1}")
+    rejected(longer, f"the game is over after {len(pig.steps)} steps, expected {len(pig.steps) + 1}")
 
 
 def test_a_game_that_is_not_over(pig):
@@ -64,84 +64,84 @@ def test_a_game_that_is_not_over(pig):
     names = ("step", "ply", "afterstate", "observations", "legal_masks", "policies", "viewers", "root_values")
     names += ("scores", "weights", "searched")
     shorter = replace(pig, steps=pig.steps[:-1], **{name: getattr(pig, name)[kept] for name in names})
-    refused(shorter, f"the game is not over after its {len(pig.steps) - 1} steps")
+    rejected(shorter, f"the game is not over after its {len(pig.steps) - 1} steps")
 
 
 def test_wrong_returns(pig):
-    refused(replace(pig, returns=-pig.returns), r"the returns are \[-?1\.0, -?1\.0\], expected \[-?1\.0, -?1\.0\]")
+    rejected(replace(pig, returns=-pig.returns), r"the returns are \[-?1\.0, -?1\.0\], expected \[-?1\.0, -?1\.0\]")
 
 
 @pytest.mark.parametrize("score", [-1.0, 1e30])
-def test_scores_that_the_game_did_not_end_with(pig, score):
+def test_wrong_scores(pig, score):
     viewers = pig.viewers.astype(bool)
     lie = np.where(viewers, np.float32(score), pig.scores[:, 0]), np.where(viewers, pig.scores[:, 1], np.float32(score))
-    refused(replace(pig, scores=np.stack(lie, axis=1).astype(np.float32)), "step 0: the scores are .*, expected")
+    rejected(replace(pig, scores=np.stack(lie, axis=1).astype(np.float32)), "step 0: the scores are .*, expected")
 
 
 def test_dice_of_another_seed(pig):
-    refused(replace(pig, seed=pig.seed ^ 1), r"step \d+: the outcome is \d, expected \d by the game's seed")
+    rejected(replace(pig, seed=pig.seed ^ 1), r"step \d+: the outcome is \d, expected \d for the game's seed")
 
 
-def test_searches_where_there_was_no_choice():
+def test_searches_of_forced_moves():
     record = episode("yatzy")
     first = row_of(record, "step", record.step[~record.searched][0])
-    refused(changed(record, "searched", first, True), "searched is true where there was no choice", "yatzy")
-    refused(replace(record, searched=np.ones_like(record.searched)), "searched is true where", "yatzy")
+    rejected(changed(record, "searched", first, True), "searched is true without a choice", "yatzy")
+    rejected(replace(record, searched=np.ones_like(record.searched)), "searched is true without", "yatzy")
 
 
 def test_a_wrong_start(pig):
-    refused(replace(pig, start="half past nine"), "pig: cannot read position 'half past nine'")
-    refused(replace(pig, start="0-0 turn 4 player 0"), r"step 0: legal_masks has False at 1, expected True")
+    rejected(replace(pig, start="half past nine"), "pig: cannot read position 'half past nine'")
+    rejected(replace(pig, start="0-0 turn 4 player 0"), r"step 0: legal_masks has False at 1, expected True")
 
 
-def test_steps_that_do_not_ascend(pig):
-    refused(changed(pig, "step", 1, pig.step[0]), "step goes from 0 to 0, expected to ascend")
-    refused(changed(pig, "step", 0, -1), f"step is -1, expected 0 to {len(pig.steps) - 1}")
-    refused(changed(pig, "step", -1, len(pig.steps)), f"step is {len(pig.steps)}, expected 0 to {len(pig.steps) - 1}")
+def test_steps_out_of_order(pig):
+    rejected(changed(pig, "step", 1, pig.step[0]), "step goes from 0 to 0, expected to increase")
+    rejected(changed(pig, "step", 0, -1), f"step is -1, expected 0 to {len(pig.steps) - 1}")
+    rejected(changed(pig, "step", -1, len(pig.steps)), f"step is {len(pig.steps)}, expected 0 to {len(pig.steps) - 1}")
 
 
-def test_plies_that_do_not_ascend(pig):
-    refused(changed(pig, "ply", 0, 5), r"ply goes from 5 to \d, expected to ascend")
+def test_plies_out_of_order(pig):
+    rejected(changed(pig, "ply", 0, 5), r"ply goes from 5 to \d, expected to increase")
 
 
-def test_plies_that_do_not_count_decisions(pig):
-    refused(replace(pig, ply=pig.ply + np.int32(1)), "step 0: ply has 1, expected 0")
+def test_plies_that_differ_from_the_number_of_decisions(pig):
+    rejected(replace(pig, ply=pig.ply + np.int32(1)), "step 0: ply has 1, expected 0")
 
 
-def test_a_sample_at_another_kind_of_state(pig):
+def test_a_sample_of_another_kind_of_state(pig):
     row = row_of(pig, "afterstate", True)
-    refused(changed(pig, "afterstate", row, False), f"step {pig.step[row]}: afterstate has False, expected True")
+    rejected(changed(pig, "afterstate", row, False), f"step {pig.step[row]}: afterstate has False, expected True")
 
 
 def test_a_wrong_viewer(pig):
-    refused(changed(pig, "viewers", 0, 1), "step 0: viewers has 1, expected 0")
+    rejected(changed(pig, "viewers", 0, 1), "step 0: viewers has 1, expected 0")
 
 
 def test_a_wrong_mask(pig):
     row = row_of(pig, "afterstate", False)
-    refused(changed(pig, "legal_masks", (row, 1), True), "step 0: legal_masks has True at 1, expected False")
+    rejected(changed(pig, "legal_masks", (row, 1), True), "step 0: legal_masks has True at 1, expected False")
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy", "race", "2048"])
-def test_a_wrong_number_of_an_observation(name):
+def test_a_wrong_observation(name):
     record = episode(name)
     last = record.observations.shape[1] - 1
     value = np.nextafter(record.observations[-1, last], np.float32(5))
-    refused(changed(record, "observations", (-1, last), value), f"observations has .* at {last}, expected", name)
+    rejected(changed(record, "observations", (-1, last), value), f"observations has .* at {last}, expected", name)
 
 
 def test_observations_of_another_length(pig):
-    refused(replace(pig, observations=pig.observations[:, :3]), "step 0: observations has 3 numbers, expected 5")
+    rejected(replace(pig, observations=pig.observations[:, :3]), "step 0: observations has 3 numbers, expected 5")
 
 
-def test_a_game_without_samples_is_played_again_too(pig):
+def test_a_game_without_samples_is_replayed(pig):
     names = [name for name in vars(pig) if name not in ("game_number", "seed", "start", "steps", "returns")]
     empty = replace(pig, **{name: getattr(pig, name)[:0] for name in names})
     check_episode(empty, game_of("pig"))
-    refused(changed(empty, "steps", (0, 1), 1), "action 1 is illegal")
+    rejected(changed(empty, "steps", (0, 1), 1), "action 1 is illegal")
 
 
-def test_rules_that_raise_are_said(tmp_path, pig):
+def test_errors_of_the_rules_are_reported(tmp_path, pig):
     text = """
 from aleazero.games.pig import *
 from aleazero.games.pig import describe as pig_describe

@@ -1,4 +1,4 @@
-"""A shard that is broken in one number is found, and what is said names the place, what was got and expected."""
+"""Wrong numbers in a shard are detected; the error names the place, the value and the expected value."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from aleazero.replay.shard import read_shard
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_was_played_is_right(tmp_path, name):
+def test_recorded_games_are_valid(tmp_path, name):
     check_numbers(read_shard(make_shard(tmp_path, name, 0, 2)), game_of(name))
 
 
 def at(where, column, value, place=None):
-    """Put a value at the first row of a kind."""
+    """Return a function that writes a value to the first row that ``where`` selects."""
 
     def change(columns):
         row = int(np.flatnonzero(where(columns))[0])
@@ -45,7 +45,7 @@ def forced(c):
 
 
 def narrow(c):
-    """Decisions with an illegal action behind the legal ones."""
+    """Decisions with an illegal action after the legal ones."""
     return decision(c) & ~c["legal_masks"][:, 1]
 
 
@@ -55,7 +55,7 @@ def share_more(columns):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (at(decision, "observations", np.nan, 2), "observations has nan, expected finite numbers"),
         (at(target, "policies", np.inf, 0), "policies has inf, expected finite numbers"),
@@ -72,20 +72,20 @@ def share_more(columns):
         (share_more, r"policies sum to 1\.0001, expected 1"),
         (at(target, "policies", 0), "policies sum to 0, expected 1"),
         (at(untargeted, "policies", 0.5, 0), r"policies sum to 0\.5 where the weight is 0, expected 0"),
-        (at(forced, "root_values", 0.5, 1), r"root_values has 0\.5 where nothing was searched, expected 0"),
+        (at(forced, "root_values", 0.5, 1), r"root_values has 0\.5 without a search, expected 0"),
         (at(decision, "viewers", 2), "viewers has 2, expected 0 to 1"),
         (at(decision, "viewers", -1), "viewers has -1, expected 0 to 1"),
-        (at(decision, "returns", 0, 1), "returns has 0, expected what the game came to"),
-        (at(lambda c: np.arange(len(c["ply"])) == 3, "scores", 7, 1), "scores has 7, expected the final ones"),
+        (at(decision, "returns", 0, 1), "returns has 0, expected the final returns"),
+        (at(lambda c: np.arange(len(c["ply"])) == 3, "scores", 7, 1), "scores has 7, expected equal final scores"),
     ],
 )
-def test_each_law_of_samples(tmp_path, change, said):
+def test_each_check_of_samples(tmp_path, change, message):
     shard = damage(make_shard(tmp_path, "pig", 0, 2), change)
-    with pytest.raises(ReplayError, match=rf"^game \d, step \d+: {said}"):
+    with pytest.raises(ReplayError, match=rf"^game \d, step \d+: {message}"):
         check_numbers(read_shard(shard.path), game_of("pig"))
 
 
-def test_the_place_is_told(tmp_path):
+def test_the_error_names_the_game_and_step(tmp_path):
     def change(columns):
         columns["weights"][columns["sample_offsets"][1] + 4] = np.nan
 
@@ -104,20 +104,20 @@ def set_returns(value):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("pig", 1.5, r"game 0: the returns are \[1\.5, 1\.5\], expected numbers from -1 to 1"),
         ("solitaire", 375, r"game 0: the returns are \[375\.0\], expected numbers from 0 to 374"),
         ("2048", np.inf, r"returns has inf, expected finite"),
     ],
 )
-def test_returns_lie_in_the_games_range(tmp_path, name, value, said):
+def test_returns_must_be_in_the_range_of_the_game(tmp_path, name, value, message):
     shard = damage(make_shard(tmp_path, name, 0, 1), set_returns(value))
-    with pytest.raises(ReplayError, match=said):
+    with pytest.raises(ReplayError, match=message):
         check_numbers(shard, game_of(name))
 
 
-def test_returns_of_games_without_samples_are_checked_too(tmp_path):
+def test_returns_of_games_without_samples_are_checked(tmp_path):
     def change(columns):
         for name in columns:
             if name not in ("steps", "starts", "game_numbers", "game_seeds", "game_returns") and "offsets" not in name:
@@ -130,15 +130,15 @@ def test_returns_of_games_without_samples_are_checked_too(tmp_path):
         check_numbers(read_shard(shard.path), game_of("2048"))
 
 
-def test_a_blank_network_has_no_values(tmp_path):
+def test_the_dummy_network_has_no_values(tmp_path):
     shard = damage(make_shard(tmp_path, "pig", 0, 1), model="dummy")
     with pytest.raises(ReplayError, match=r"searched is 1 in a game of 'dummy', which has no values, expected 0"):
         check_numbers(shard, game_of("pig"))
 
 
-def test_a_game_of_other_sizes_is_found(tmp_path):
+def test_samples_of_other_sizes_are_found(tmp_path):
     shard = read_shard(make_shard(tmp_path, "pig", 0, 1))
-    with pytest.raises(ReplayError, match=r"returns: 2 numbers a row, expected 1 in 2048\(\)"):
+    with pytest.raises(ReplayError, match=r"returns: 2 numbers per row, expected 1 in 2048\(\)"):
         check_numbers(shard, game_of("2048"))
-    with pytest.raises(ReplayError, match=r"legal_masks: 2 numbers a row, expected 9 in tic_tac_toe\(\)"):
+    with pytest.raises(ReplayError, match=r"legal_masks: 2 numbers per row, expected 9 in tic_tac_toe\(\)"):
         check_numbers(shard, game_of("tic_tac_toe"))

@@ -1,4 +1,4 @@
-"""Checking a folder: what is right is counted, what is broken is listed with its first fault."""
+"""Checking a folder: valid shards are counted, the others are listed with their first error."""
 
 import re
 import shutil
@@ -14,16 +14,16 @@ from aleazero.replay.shard import read_shard, shard_name
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_games_that_were_played_are_right(tmp_path, name):
+def test_self_play_games_pass_all_checks(tmp_path, name):
     paths = [make_shard(tmp_path, name, first, first + 1) for first in range(2)]
-    told = []
-    report = check_replay(tmp_path, lambda done, of: told.append((done, of)))
+    calls = []
+    report = check_replay(tmp_path, lambda done, of: calls.append((done, of)))
     assert (report.shards, report.games, report.broken) == (2, 2, [])
     assert report.samples == sum(read_shard(path).meta.samples for path in paths)
-    assert told == [(1, 2), (2, 2)]
+    assert calls == [(1, 2), (2, 2)]
 
 
-def test_every_broken_shard_is_listed_and_the_others_count(tmp_path):
+def test_damaged_shards_are_listed_and_the_others_are_counted(tmp_path):
     for first in range(5):
         make_shard(tmp_path, "pig", first, first + 1)
     paths = [tmp_path / shard_name(0, number) for number in range(5)]
@@ -31,8 +31,8 @@ def test_every_broken_shard_is_listed_and_the_others_count(tmp_path):
     damage(paths[1], lambda columns: columns["weights"].__setitem__(0, np.nan))
     damage(paths[3], lambda columns: columns["steps"].__setitem__((1, 1), 9))
     (tmp_path / "other.safetensors").write_bytes(b"")
-    told = []
-    report = check_replay(tmp_path, lambda done, of: told.append((done, of)))
+    calls = []
+    report = check_replay(tmp_path, lambda done, of: calls.append((done, of)))
     assert (report.shards, report.games) == (2, 2)
     assert report.samples == sum(read_shard(path).meta.samples for path in (paths[2], paths[4]))
     assert [each.path.name for each in report.broken] == [
@@ -40,35 +40,35 @@ def test_every_broken_shard_is_listed_and_the_others_count(tmp_path):
     ]  # fmt: skip
     assert report.broken[2].why == "game 1, step 0: weights has nan, expected finite numbers"
     assert report.broken[3].why.startswith("game 3, step 1: pig: outcome 9 cannot happen here")
-    assert told == [(2, 4), (4, 4)]
+    assert calls == [(2, 4), (4, 4)]
     assert report.to_dict()["broken"][2] == {"shard": paths[1].name, "why": report.broken[2].why}
 
 
 @pytest.mark.parametrize(
-    ("meta", "said"),
+    ("meta", "message"),
     [
-        ({"game": "pgi"}, "its game cannot be loaded: no game 'pgi', did you mean pig?"),
-        ({"game": "nowhere.py:pig"}, "its game cannot be loaded: no file 'nowhere.py', expected"),
-        ({"params": {"target": 1}}, "its game cannot be loaded: pig: target is 1, expected"),
-        ({"params": {"goal": 20}}, "its game cannot be loaded: pig: no parameter 'goal'"),
+        ({"game": "pgi"}, "the game cannot be loaded: no game 'pgi', did you mean pig?"),
+        ({"game": "nowhere.py:pig"}, "the game cannot be loaded: no file 'nowhere.py', expected"),
+        ({"params": {"target": 1}}, "the game cannot be loaded: pig: target is 1, expected"),
+        ({"params": {"goal": 20}}, "the game cannot be loaded: pig: no parameter 'goal'"),
         ({"rules_version": 2}, "the rules are version 2, expected 1 of pig(target=20)"),
         ({"observation_schema": "pig-0"}, "the observations are 'pig-0', expected 'pig-1' of pig(target=20)"),
         ({"game": "2048", "params": {}}, "the observations are 'pig-1', expected '2048-onehot-1' of 2048()"),
     ],
 )
-def test_samples_of_other_rules_are_broken(tmp_path, meta, said):
+def test_samples_of_other_rules_are_rejected(tmp_path, meta, message):
     damage(make_shard(tmp_path, "pig", 0, 1), **meta)
     (broken,) = check_replay(tmp_path).broken
-    assert broken.why.startswith(said)
+    assert broken.why.startswith(message)
 
 
-def test_samples_of_other_parameters_are_broken(tmp_path):
+def test_samples_of_other_parameters_are_rejected(tmp_path):
     damage(make_shard(tmp_path, "pig", 0, 1), params={"target": 30})
     (broken,) = check_replay(tmp_path).broken
     assert re.match(r"game 0, step \d+: observations has .* at \d, expected ", broken.why)
 
 
-def test_a_users_game_is_found_by_its_path_and_its_changes_are_seen(tmp_path):
+def test_a_game_file_is_loaded_by_its_path_and_changes_are_detected(tmp_path):
     own = tmp_path / "own.py"
     shutil.copy(RACE, own)
     path = make_shard(tmp_path / "shards", "race", 0, 2)
@@ -79,7 +79,7 @@ def test_a_users_game_is_found_by_its_path_and_its_changes_are_seen(tmp_path):
     assert broken.why.startswith("game ")
 
 
-def test_a_game_that_was_registered_is_found(tmp_path, monkeypatch):
+def test_a_registered_game_is_loaded(tmp_path, monkeypatch):
     from aleazero.games import pig
 
     monkeypatch.setattr(registry, "_registered", {"my_pig": pig})

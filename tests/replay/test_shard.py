@@ -1,4 +1,4 @@
-"""Shards: what is written is read to the bit, the same games give the same bytes, and damage anywhere is found."""
+"""Shards: round trips, byte-identical files for equal games, and detection of damage."""
 
 import json
 import os
@@ -34,7 +34,7 @@ SMALL = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCh
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_games_come_back_to_the_bit(tmp_path, name):
+def test_round_trip_of_games(tmp_path, name):
     shard = read_shard(make_shard(tmp_path, name, 2, 4, iteration=7))
     assert shard.games == 2
     for record, original in zip(shard.records(), episodes(name, 2, 4), strict=True):
@@ -45,7 +45,7 @@ def test_games_come_back_to_the_bit(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy"])
-def test_returns_are_told_from_the_viewers_seat_on(tmp_path, name):
+def test_returns_are_by_seat_relative_to_the_viewer(tmp_path, name):
     shard = read_shard(make_shard(tmp_path, name, 0, 1))
     record = episode(name)
     assert set(record.viewers) == {0, 1}
@@ -53,14 +53,14 @@ def test_returns_are_told_from_the_viewers_seat_on(tmp_path, name):
     assert shard.columns["returns"].tolist() == np.array(expected, np.float32).tolist()
 
 
-def test_the_same_games_are_the_same_file_whatever_their_order(tmp_path):
+def test_files_do_not_depend_on_the_order_of_games(tmp_path):
     records = episodes("pig", 0, 4)
     for name, order in (("a", records), ("b", records[::-1])):
         write_shard(tmp_path / name, order, origin_of("pig"), 1)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_it_is_a_safetensors_file_of_the_columns_that_are_told(tmp_path):
+def test_a_shard_is_a_safetensors_file_with_documented_columns(tmp_path):
     path = make_shard(tmp_path, "yatzy", 0, 1)
     with safe_open(path, "numpy") as file:
         assert set(file.keys()) == set(COLUMNS) == set(SAMPLE_COLUMNS) | set(GAME_COLUMNS)
@@ -72,7 +72,7 @@ def test_it_is_a_safetensors_file_of_the_columns_that_are_told(tmp_path):
 
 @st.composite
 def records(draw, first=0):
-    """Records of any numbers: a shard keeps what it is given, right or not."""
+    """Draw records with arbitrary numbers; shards do not check them."""
     games, observation, actions, players = (draw(st.integers(1, 3)) for _ in range(4))
 
     def array(dtype, *shape):
@@ -106,7 +106,7 @@ def records(draw, first=0):
 
 @SMALL
 @given(made=records(first=5))
-def test_any_records_come_back_to_the_bit(tmp_path, made):
+def test_round_trip_of_random_records(tmp_path, made):
     path = tmp_path / shard_name(0, 0)
     with np.errstate(over="ignore"):
         write_shard(path, made, origin_of("pig"), 0)
@@ -123,7 +123,7 @@ def small(tmp_path_factory):
 
 
 def interesting(content):
-    """The edges of the header and of every tensor, and what lies beside them."""
+    """Return the byte positions at and next to the edges of the header and of every tensor."""
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
     edges = {0, 1, 7, 8, 9, 8 + length // 2, 8 + length, len(content)}
@@ -133,7 +133,7 @@ def interesting(content):
     return sorted({at + near for at in edges for near in (-1, 0, 1) if 0 <= at + near < len(content)})
 
 
-def test_a_file_that_was_cut_anywhere_is_broken(tmp_path, small):
+def test_a_truncated_file_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     for size in interesting(small):
         path.write_bytes(small[:size])
@@ -141,14 +141,14 @@ def test_a_file_that_was_cut_anywhere_is_broken(tmp_path, small):
             read_shard(path)
 
 
-def test_a_file_with_something_behind_it_is_broken(tmp_path, small):
+def test_a_file_with_trailing_bytes_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small + b"\0")
-    with pytest.raises(ReplayError, match="expected neither gap nor more"):
+    with pytest.raises(ReplayError, match="expected no gap or overlap"):
         read_shard(path)
 
 
-def test_a_byte_that_was_flipped_anywhere_is_found(tmp_path, small):
+def test_a_flipped_byte_is_detected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small)
     whole = read_shard(path)
@@ -161,26 +161,26 @@ def test_a_byte_that_was_flipped_anywhere_is_found(tmp_path, small):
         found = open_shard(path)
         if isinstance(found, BrokenShard):
             assert "\n" not in found.why
-        else:  # only the blanks behind the header's JSON say nothing
+        else:  # only the padding after the JSON of the header can change
             assert small[place] in b" \t\n\r"
             assert found.meta == whole.meta
 
 
 @SMALL
 @given(content=st.binary(max_size=200))
-def test_foreign_files_are_broken_and_nothing_else(tmp_path, content):
+def test_other_files_raise_a_replay_error(tmp_path, content):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(content)
     with pytest.raises(ReplayError):
         read_shard(path)
 
 
-def test_another_safetensors_file_is_broken(tmp_path):
+def test_another_safetensors_file_is_rejected(tmp_path):
     from safetensors.numpy import save
 
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(save({"weight": np.zeros(3)}))
-    with pytest.raises(ReplayError, match=r"no metadata of a shard, got \[\], expected \['aleazero'\]"):
+    with pytest.raises(ReplayError, match=r"the metadata has the keys \[\], expected \['aleazero'\]"):
         read_shard(path)
 
 
@@ -194,43 +194,43 @@ def cut_edges(columns):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda c: c.pop("ply"), "the column 'ply' is missing"),
         (lambda c: c.update(extra=np.zeros(3)), "the column 'extra' is unknown"),
-        (lambda c: c.update(ply=c["ply"].astype("<i8")), "ply: is of int64, expected int32"),
+        (lambda c: c.update(ply=c["ply"].astype("<i8")), "ply: has type int64, expected int32"),
         (lambda c: c.update(game_numbers=np.array(0)), r"game_numbers: has shape \(\), expected games"),
         (lambda c: c.update(steps=c["steps"][:, :1].copy()), r"steps: has shape \(\d+, 1\), expected \d+ × 2"),
         (cut_row("policies"), r"policies: has shape \(\d+, 9\), expected \d+ × 9"),
         (cut_row("game_returns"), r"game_returns: has shape \(1, 2\), expected 2 × 2"),
         (cut_row("step_offsets"), r"step_offsets: has shape \(2,\), expected 3"),
-        (cut_edges, "sample_offsets: has 2 edges, expected 3"),
+        (cut_edges, "sample_offsets: has 2 entries, expected 3"),
         (lambda c: c["game_numbers"].__iadd__(1), "the games are not 0 to 2 in order"),
         (lambda c: c["sample_offsets"].__setitem__(0, 1), "sample_offsets: got 1 to"),
-        (lambda c: c["step_offsets"].__setitem__(1, 10**6), "step_offsets: got 0 to .*, expected to ascend"),
+        (lambda c: c["step_offsets"].__setitem__(1, 10**6), "step_offsets: got 0 to .*, expected to increase"),
         (lambda c: c["start_offsets"].__setitem__(-1, 3), "start_offsets: got 0 to 3"),
-        (lambda c: c["game"].__setitem__(0, 1), "game: a sample's game is not the one that holds it"),
-        (lambda c: c["iteration"].__setitem__(-1, 5), "iteration: a sample's is not 0"),
+        (lambda c: c["game"].__setitem__(0, 1), "game: a sample has the number of another game"),
+        (lambda c: c["iteration"].__setitem__(-1, 5), "iteration: a sample has another number than 0"),
     ],
 )
-def test_columns_that_do_not_fit_are_broken(tmp_path, change, said):
+def test_inconsistent_columns_are_rejected(tmp_path, change, message):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     damage(path, change)
-    with pytest.raises(ReplayError, match=said):
+    with pytest.raises(ReplayError, match=message):
         read_shard(path)
 
 
 @pytest.mark.parametrize(
     "meta", [{"samples": 3}, {"last_game": 9}, {"first_game": 1}, {"first_game": 2, "last_game": 0}]
 )
-def test_metadata_that_does_not_fit_is_broken(tmp_path, meta):
+def test_inconsistent_metadata_is_rejected(tmp_path, meta):
     path = make_shard(tmp_path, "tic_tac_toe", 0, 2)
     damage(path, **meta)
     with pytest.raises(ReplayError, match="expected games"):
         read_shard(path)
 
 
-def test_a_wrong_checksum_is_broken(tmp_path, small):
+def test_a_wrong_checksum_is_rejected(tmp_path, small):
     path = tmp_path / shard_name(0, 0)
     path.write_bytes(small[:-1] + bytes([small[-1] ^ 1]))
     with pytest.raises(ReplayError, match=r"the checksum is \w{12}…, expected \w{12}…: the file is damaged"):
@@ -238,32 +238,32 @@ def test_a_wrong_checksum_is_broken(tmp_path, small):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         ([], "got no games"),
         ([0, 2], r"got the games \[0, 2\], expected consecutive numbers"),
         ([1, 1], r"got the games \[1, 1\], expected consecutive numbers"),
     ],
 )
-def test_games_that_are_not_consecutive_are_refused(tmp_path, made, said):
-    with pytest.raises(ReplayError, match=said):
+def test_nonconsecutive_games_are_rejected(tmp_path, made, message):
+    with pytest.raises(ReplayError, match=message):
         write_shard(tmp_path / "x", [episode("pig", number) for number in made], origin_of("pig"), 0)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_games_of_other_sizes_are_refused(tmp_path):
+def test_games_of_other_sizes_are_rejected(tmp_path):
     other = replace(episode("tic_tac_toe"), game_number=1)
-    with pytest.raises(ReplayError, match="games differ in their rows"):
+    with pytest.raises(ReplayError, match="expected equal shapes in all games"):
         write_shard(tmp_path / "x", [episode("pig"), other], origin_of("pig"), 0)
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path):
+def test_an_unwritable_path_raises_a_replay_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ReplayError, match=r"cannot write .*: (Not a directory|File exists)"):
         write_shard(tmp_path / "file" / "x", [episode("pig")], origin_of("pig"), 0)
 
 
-def test_names_tell_iteration_and_number(tmp_path):
+def test_names_contain_iteration_and_number(tmp_path):
     assert shard_key(tmp_path / shard_name(12, 345)) == (12, 345)
     assert shard_key(tmp_path / shard_name(123456, 7)) == (123456, 7)
     with pytest.raises(ReplayError, match=r"expected e\.g\. shard_00000_00000\.safetensors"):
@@ -291,6 +291,6 @@ def test_a_writer_that_is_killed_leaves_no_shard(tmp_path):
     kill_between_temp_and_rename(tmp_path)
     left = list(tmp_path.iterdir())
     assert [path.name.startswith(".shard_00000_00000") for path in left] == [True]
-    # Whole, and yet no shard: its name is not one.
+    # The temporary file is complete, but its name is not that of a shard.
     with pytest.raises(ReplayError):
         shard_key(left[0])

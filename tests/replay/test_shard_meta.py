@@ -1,4 +1,4 @@
-"""What a shard says of itself reads back; what is no such text is refused."""
+"""Metadata of shards: round trip, and rejection of invalid texts."""
 
 import json
 from copy import copy
@@ -16,7 +16,7 @@ def meta(tmp_path):
     return read_shard(make_shard(tmp_path, "tic_tac_toe", 4, 6, iteration=3)).meta
 
 
-def test_it_says_who_made_what(meta):
+def test_metadata_has_origin_and_version(meta):
     assert json.loads(meta.to_text()) | {"checksum": "", "code_version": ""} == {
         "format": FORMAT,
         "game": "tic_tac_toe",
@@ -37,56 +37,54 @@ def test_it_says_who_made_what(meta):
 
 
 def changed(meta, **changes):
-    said = json.loads(meta.to_text())
-    said.update(changes)
-    return json.dumps({name: value for name, value in said.items() if value is not None})
+    content = json.loads(meta.to_text())
+    content.update(changes)
+    return json.dumps({name: value for name, value in content.items() if value is not None})
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"format": 2}, "the format is 2, expected 1"),
-        ({"format": None}, "expected that of a shard"),
-        ({"iteration": "3"}, "the metadata's iteration is '3': Input should be a valid integer"),
-        ({"iteration": -1}, "the metadata's iteration is -1"),
-        ({"samples": True}, "the metadata's samples is True"),
-        ({"model": None}, "the metadata's model is .*: Field required"),
-        ({"author": "me"}, "the metadata's author is 'me': Extra inputs are not permitted"),
-        ({"params": []}, "the metadata's params is"),
+        ({"format": None}, "expected metadata of a shard"),
+        ({"iteration": "3"}, "iteration in the metadata is '3': Input should be a valid integer"),
+        ({"iteration": -1}, "iteration in the metadata is -1"),
+        ({"samples": True}, "samples in the metadata is True"),
+        ({"model": None}, "model in the metadata is .*: Field required"),
+        ({"author": "me"}, "author in the metadata is 'me': Extra inputs are not permitted"),
+        ({"params": []}, "params in the metadata is"),
     ],
 )
-def test_metadata_that_is_not_right_is_refused(meta, changes, said):
-    with pytest.raises(ReplayError, match=said):
+def test_invalid_metadata_is_rejected(meta, changes, message):
+    with pytest.raises(ReplayError, match=message):
         parse_meta(changed(meta, **changes))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", "[" * 100_000])
-def test_metadata_of_something_else_is_refused(text):
-    with pytest.raises(ReplayError, match="expected that of a shard"):
+def test_metadata_of_another_program_is_rejected(text):
+    with pytest.raises(ReplayError, match="expected metadata of a shard"):
         parse_meta(text)
 
 
-def test_samples_of_other_rules_are_told_apart():
+def test_samples_of_other_rules_are_distinguished():
     pig = origin_of("pig")
     assert pig.same_game(origin_of("pig", "another model"))
     for changes in ({"params": {"target": 21}}, {"rules_version": 2}, {"observation_schema": "pig-2"}, {"game": "gip"}):
         assert not pig.same_game(pig.model_copy(update=changes))
 
 
-def test_the_words_of_a_game():
+def test_origin_of_a_game():
     assert origin_of("pig").game_text() == "pig(target=20) version 1, observations pig-1"
     assert origin_of("race").game_text().endswith("race.py:race(length=8) version 1")
 
 
-def test_parameters_that_are_no_json_are_refused():
+def test_parameters_that_are_not_json_are_rejected():
     strange = copy(game_of("pig"))
     strange.params = {"x": object()}
     with pytest.raises(ReplayError, match="parameters must be JSON"):
         Origin.of(strange, "model")
 
 
-def test_a_users_game_needs_what_it_was_loaded_by():
-    with pytest.raises(
-        ReplayError, match=r"race is not known by name, expected what it was loaded by, path/file\.py:NAME"
-    ):
+def test_the_origin_of_a_game_file_needs_its_path():
+    with pytest.raises(ReplayError, match=r"race is not a registered game, expected spec=path/file\.py:NAME"):
         Origin.of(game_of("race"), "model")

@@ -1,4 +1,4 @@
-"""The writer: files that do not depend on the order of games, and a run that goes on where it was stopped."""
+"""The shard writer: files that do not depend on the order of games, and resuming."""
 
 import itertools
 import random
@@ -35,7 +35,7 @@ def test_files_do_not_depend_on_the_order_of_games(tmp_path):
     assert set(written[0]) == {shard_name(0, 0), shard_name(0, 1), shard_name(0, 2)}
 
 
-def test_a_shard_is_written_as_soon_as_its_games_are_there(tmp_path):
+def test_a_shard_is_written_when_its_games_are_complete(tmp_path):
     writer = new_writer(tmp_path)
     for game, files in ((2, []), (1, []), (3, [shard_name(0, 1)]), (0, [shard_name(0, 0), shard_name(0, 1)])):
         writer.add(episode(NAME, game))
@@ -43,7 +43,7 @@ def test_a_shard_is_written_as_soon_as_its_games_are_there(tmp_path):
     assert read_shard(tmp_path / shard_name(0, 1)).meta.first_game == 2
 
 
-def test_missing_games_are_those_nobody_gave(tmp_path):
+def test_missing_games(tmp_path):
     writer = new_writer(tmp_path)
     assert writer.missing_games(5) == [0, 1, 2, 3, 4]
     for game in (0, 1, 3):
@@ -54,7 +54,7 @@ def test_missing_games_are_those_nobody_gave(tmp_path):
         writer.finish(5)
 
 
-def test_finish_is_done_once_and_again(tmp_path):
+def test_finish_can_be_called_twice(tmp_path):
     writer = new_writer(tmp_path)
     for record in episodes(NAME, 0, 3):
         writer.add(record)
@@ -65,7 +65,7 @@ def test_finish_is_done_once_and_again(tmp_path):
     assert new_writer(tmp_path).missing_games(3) == []
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path):
+def test_an_interrupted_writer_resumes(tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     writer = new_writer(whole)
     for record in episodes(NAME, 0, 7):
@@ -78,17 +78,17 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
         writer = new_writer(folder)
         for game in order[:count]:
             writer.add(episode(NAME, game))
-        again = new_writer(folder)  # what was held is lost with the process
+        again = new_writer(folder)  # games in memory are lost with the process
         for game in again.missing_games(7):
             again.add(episode(NAME, game))
         again.finish(7)
         assert contents(folder) == contents(whole)
 
 
-def test_a_writer_that_was_killed_between_temp_and_rename_begins_anew(tmp_path):
+def test_a_writer_killed_before_the_rename_starts_again(tmp_path):
     kill_between_temp_and_rename(tmp_path)
     other = tmp_path / ".shard_00001_00000.safetensors.5.tmp"
-    other.write_bytes(b"of another iteration, perhaps alive")
+    other.write_bytes(b"temporary file of another iteration")
     writer = new_writer(tmp_path)
     assert sorted(tmp_path.iterdir()) == [other]
     assert writer.missing_games(2) == [0, 1]
@@ -117,7 +117,7 @@ def test_a_shorter_last_shard_grows_when_there_are_more_games(tmp_path, resumed)
     assert [record.game_number for record in read_shard(tmp_path / shard_name(0, 1)).records()] == [4, 5]
 
 
-def test_fewer_games_than_were_given_are_enough(tmp_path):
+def test_finish_with_fewer_games(tmp_path):
     writer = new_writer(tmp_path, games_per_shard=4)
     for record in episodes(NAME, 0, 7):
         writer.add(record)
@@ -136,7 +136,7 @@ def test_fewer_games_than_were_given_are_enough(tmp_path):
     ],
     ids=["cut", "number"],
 )
-def test_shards_that_are_broken_are_played_again(tmp_path, spoil):
+def test_games_of_damaged_shards_are_played_again(tmp_path, spoil):
     path = make_shard(tmp_path, NAME, 0, 2)
     assert new_writer(tmp_path).missing_games(2) == []
     spoil(path)
@@ -148,38 +148,38 @@ def test_shards_that_are_broken_are_played_again(tmp_path, spoil):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        ({"rules_version": 2}, "is of another game"),
-        ({"model": "another"}, "is of another model (another, expected model-0)"),
-        ({"settings": "abc"}, "is of another seed and settings (abc, expected none)"),
+        ({"rules_version": 2}, "belongs to another game"),
+        ({"model": "another"}, "belongs to another model (another, expected model-0)"),
+        ({"settings": "abc"}, "belongs to another seed and settings (abc, expected none)"),
     ],
 )
-def test_whole_shards_of_another_origin_are_never_written_over(tmp_path, change, said):
+def test_shards_of_another_origin_are_never_overwritten(tmp_path, change, message):
     path = make_shard(tmp_path, NAME, 0, 2)
     damage(path, **change)
     before = path.read_bytes()
-    with pytest.raises(ReplayError, match=re.escape(said)):
+    with pytest.raises(ReplayError, match=re.escape(message)):
         new_writer(tmp_path)
     assert path.read_bytes() == before
 
 
-def test_shards_of_more_games_do_not_count(tmp_path):
+def test_shards_with_too_many_games_are_not_counted(tmp_path):
     make_shard(tmp_path, NAME, 0, 3)
     assert new_writer(tmp_path, games_per_shard=2).missing_games(2) == [0, 1]
 
 
-def test_a_game_is_taken_once(tmp_path):
+def test_a_game_is_added_only_once(tmp_path):
     writer = new_writer(tmp_path)
     writer.add(episode(NAME, 1))
     for game in (1, 0):
         if game == 0:
             writer.add(episode(NAME, 0))
-        with pytest.raises(ReplayError, match=f"game {game} of iteration 0 is there already"):
+        with pytest.raises(ReplayError, match=f"game {game} of iteration 0 was already added"):
             writer.add(episode(NAME, game))
 
 
-def test_a_disk_that_fails_loses_no_game(tmp_path, monkeypatch):
+def test_a_failing_disk_loses_no_game(tmp_path, monkeypatch):
     import aleazero.replay.shard as module
 
     writer = new_writer(tmp_path)
@@ -197,6 +197,6 @@ def test_a_disk_that_fails_loses_no_game(tmp_path, monkeypatch):
     assert read_shard(tmp_path / shard_name(0, 0)).games == 2
 
 
-def test_shards_of_no_games_are_refused(tmp_path):
+def test_shards_without_games_are_rejected(tmp_path):
     with pytest.raises(ReplayError, match="games_per_shard is 0, expected at least 1"):
         new_writer(tmp_path, games_per_shard=0)

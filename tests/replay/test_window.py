@@ -1,4 +1,4 @@
-"""The window: the newest games that fit, by row, without reading what is not asked for."""
+"""The window: the newest games that fit into a capacity, mapped from files."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_all_samples_from_the_oldest_to_the_newest(folder):
     ]
 
 
-def test_every_capacity_holds_the_newest_whole_games(folder):
+def test_every_capacity_holds_the_newest_complete_games(folder):
     lengths = [len(episode(NAME, game)) for _, game in games_in_order()]
     for capacity in range(1, sum(lengths) + 2):
         window = Window(folder, capacity)
@@ -61,7 +61,7 @@ def test_every_capacity_holds_the_newest_whole_games(folder):
         assert len(window) == sum(lengths[fit:]) <= capacity
 
 
-def test_spans_hold_each_game_in_order(folder):
+def test_game_spans_are_in_order(folder):
     window = Window(folder, len(Window(folder, ALL)) - 1)
     spans = window.game_spans()
     assert spans[0, 0] == 0
@@ -76,7 +76,7 @@ def test_spans_hold_each_game_in_order(folder):
 
 @SMALL
 @given(data=st.data())
-def test_taken_rows_are_those_of_the_columns(tmp_path_factory, data):
+def test_take_returns_rows_of_the_columns(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp() / "taken"
     if not folder.exists():
         for number in range(4):
@@ -101,7 +101,7 @@ def test_columns_are_mapped_not_read(folder):
         assert isinstance(owner, np.memmap)
 
 
-def test_a_window_stays_as_it_was(folder):
+def test_a_window_does_not_change_with_the_folder(folder):
     window = Window(folder, ALL)
     before, mark = len(window), window.fingerprint()
     make_shard(folder, NAME, 4, 6, iteration=1)
@@ -112,13 +112,13 @@ def test_a_window_stays_as_it_was(folder):
     assert window.fingerprint() == mark != Window(folder, ALL).fingerprint()
 
 
-def test_the_fingerprint_is_of_what_is_in_the_window(folder):
+def test_the_fingerprint_depends_on_the_samples_of_the_window(folder):
     everything = Window(folder, ALL)
     assert everything.fingerprint() == Window(folder, len(everything)).fingerprint()
     assert everything.fingerprint() != Window(folder, len(everything) - 1).fingerprint()
 
 
-def test_broken_shards_are_told_and_the_next_take_their_place(folder):
+def test_damaged_shards_are_reported_and_replaced_by_older_ones(folder):
     broken = folder / shard_name(1, 0)
     broken.write_bytes(broken.read_bytes()[:-1])
     window = Window(folder, len(episode(NAME, 1)) + sum(len(episode(NAME, game)) for game in (2, 3)) + 2 * 9)
@@ -128,7 +128,7 @@ def test_broken_shards_are_told_and_the_next_take_their_place(folder):
     assert len(games_of(window)) > 2
 
 
-def test_shards_of_another_game_are_told_and_left_out(folder):
+def test_shards_of_another_game_are_reported_and_left_out(folder):
     damage(folder / shard_name(0, 1), rules_version=9)
     make_shard(folder, "pig", 0, 1, iteration=0, number=0)
     window = Window(folder, ALL)
@@ -139,18 +139,18 @@ def test_shards_of_another_game_are_told_and_left_out(folder):
     assert "version 9" in rules.why
 
 
-def test_rows_of_another_width_are_told_and_left_out(folder):
+def test_rows_of_another_width_are_reported_and_left_out(folder):
     damage(folder / shard_name(0, 0), lambda c: c.update(observations=c["observations"][:, :3].copy()))
     window = Window(folder, ALL)
     assert games_of(window)[0] == (0, 2)
     assert window.broken[0].why.startswith("observations: rows are (3,), expected (")
 
 
-def test_games_that_are_there_twice_count_once(folder):
+def test_duplicate_games_are_counted_once(folder):
     make_shard(folder, NAME, 2, 4, iteration=1, number=7)
     window = Window(folder, ALL)
     assert games_of(window) == games_in_order()
-    assert [each.why for each in window.broken] == [f"game 2 is in {shard_name(1, 7)} too"]
+    assert [each.why for each in window.broken] == [f"game 2 is also in {shard_name(1, 7)}"]
 
 
 def test_games_without_samples_have_no_span(tmp_path):
@@ -169,7 +169,7 @@ def test_a_window_without_samples(tmp_path):
     assert len(window) == 0
     assert window.game_spans().shape == (0, 2)
     assert window.columns("ply") == []
-    with pytest.raises(ReplayError, match=r"no game in '.*' that fits a capacity of 1000000000 samples$"):
+    with pytest.raises(ReplayError, match=r"no game in '.*' fits into a capacity of 1000000000 samples$"):
         _ = window.origin
     with pytest.raises(ReplayError, match="no game in"):
         window.take(["ply"], np.array([], np.int64))
@@ -178,7 +178,7 @@ def test_a_window_without_samples(tmp_path):
         _ = Window(tmp_path, ALL).origin
 
 
-def test_what_is_asked_wrongly_is_said(folder):
+def test_invalid_arguments_are_rejected(folder):
     with pytest.raises(ReplayError, match="capacity is 0, expected at least 1"):
         Window(folder, 0)
     with pytest.raises(ReplayError, match="no folder"):

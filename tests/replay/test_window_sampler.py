@@ -1,4 +1,4 @@
-"""The sampler: each sample once an epoch, the same batches for the same seed, and resuming to the bit."""
+"""The sampler: each sample once per epoch, equal batches for equal seeds, and resuming."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_a_batch_has_every_column_of_its_rows(window):
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 16, 100])
-def test_an_epoch_has_each_sample_once(window, batch_size):
+def test_an_epoch_contains_each_sample_once(window, batch_size):
     sampler = Sampler(window, batch_size, seed=3)
     needed = 3 * len(window)
     drawn = np.concatenate([sampler.next().rows for _ in range(-(-needed // batch_size))])
@@ -80,7 +80,7 @@ def test_uniform_draws_with_replacement_and_evenly(window):
     seed=st.integers(0, 2**63),
     order=st.sampled_from(["epochs", "uniform"]),
 )
-def test_a_sampler_goes_on_to_the_bit(window, batch_size, before, seed, order):
+def test_a_sampler_resumes_with_identical_batches(window, batch_size, before, seed, order):
     one = Sampler(window, batch_size, seed, order)
     for _ in range(before):
         one.next()
@@ -92,7 +92,7 @@ def test_a_sampler_goes_on_to_the_bit(window, batch_size, before, seed, order):
     assert one.state() == other.state()
 
 
-def test_a_state_of_something_else_is_refused(window):
+def test_a_state_of_another_sampler_is_rejected(window):
     sampler = Sampler(window, 8, seed=1)
     sampler.next()
     state = sampler.state()
@@ -103,17 +103,19 @@ def test_a_state_of_something_else_is_refused(window):
         (Sampler(window, 9, 1), "batch_size"),
         (Sampler(window, 8, 1, "uniform"), "order"),
     ):
-        with pytest.raises(ReplayError, match=f"the sampler's state is of another {what}: got"):
+        with pytest.raises(ReplayError, match=f"{what} in the state of the sampler is .*, expected"):
             other.restore(state)
     for change in ({"epoch": -1}, {"epoch": 1.0}, {"position": None}, {"position": True}):
-        with pytest.raises(ReplayError, match="expected whole numbers"):
+        with pytest.raises(ReplayError, match="expected nonnegative integers"):
             sampler.restore(state | change)
-    with pytest.raises(ReplayError, match=f"position is {len(window)}, expected less than {len(window)}"):
+    with pytest.raises(
+        ReplayError, match=f"position in the state of the sampler is {len(window)}, expected below {len(window)}"
+    ):
         sampler.restore(state | {"position": len(window)})
     assert sampler.state() == state
 
 
-def test_what_cannot_be_sampled_is_refused(window, tmp_path):
+def test_invalid_arguments_are_rejected(window, tmp_path):
     with pytest.raises(ReplayError, match="batch_size is 0"):
         Sampler(window, 0, 1)
     with pytest.raises(ReplayError, match="seed is -1"):
@@ -122,5 +124,5 @@ def test_what_cannot_be_sampled_is_refused(window, tmp_path):
         Sampler(window, 4, 1, "random")
     with pytest.raises(ReplayError, match="no game in"):
         Sampler(Window(tmp_path, 10), 4, 1)
-    with pytest.raises(ReplayError, match="that fits a capacity of 4 samples"):
+    with pytest.raises(ReplayError, match="fits into a capacity of 4 samples"):
         Sampler(Window(window.folder, 4), 4, 1)

@@ -257,9 +257,7 @@ def test_learning_of_another_run_is_refused(tmp_path, whole, wipe):
         save_file({**held, "checksum": _checksum(held)}, state)
     else:
         shutil.copy(tmp_path / "other" / "learning" / "state.safetensors", state)
-    with pytest.raises(
-        CheckpointError, match=r"state.safetensors is of another seed, .*; without it the run starts an"
-    ):
+    with pytest.raises(CheckpointError, match=r"state.safetensors belongs to another seed, .*; delete it to start"):
         run(tmp_path / "cut")
     state.unlink()
     run(tmp_path / "cut")
@@ -421,7 +419,7 @@ ADVICE = "; put back the file that the run wrote, or start another run"
     [(lambda state: state.unlink(), f"0002.training.safetensors is gone, expected it beside the network{ADVICE}"),
      (lambda state: state.write_bytes(b"x" * 100), f"0002.training.safetensors is damaged: .*{ADVICE}"),
      (lambda state: shutil.copy(state.with_name("first"), state),
-      rf"0002.training.safetensors is of another network \(step 6\), expected that of .*{ADVICE}")],
+      rf"0002.training.safetensors belongs to another network \(step 6\), expected the one of .*{ADVICE}")],
     ids=["gone", "damaged", "another"],
 )  # fmt: skip
 def test_a_state_of_training_that_is_not_the_networks_is_told_before_anything_is_played(
@@ -498,7 +496,7 @@ def other_alphazero(tmp_path_factory):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("shard", "said"),
-    [("shard_00001_00001", "is of another seed and settings"), ("shard_00002_00000", "is of another model"),
+    [("shard_00001_00001", "belongs to another seed and settings"), ("shard_00002_00000", "belongs to another model"),
      ("shard_00002_00003", "is none that the run played")],
 )  # fmt: skip
 def test_samples_of_another_run_are_refused(tmp_path, whole_alphazero, other_alphazero, shard, said):

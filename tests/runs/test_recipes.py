@@ -196,7 +196,7 @@ def test_a_damaged_state_is_an_error_and_nothing_is_lost(tmp_path, monkeypatch, 
     state = tmp_path / "learning" / "state.safetensors"
     damage(state)
     before = state.read_bytes()
-    with pytest.raises(CheckpointError, match=r"state.safetensors is damaged: .*; without it the run starts") as caught:
+    with pytest.raises(CheckpointError, match=r"state.safetensors is damaged: .*; delete it to start") as caught:
         learn(tmp_path, monkeypatch, Counter(), rounds=20)
     assert "\n" not in str(caught.value)
     assert state.read_bytes() == before

@@ -1,4 +1,4 @@
-"""The actor: the games it plays are right, and depend on nothing but their numbers and the settings."""
+"""The actor: its games are valid, and depend only on their numbers and the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aleazero.replay.check import check_episode
 from aleazero.search.memory import tree_size
 from aleazero.selfplay import actor as actor_module
 from aleazero.selfplay.actor import Actor, machine_memory, require_memory
-from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
+from aleazero.selfplay.config import SelfplayConfig, Temperature, sample_index
 
 GAMES = {
     "pig": {"target": 20},
@@ -26,7 +26,7 @@ GAMES = {
 
 
 class Noisy:
-    """Arbitrary fixed logits and values, row by row; afterstates are estimated too."""
+    """An evaluator with arbitrary fixed logits and values that also evaluates afterstates."""
 
     afterstates = 1
 
@@ -40,7 +40,7 @@ class Noisy:
 
 
 def short(name: str) -> dict:
-    """2048 played by arbitrary values is over soon enough; the others are short."""
+    """Return settings for short games."""
     return {"simulations": 6, "parallel": 3, "temperature": Temperature(start=0.5)}
 
 
@@ -52,30 +52,30 @@ def played(name: str, numbers=range(5), evaluator=Noisy, **settings):
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if "coins" not in name])
-def test_every_record_holds_when_its_game_is_played_again(name: str) -> None:
+def test_every_record_passes_the_replay_check(name: str) -> None:
     game, records = played(name)
     assert [record.game_number for record in records] == list(range(5))
     for record in records:
         check_episode(record, game)
         decisions = ~record.afterstate
         assert (record.searched[decisions] == (record.legal_masks[decisions].sum(axis=1) > 1)).all()
-        taught = record.policies[record.weights > 0]
-        np.testing.assert_allclose(taught.sum(axis=1), 1.0, atol=1e-6)
+        targets = record.policies[record.weights > 0]
+        np.testing.assert_allclose(targets.sum(axis=1), 1.0, atol=1e-6)
 
 
-def test_the_dice_are_played_luck_of_the_record_s_seed() -> None:
+def test_the_dice_are_the_game_dice_of_the_recorded_seed() -> None:
     game, records = played("yatzy", range(2))
     for record in records:
-        luck, state = PlayedLuck(record.seed), game.new_initial_state()
+        dice, state = PlayedLuck(record.seed), game.new_initial_state()
         for player, action in record.steps:
             if player == -1:
-                assert luck.draw(state) == action
+                assert dice.draw(state) == action
             state.apply_action(int(action))
         np.testing.assert_array_equal(state.returns(), record.returns)
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy"])
-def test_a_game_depends_on_its_number_alone(name: str) -> None:
+def test_a_game_depends_only_on_its_number(name: str) -> None:
     _, wanted = played(name, range(6))
     for numbers, settings in ((range(6), {"parallel": 1}), ([5, 0, 3], {"parallel": 2}), (range(6), {"parallel": 6})):
         _, found = played(name, numbers, **settings)
@@ -97,15 +97,15 @@ def test_another_iteration_or_seed_has_other_games() -> None:
     assert not found[0].equals(found[2])
 
 
-def test_afterstates_are_worth_what_the_search_found_behind_the_move() -> None:
+def test_afterstate_values_are_those_of_the_searched_action() -> None:
     _game, records = played("pig", temperature=Temperature(start=0.0))
     record = records[0]
     for i in np.flatnonzero(record.afterstate):
         assert record.searched[i] == record.searched[i - 1]
-        assert record.viewers[i] == record.viewers[i - 1]  # who acted
+        assert record.viewers[i] == record.viewers[i - 1]  # the player that acted
         if record.searched[i]:
             assert abs(record.root_values[i, 0]) <= 1
-    # At temperature 0 the best action is played, so no afterstate is worth much less than its decision.
+    # At temperature 0 the best action is played, so no afterstate has a much lower value than its decision.
     both = record.searched & record.afterstate
     assert (record.root_values[both, 0] >= record.root_values[np.flatnonzero(both) - 1, 0] - 0.4).all()
 
@@ -119,7 +119,7 @@ def test_full_and_fast_searches() -> None:
         assert not record.policies[record.weights == 0].any()
 
 
-def test_simulations_by_class() -> None:
+def test_simulations_per_search_class() -> None:
     _game, records = played("yatzy", [0], simulations_by_class={"mark": 40}, simulations=3, noise_alpha=0.0)
     record = records[0]
     shares = record.policies[record.weights > 0].max(axis=1)
@@ -152,17 +152,17 @@ def returns(state, out): out[0] = state[1]
 """
 
 
-def test_a_game_may_end_before_anyone_decides(tmp_path) -> None:
+def test_a_game_may_end_before_the_first_decision(tmp_path) -> None:
     (tmp_path / "natural.py").write_text(NATURAL, encoding="utf-8")
     game = aleazero.load_game(f"{tmp_path}/natural.py")
     records = list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(12)))
     assert {int((~record.afterstate).sum()) for record in records} == {0, 1}
     for record in records:
         check_episode(record, game)
-        assert record.afterstate[0]  # the first roll is a chance node that a search may be asked about
+        assert record.afterstate[0]  # the first roll is a chance node
 
 
-def test_an_actor_plays_again_after_its_games_were_left() -> None:
+def test_an_actor_can_play_again_after_interrupted_games() -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     actor = Actor(game, Noisy(game), SelfplayConfig(**short("pig")), seed=4, iteration=2)
     games = actor.play(range(5))
@@ -181,20 +181,20 @@ def test_afterstates_carry_the_value_of_the_executed_action() -> None:
     for number, (player, action) in enumerate(record.steps.tolist()):
         if player >= 0:
             at = np.flatnonzero((record.step == number) & ~record.afterstate)[0]
-            behind = np.flatnonzero((record.step == number + 1) & record.afterstate)
+            after = np.flatnonzero((record.step == number + 1) & record.afterstate)
             if record.searched[at]:
                 key = stream_key(SELFPLAY_SEARCH, 4, 2, 0, decisions)
                 result = aleazero.Search(game, Noisy(game), config.search()).run(state, seed=key)
                 np.testing.assert_allclose(record.root_values[at], np.roll(result.value, -player), atol=1e-6)
-                if len(behind):
+                if len(after):
                     wanted = np.roll(result.value_after(action), -player)
-                    np.testing.assert_allclose(record.root_values[behind[0]], wanted, atol=1e-6)
+                    np.testing.assert_allclose(record.root_values[after[0]], wanted, atol=1e-6)
             decisions += 1
         state.apply_action(action)
     assert decisions > 3
 
 
-def test_an_evaluator_that_fails_ends_it_with_its_error() -> None:
+def test_an_error_of_the_evaluator_is_raised() -> None:
     def broken(game):
         def evaluate(observations, legal_masks):
             return np.full(legal_masks.shape, np.nan), np.zeros((len(legal_masks), game.num_players))
@@ -229,44 +229,44 @@ def test_temperature_schedules(settings, plies, wanted) -> None:
         ("exponential:2:0.5:4", Temperature(kind="exponential", start=2.0, end=0.5, plies=4)),
     ],
 )
-def test_a_temperature_by_text(text, wanted) -> None:
+def test_temperature_from_text(text, wanted) -> None:
     assert Temperature.parse(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "hot", "linear", "linear:1:0", "linear:1:0:3:4", "linear:1:0:2.5", "line:1:0:3"])
-def test_no_temperature(text) -> None:
+def test_texts_that_are_not_a_temperature_are_rejected(text) -> None:
     with pytest.raises(ConfigError, match=r"expected a number, or step, linear or exponential with START:END:PLIES"):
         Temperature.parse(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("-1", "start is -1.0"), ("nan", "start is nan"), ("step:1:-1:3", "end is -1.0"), ("linear:1:0:0", "plies is 0")],
 )
-def test_numbers_that_are_no_temperature(text, said) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_invalid_temperatures_are_rejected(text, message) -> None:
+    with pytest.raises(ConfigError, match=message):
         Temperature.parse(text)
 
 
-def test_moves_are_drawn_by_visits_to_the_power_of_one_over_the_temperature() -> None:
+def test_moves_are_sampled_by_visits_and_temperature() -> None:
     visits = [1, 0, 4, 3]
     units = (np.arange(4000) + 0.5) / 4000
     for temperature in (1.0, 0.5, 2.0):
         weights = np.array(visits, float) ** (1 / temperature)
-        found = np.bincount([drawn(visits, temperature, u) for u in units], minlength=4) / 4000
+        found = np.bincount([sample_index(visits, temperature, u) for u in units], minlength=4) / 4000
         np.testing.assert_allclose(found, weights / weights.sum(), atol=1e-3)
-    assert {drawn(visits, 0, u) for u in (0.0, 0.5, 0.999)} == {2}
-    assert drawn([2, 2], 0, 0.9) == 0
-    assert drawn(visits, 1.0, np.nextafter(1.0, 0.0)) == 3
+    assert {sample_index(visits, 0, u) for u in (0.0, 0.5, 0.999)} == {2}
+    assert sample_index([2, 2], 0, 0.9) == 0
+    assert sample_index(visits, 1.0, np.nextafter(1.0, 0.0)) == 3
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy", "tic_tac_toe"])
-def test_evaluations_are_those_that_were_asked(name: str) -> None:
+def test_evaluations_are_counted(name: str) -> None:
     game = aleazero.load_game(name, **GAMES[name])
     rows = []
 
     class Counting(Noisy):
-        any_size = True  # so that batches are not filled up
+        any_size = True  # batches are not padded
 
         def __call__(self, observations, legal_masks):
             rows.append(len(observations))
@@ -278,18 +278,18 @@ def test_evaluations_are_those_that_were_asked(name: str) -> None:
         list(actor.play(range(3)))
         assert actor.evaluations == sum(rows) > 0
         if name == "tic_tac_toe":
-            assert actor.evaluations < 7 * actor.decisions  # ends of games are known
+            assert actor.evaluations < 7 * actor.decisions  # terminal states are not evaluated
 
 
 def test_a_game_that_does_not_end_is_an_error() -> None:
     _game, records = played("pig", [0])
     plies = int((records[0].steps[:, 0] >= 0).sum())
     played("pig", [0], max_plies=plies)
-    with pytest.raises(GameError, match=f"pig: game 0 of self-play is not over after {plies - 1} decisions"):
+    with pytest.raises(GameError, match=f"pig: self-play game 0 is not over after {plies - 1} decisions"):
         played("pig", [0], max_plies=plies - 1)
 
 
-def test_bad_settings_are_refused() -> None:
+def test_invalid_settings_are_rejected() -> None:
     with pytest.raises(ConfigError, match="parallel is 0, expected"):
         SelfplayConfig(parallel=0)
     with pytest.raises(ConfigError, match="no setting 'sims'"):
@@ -298,13 +298,13 @@ def test_bad_settings_are_refused() -> None:
         SelfplayConfig(simulations_by_class={"mark": 0})
 
 
-def test_what_does_not_fit_is_refused(monkeypatch) -> None:
+def test_settings_that_need_too_much_memory_are_rejected(monkeypatch) -> None:
     yatzy, config = aleazero.load_game("yatzy"), SelfplayConfig(simulations=64, parallel=128, chance="full")
     a_tree = tree_size(yatzy, None, config.search())
     monkeypatch.setattr(actor_module, "machine_memory", lambda: 256 * a_tree)
     require_memory(yatzy, None, config, workers=2, games=10**6)
-    require_memory(yatzy, None, config, workers=3, games=256)  # no more games at once than there are
-    with pytest.raises(ConfigError, match=r"384 games at once .* GB, .*: expected fewer workers, .* chance than full$"):
+    require_memory(yatzy, None, config, workers=3, games=256)  # at most 256 games at once
+    with pytest.raises(ConfigError, match=r"384 games at once .* GB, .*: expected fewer workers, .* mode than full$"):
         require_memory(yatzy, None, config, workers=3, games=10**6)
     with pytest.raises(ConfigError, match=r"expected fewer workers, parallel games or simulations$"):
         require_memory(yatzy, None, SelfplayConfig(simulations=10**6), workers=2, games=10**6)
@@ -312,5 +312,5 @@ def test_what_does_not_fit_is_refused(monkeypatch) -> None:
     require_memory(yatzy, None, config, workers=10**6, games=10**9)
 
 
-def test_the_machine_has_some_memory() -> None:
+def test_available_memory_is_positive() -> None:
     assert machine_memory() is None or machine_memory() > 2**26

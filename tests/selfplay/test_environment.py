@@ -12,7 +12,7 @@ from aleazero.evaluation.match import play_match
 
 
 class Toss:
-    """Chance comes first, and tails ends the game at once; heads lets player 1 decide."""
+    """A coin toss comes first: tails ends the game, heads lets player 1 decide."""
 
     name, num_players, num_actions, max_outcomes, utility = "toss", 2, 3, 2, (-1.0, 1.0)
 
@@ -45,12 +45,12 @@ GAMES = {**sample_games(target=30), "toss": aleazero.load_game(Toss)}
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 
-def test_no_game_that_ships_is_missing():
+def test_all_bundled_games_are_tested():
     assert {game.name for game in GAMES.values()} >= set(aleazero.game_names())
 
 
 def steps_of(environment, seed, choices, most=60):
-    """Steps of an episode whose actions are chosen by numbers, to the end or so far."""
+    """Return at most ``most`` steps of an episode; ``choices`` selects the actions."""
     steps = [environment.reset(seed)]
     while not steps[-1].done and len(steps) < most:
         legal = np.flatnonzero(steps[-1].legal_action_mask)
@@ -61,7 +61,7 @@ def steps_of(environment, seed, choices, most=60):
 @every_game
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**64 - 1), choices=st.lists(st.integers(0, 1000), min_size=1, max_size=20))
-def test_steps_tell_what_the_state_says(game, seed, choices):
+def test_steps_match_the_state(game, seed, choices):
     shown = Environment(game, EnvConfig(include_full_state=True))
     for step in steps_of(shown, seed, choices, 12):
         state = step.state
@@ -82,33 +82,33 @@ def test_rewards_sum_to_the_returns(game, seed, choices):
     for reward in ("terminal", "delta"):
         environment = Environment(game, EnvConfig(reward=reward))
         steps = steps_of(environment, seed, choices, 400)
-        told = np.array([step.rewards for step in steps])
-        assert told.shape == (len(steps), game.num_players)
-        assert told.dtype == np.float64
+        rewards = np.array([step.rewards for step in steps])
+        assert rewards.shape == (len(steps), game.num_players)
+        assert rewards.dtype == np.float64
         if reward == "terminal":
-            assert not told[:-1].any()
+            assert not rewards[:-1].any()
         if reward == "delta" or steps[-1].done:
-            assert told.sum(axis=0) == pytest.approx(np.array(environment.returns()), abs=1e-9)
+            assert rewards.sum(axis=0) == pytest.approx(np.array(environment.returns()), abs=1e-9)
         else:
-            assert not told.any()
+            assert not rewards.any()
 
 
-def test_points_are_told_as_they_come():
+def test_rewards_are_given_when_points_are_scored():
     steps = steps_of(Environment(GAMES["2048"], EnvConfig(reward="delta")), 3, [1, 2, 3], 80)
     assert sum(bool(step.rewards[0]) for step in steps) > 10
-    alone = steps_of(Environment(GAMES["yatzy-1"], EnvConfig(reward="delta")), 3, [40], 80)
-    assert alone[-1].done
-    assert sum(bool(step.rewards[0]) for step in alone) > 3
+    solo = steps_of(Environment(GAMES["yatzy-1"], EnvConfig(reward="delta")), 3, [40], 80)
+    assert solo[-1].done
+    assert sum(bool(step.rewards[0]) for step in solo) > 3
 
 
-def test_what_stands_at_the_start_is_told_with_the_first_action():
+def test_initial_returns_are_part_of_the_first_reward():
     environment = Environment(GAMES["coins"], EnvConfig(reward="delta"))
     assert environment.reset(0).rewards.tolist() == [0.0]
     assert environment.returns() == [1.0]
     assert environment.step(1).rewards.tolist() == [1.0]
 
 
-def test_an_episode_may_be_over_before_anybody_decides():
+def test_an_episode_may_end_before_the_first_decision():
     environment = Environment(GAMES["toss"])
     steps = {environment.reset(seed).done: environment.reset(seed) for seed in range(20)}
     assert steps[True].rewards.tolist() == [1.0, -1.0]
@@ -120,7 +120,7 @@ def test_an_episode_may_be_over_before_anybody_decides():
 
 
 @every_game
-def test_the_state_is_shown_exactly_when_asked_for(game):
+def test_the_state_is_included_only_if_enabled(game):
     for config, shown in ((None, False), (EnvConfig(), False), (EnvConfig(include_full_state=True), True)):
         steps = steps_of(Environment(game, config), 1, [0, 1], 5)
         assert {isinstance(step.state, aleazero.State) for step in steps} == {shown}
@@ -146,7 +146,7 @@ def test_the_dice_are_those_of_a_match(name):
         assert step.rewards.tolist() == one.returns
 
 
-def test_what_is_told_is_a_copy():
+def test_results_are_copies():
     environment = Environment(GAMES["pig"], EnvConfig(include_full_state=True))
     step = environment.reset(1)
     step.state.apply_action(0)
@@ -160,31 +160,31 @@ def test_what_is_told_is_a_copy():
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "message"),
     [
         (1, "pig: action 1 is illegal here, expected one of 0"),
         (-1, "action -1 is illegal here, expected one of 0"),
         (2**70, "is illegal here, expected one of 0"),
-        ("roll", "action is 'roll', expected a whole number, one of [0]"),
-        (0.0, "action is 0.0, expected a whole number"),
+        ("roll", "action is 'roll', expected an integer, one of [0]"),
+        (0.0, "action is 0.0, expected an integer"),
         (None, "action is None"),
         (True, "action is True"),
-        (np.array([0]), "action is array([0]), expected a whole number"),
+        (np.array([0]), "action is array([0]), expected an integer"),
     ],
 )
-def test_an_illegal_action_changes_nothing(action, said):
+def test_an_illegal_action_changes_nothing(action, message):
     environment, other = Environment(GAMES["pig"]), Environment(GAMES["pig"])
     environment.reset(4)
     other.reset(4)
     for _ in range(2):
         with pytest.raises(aleazero.IllegalActionError) as caught:
             environment.step(action)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
     for _ in range(3):
         assert (environment.step(0).observations == other.step(np.int64(0)).observations).all()
 
 
-def test_whole_numbers_of_all_kinds_will_do():
+def test_integers_of_all_types_are_accepted():
     seen = []
     for action in (0, np.int8(0), np.uint64(0), np.array(0)):
         environment = Environment(GAMES["pig"])
@@ -193,7 +193,7 @@ def test_whole_numbers_of_all_kinds_will_do():
     assert seen == [seen[0]] * 4
 
 
-def test_equivalents_of_a_legal_action_will_do():
+def test_equivalents_of_a_legal_action_are_accepted():
     one, other = (Environment(GAMES["yatzy-1"], EnvConfig(include_full_state=True)) for _ in range(2))
     state, _ = one.reset(0).state, other.reset(0)
     while not (equivalents := [a for a in range(state.game.num_actions) if state.canonical_action(a) not in (-1, a)]):
@@ -203,7 +203,7 @@ def test_equivalents_of_a_legal_action_will_do():
     assert after.key() == other.step(state.canonical_action(equivalents[0])).state.key() != state.key()
 
 
-def test_after_the_end_there_is_no_step():
+def test_a_step_after_the_end_is_rejected():
     environment = Environment(GAMES["tic_tac_toe"])
     steps = steps_of(environment, 0, [0])
     assert steps[-1].done
@@ -215,20 +215,20 @@ def test_after_the_end_there_is_no_step():
     assert not environment.reset(1).done
 
 
-def test_before_the_start_there_is_nothing():
+def test_methods_before_reset_are_rejected():
     environment = Environment(GAMES["pig"])
-    for ask in (lambda: environment.step(0), environment.returns, environment.text):
+    for call in (lambda: environment.step(0), environment.returns, environment.text):
         with pytest.raises(aleazero.PositionError, match=r"no episode has begun, expected reset\(seed\) first"):
-            ask()
+            call()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, "1", None, False, 1.5])
-def test_what_is_no_seed(seed):
+def test_invalid_seeds_are_rejected(seed):
     with pytest.raises(aleazero.ConfigError, match=r"seed is .*, expected 0 to"):
         Environment(GAMES["pig"]).reset(seed)
 
 
-def test_what_is_no_setting():
+def test_invalid_settings_are_rejected():
     with pytest.raises(aleazero.ConfigError, match="EnvConfig: reward is 'dense', expected 'terminal' or 'delta'"):
         EnvConfig(reward="dense")
     with pytest.raises(aleazero.ConfigError, match="no setting 'rewards', did you mean reward"):
@@ -241,7 +241,7 @@ def test_what_is_no_setting():
         Environment("pig")
 
 
-def test_a_class_without_observations_has_rows_of_nothing():
+def test_a_class_without_observations_has_empty_rows():
     environment = Environment(GAMES["coins"])
     assert environment.observation_size == 0
     assert environment.reset(0).observations.shape == (1, 0)

@@ -1,4 +1,4 @@
-"""A record's arrays have the types and lengths that the replay writes."""
+"""Records of self-play games: types and shapes of arrays, equality."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def test_a_record_counts_its_samples_and_equals_itself():
     assert not record.equals(replace(record, seed=record.seed ^ 1))
 
 
-def test_a_record_that_differs_in_one_number_is_another():
+def test_records_that_differ_in_one_number_are_unequal():
     record = episode("pig")
     values = record.root_values.copy()
     values[-1, 0] = np.nextafter(values[-1, 0], np.float32(9))
@@ -25,10 +25,10 @@ def test_a_record_that_differs_in_one_number_is_another():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"policies": [[0.5, 0.5]]}, "game 0: policies is list, expected an array of float32"),
-        ({"weights": np.zeros(3)}, "game 0: weights is of float64, expected float32"),
+        ({"weights": np.zeros(3)}, "game 0: weights has type float64, expected float32"),
         ({"steps": np.zeros(4, np.int32)}, r"game 0: steps has shape \(4,\), expected \(steps, 2\)"),
         ({"steps": np.zeros((4, 3), np.int32)}, r"game 0: steps has shape \(4, 3\), expected 2 for 2"),
         ({"weights": np.zeros(3, np.float32)}, r"game 0: weights has shape \(3,\), expected \d+ for samples"),
@@ -36,6 +36,6 @@ def test_a_record_that_differs_in_one_number_is_another():
         ({"seed": 2**64}, "game 0: seed is 18446744073709551616, expected 64 bits"),
     ],
 )
-def test_what_cannot_be_written_is_refused(change, said):
-    with pytest.raises(ReplayError, match=said):
+def test_invalid_records_are_rejected(change, message):
+    with pytest.raises(ReplayError, match=message):
         replace(episode("pig"), **change)

@@ -1,4 +1,4 @@
-"""Games in progress: compiled code and Python give the same records; the parts of the compiled code are right."""
+"""Games in progress: compiled code and Python give equal records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aleazero.search.tree.arrays import make_root_results
 from aleazero.selfplay import compiled_games
 from aleazero.selfplay.actor import Actor
 from aleazero.selfplay.compiled_games import CompiledGames, GamesScratch, drawn_slot, exact_sum
-from aleazero.selfplay.config import SelfplayConfig, Temperature, drawn
+from aleazero.selfplay.config import SelfplayConfig, Temperature, sample_index
 from aleazero.selfplay.running_games import PlainGames
 from tests.selfplay.test_actor import GAMES, Noisy
 
@@ -51,21 +51,21 @@ def require_same(name: str, settings: dict, **more) -> None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-def test_compiled_games_and_games_in_python_leave_the_same_records(settings: dict) -> None:
+def test_compiled_games_and_python_games_give_equal_records(settings: dict) -> None:
     require_same("pig", settings)
 
 
 @pytest.mark.parametrize("name", ["yatzy", "tic_tac_toe", "2048"])
-def test_so_do_those_with_dice_of_their_own_without_dice_and_of_long_games(name: str) -> None:
+def test_equal_records_with_own_dice_without_dice_and_of_long_games(name: str) -> None:
     require_same(name, {"full_share": 0.5, "simulations": 4})
 
 
-def test_so_do_those_whose_values_are_not_known() -> None:
+def test_equal_records_with_unknown_values() -> None:
     require_same("pig", {}, evaluator=lambda game: "uniform", values_known=False)
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy"])
-def test_room_for_steps_and_decisions_grows(name: str, monkeypatch) -> None:
+def test_arrays_of_steps_and_decisions_grow(name: str, monkeypatch) -> None:
     settings = {"simulations": 2}
     wanted, *_ = records(name, settings, CompiledGames)
     monkeypatch.setattr(compiled_games, "FIRST_STEPS", 1)
@@ -98,14 +98,14 @@ def returns(state, out): out[0] = state[1]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"probability": 0.25}, "probabilities sum to 0.75, expected 1"),
         ({"viewer": 3}, "gave viewer 3 and decision class 0, expected 0 to 0 and 0 to 0"),
         ({"kind": "DECISION", "decision_class": 2}, "viewer 0 and decision class 2, expected 0 to 0 and 0 to 0"),
     ],
 )
-def test_broken_rules_are_an_error(tmp_path, monkeypatch, change: dict, said: str) -> None:
+def test_broken_rules_raise_an_error(tmp_path, monkeypatch, change: dict, message: str) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than these games
     numbers = {"kind": "CHANCE", "viewer": 0, "decision_class": 0, "probability": 0.5, **change}
     text = BROKEN
@@ -113,7 +113,7 @@ def test_broken_rules_are_an_error(tmp_path, monkeypatch, change: dict, said: st
         text = text.replace(f"{{{name}}}", str(number))
     (tmp_path / "broken.py").write_text(text, encoding="utf-8")
     game = aleazero.load_game(f"{tmp_path}/broken.py")
-    with pytest.raises(ContractError, match=said):
+    with pytest.raises(ContractError, match=message):
         list(Actor(game, "uniform", SelfplayConfig(simulations=4, parallel=2)).play(range(2)))
 
 
@@ -121,10 +121,10 @@ def scratch(actions: int) -> GamesScratch:
     return GamesScratch(*(np.zeros(actions + 1) for _ in GamesScratch._fields))
 
 
-def test_an_exact_sum_is_that_of_fsum() -> None:
-    luck = np.random.default_rng(1)
-    cases = [luck.random(n) ** luck.integers(1, 30) for n in range(1, 60)]
-    cases += [luck.normal(size=n) * 10.0 ** luck.integers(-20, 20, n) for n in range(1, 60)]
+def test_exact_sum_equals_fsum() -> None:
+    rng = np.random.default_rng(1)
+    cases = [rng.random(n) ** rng.integers(1, 30) for n in range(1, 60)]
+    cases += [rng.normal(size=n) * 10.0 ** rng.integers(-20, 20, n) for n in range(1, 60)]
     cases += [np.array([1.0, 2.0**-53, 2.0**-106]), np.array([1.0, -(2.0**-54), -(2.0**-108)])]
     cases += [np.zeros(3), np.zeros(0)]
     for case in cases:
@@ -132,30 +132,30 @@ def test_an_exact_sum_is_that_of_fsum() -> None:
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.3, 0.5, 2.0, 1.7])
-def test_a_move_is_drawn_as_in_python(temperature: float) -> None:
-    luck = np.random.default_rng(2)
+def test_sampled_moves_equal_those_of_python(temperature: float) -> None:
+    rng = np.random.default_rng(2)
     for _ in range(300):
-        visits = luck.integers(0, 9, luck.integers(1, 12)) * luck.integers(0, 2)
-        visits[luck.integers(len(visits))] += 1
-        u = float(luck.choice([0.0, np.nextafter(1.0, 0.0), luck.random()]))
+        visits = rng.integers(0, 9, rng.integers(1, 12)) * rng.integers(0, 2)
+        visits[rng.integers(len(visits))] += 1
+        u = float(rng.choice([0.0, np.nextafter(1.0, 0.0), rng.random()]))
         found = drawn_slot(visits, len(visits), temperature, u, scratch(len(visits)))
-        assert found == drawn(visits.tolist(), temperature, u)
+        assert found == sample_index(visits.tolist(), temperature, u)
 
 
-def test_the_best_action_is_that_of_the_result() -> None:
-    luck = np.random.default_rng(3)
+def test_the_best_action_equals_that_of_the_result() -> None:
+    rng = np.random.default_rng(3)
     for _ in range(300):
         roots = make_root_results(1, 6, 1)
-        count = roots.counts[0] = int(luck.integers(1, 7))
+        count = roots.counts[0] = int(rng.integers(1, 7))
         roots.actions[0] = np.arange(6) * 2
-        roots.visits[0], roots.priors[0] = luck.integers(0, 3, 6), luck.integers(0, 2, 6)
-        roots.q[0] = luck.choice([0.0, 1.0, math.nan], 6)
+        roots.visits[0], roots.priors[0] = rng.integers(0, 3, 6), rng.integers(0, 2, 6)
+        roots.q[0] = rng.choice([0.0, 1.0, math.nan], 6)
         q = np.where(np.isnan(roots.q[0]), -np.inf, roots.q[0])
         order = np.lexsort((-roots.actions[0, :count], roots.priors[0, :count], q[:count], roots.visits[0, :count]))
         assert best_slot(roots, 0) == order[-1]
 
 
-def test_keys_of_noise_are_those_of_single_searches() -> None:
+def test_noise_keys_equal_those_of_single_searches() -> None:
     seeds, states = [0, 7, 2**64 - 1], [b"", b"one", bytes(200)]
     wanted = [noise_key(seed, position_of(state)) for seed, state in zip(seeds, states, strict=True)]
     assert noise_keys(np.array(seeds, np.uint64), states).tolist() == wanted

@@ -8,12 +8,12 @@ import aleazero
 from aleazero import EnvConfig, Environment, make_agent, self_play_episode
 from aleazero.games.base import counts_wins
 from aleazero.games.registry import game_names
-from aleazero.nets.checkpoint import PolicyValueInfo, weight_shapes, write_checkpoint
+from aleazero.nets.checkpoint import PolicyValueInfo, write_checkpoint
 from aleazero.nets.config import NetConfig, ValueScale
 
 GAMES = sample_games()
 OBSERVED = [name for name in GAMES if name != "coins"]
-"""Those with observations, which a network needs."""
+"""Games with observations, which a network needs."""
 SHOWN = EnvConfig(include_full_state=True)
 
 
@@ -34,7 +34,7 @@ def agents_of(spec, game, seed=0):
         ("tic_tac_toe", "oracle"),
     ],
 )
-def test_agents_that_think_play_a_whole_game(name, spec):
+def test_search_agents_play_a_complete_game(name, spec):
     game = GAMES[name]
     environment = Environment(game, SHOWN)
     played = self_play_episode(environment, agents_of(spec, game), 3)
@@ -56,35 +56,35 @@ def test_same_seeds_same_episode(name, spec):
     game = GAMES[name]
     environment, agents = Environment(game, SHOWN), agents_of(spec, game)
     first = [self_play_episode(environment, agents, seed) for seed in (1, 2)]
-    assert [self_play_episode(environment, agents, seed) for seed in (1, 2)] == first  # whatever was played before
+    assert [self_play_episode(environment, agents, seed) for seed in (1, 2)] == first  # independent of earlier episodes
     assert self_play_episode(Environment(game, SHOWN), agents_of(spec, game), 2) == first[1]
     assert first[0].decisions != first[1].decisions
     if spec == "random":
         assert self_play_episode(environment, agents_of(spec, game, seed=50), 1) != first[0]
 
 
-def test_agents_have_other_luck_in_other_episodes():
+def test_agents_draw_other_random_numbers_in_other_episodes():
     game = GAMES["tic_tac_toe"]
     agents = agents_of("random", game)
     openings = {self_play_episode(Environment(game), agents, seed).decisions[0] for seed in range(60)}
     assert len(openings) == 9
 
 
-def test_agents_do_not_hear_the_seed_of_the_dice():
-    heard = []
+def test_agents_do_not_receive_the_seed_of_the_dice():
+    numbers = []
 
-    class Listening(aleazero.Agent):
+    class Recording(aleazero.Agent):
         def begin_episode(self, number):
-            heard.append(number)
+            numbers.append(number)
 
         def select_action(self, seen):
             return int(np.flatnonzero(seen.legal_action_mask)[0])
 
     environment = Environment(GAMES["dice_game"])
     for seed in (0, 1, 1):
-        self_play_episode(environment, [Listening()], seed)
-    assert heard[1] == heard[2] != heard[0]
-    assert not {0, 1} & set(heard)
+        self_play_episode(environment, [Recording()], seed)
+    assert numbers[1] == numbers[2] != numbers[0]
+    assert not {0, 1} & set(numbers)
 
 
 def test_a_delta_episode_sums_to_its_returns():
@@ -94,9 +94,9 @@ def test_a_delta_episode_sums_to_its_returns():
     assert len(played.rewards) == len(played.decisions)
 
 
-def test_bad_input_is_one_line():
+def test_errors_are_one_line():
     pig = GAMES["pig"]
-    with pytest.raises(aleazero.ConfigError, match=r"got 1 agents, expected 2, one a seat of pig\("):
+    with pytest.raises(aleazero.ConfigError, match=r"got 1 agents, expected 2, one per player of pig\("):
         self_play_episode(Environment(pig), agents_of("random", pig)[:1], 0)
     with pytest.raises(aleazero.ConfigError, match=r"agents\[0\] is 'random', expected an Agent: aleazero.make_agent"):
         self_play_episode(Environment(pig), ["random", "random"], 0)
@@ -108,7 +108,7 @@ def test_bad_input_is_one_line():
         self_play_episode(Environment(pig), agents_of("search:sims=5", pig), 0)
 
 
-def test_an_agent_that_cheats_is_stopped():
+def test_illegal_actions_of_an_agent_raise_an_error():
     class Cheat(aleazero.Agent):
         def select_action(self, seen):
             return 1
@@ -118,17 +118,16 @@ def test_an_agent_that_cheats_is_stopped():
 
 
 def random_net(game, folder, seed=0):
-    """The path of a network for a game, with random weights."""
+    """Write a network with random weights and return its path."""
     values = ValueScale() if counts_wins(game) else ValueScale(kind="score", scale=100.0)
-    about, dice = PolicyValueInfo.of(game, NetConfig(width=16, blocks=1), values), np.random.default_rng(seed)
-    shapes = weight_shapes(about.shape, about.net)
+    about, rng = PolicyValueInfo.of(game, NetConfig(width=16, blocks=1), values), np.random.default_rng(seed)
     path = folder / f"{game.name}:{game.num_players}.safetensors"
-    write_checkpoint(path, {name: dice.normal(0, 0.5, shape) for name, shape in shapes.items()}, about)
+    write_checkpoint(path, {name: rng.normal(0, 0.5, shape) for name, shape in about.weight_shapes().items()}, about)
     return path
 
 
 def decide(name, spec, decisions, seed=0):
-    """Let an agent choose so often, under masks some of which are narrower than the rules; forced moves are extra."""
+    """Let an agent make this many choices; half of the masks allow only some of the legal actions."""
     game = GAMES[name]
     config = EnvConfig(include_full_state=not spec.endswith(("random", "sims=0")))
     environment, agent = Environment(game, config), make_agent(spec, game, seed=seed)
@@ -197,5 +196,5 @@ def test_a_hundred_thousand_decisions_of_searches_with_random_networks_are_legal
         assert decide(name, f"net:{path},sims={sims}", -(-100_000 // (3 * len(OBSERVED))), seed) > 5
 
 
-def test_every_game_that_ships_decides_here():
+def test_all_bundled_games_are_tested():
     assert {GAMES[name].name for name in OBSERVED} == set(game_names())

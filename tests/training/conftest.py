@@ -1,4 +1,4 @@
-"""A folder of samples, played once."""
+"""Fixtures with self-play samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def play_into(folder, game, evaluator, games=8, iteration=0, spec=None, **settin
 
 @pytest.fixture
 def play(tmp_path):
-    """Plays a few games and opens a window of their samples."""
+    """Return a function that plays a few games and opens a window of their samples."""
 
     def played(game, evaluator="rollout", **settings):
         play_into(tmp_path, game, evaluator, **{"games": 6, **settings})

@@ -1,7 +1,7 @@
-"""Harvest: two farmers in turn, each for their own score; both may gamble, and the second one's soil is better.
+"""Harvest, a test game: two players take turns, and each maximizes its own score.
 
-Safe brings 1. A gamble brings nothing or, one time in two, 3 (the first player's) or 5 (the second's). So a turn is
-worth 1.5 to the one and 2.5 to the other, whatever went before.
+SAFE scores 1. GAMBLE scores 0 or, with probability 1/2, 3 points for the first player and 5 for the second. So a turn
+is worth 1.5 points to the first player and 2.5 to the second in every state.
 """
 
 from aleazero import CHANCE, DECISION, TERMINAL, GameInfo
@@ -75,7 +75,7 @@ def returns(state, out):
 
 
 def observe(state, player, out):
-    """Seat by seat from the player on: turns left; then who looks, as their soils differ."""
+    """Turns left by seat, then the player, because the players score differently."""
     out[0] = state[LEFT + player] / TURNS
     out[1] = state[LEFT + 1 - player] / TURNS
     out[2] = player

@@ -1,4 +1,4 @@
-"""Adam is torch's."""
+"""Adam, compared with torch."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ import torch
 from aleazero.training import adam
 
 
-@pytest.mark.parametrize(("decay", "clip"), [(0.0, 0.0), (0.05, 0.0), (0.0, 1.5), (0.05, 1.5)])
-def test_it_is_torchs(decay, clip) -> None:
-    luck = np.random.default_rng(1)
-    theta = luck.normal(size=83).astype(np.float32)
+@pytest.mark.parametrize("clip", [0.0, 1.5])
+def test_it_equals_adam_of_torch(clip) -> None:
+    rng = np.random.default_rng(1)
+    theta = rng.normal(size=83).astype(np.float32)
     tensor = torch.from_numpy(theta.copy()).requires_grad_()
-    optimizer = torch.optim.AdamW([tensor], lr=0.03, betas=(0.8, 0.99), eps=1e-6, weight_decay=decay)
+    optimizer = torch.optim.Adam([tensor], lr=0.03)
     m, v = np.zeros_like(theta), np.zeros_like(theta)
     for count in range(1, 21):
-        grad = luck.normal(0, 0.1 * count, 83).astype(np.float32)
+        grad = rng.normal(0, 0.1 * count, 83).astype(np.float32)
         tensor.grad = torch.from_numpy(grad / 4)
         if clip:
             torch.nn.utils.clip_grad_norm_([tensor], clip)
         optimizer.step()
-        norm = adam.step(
-            theta, grad, m, v, 0.03, count, beta1=0.8, beta2=0.99, epsilon=1e-6, decay=decay, clip=clip, shrink=0.25
-        )
+        norm = adam.step(theta, grad, m, v, 0.03, count, clip=clip, shrink=0.25)
         assert math.isclose(norm, float(np.linalg.norm(grad / 4)), rel_tol=1e-6)
     np.testing.assert_allclose(theta, tensor.detach().numpy(), rtol=1e-5, atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""The afterstate recipe: repeatable to the bit, with targets that a slow reader of the rules agrees with."""
+"""The afterstate recipe: reproducible results, and targets that equal a slow reference implementation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def learner_of(name, threads=1, **settings):
 
 
 def bits(learner):
-    """All that a learner is, but for its threads."""
+    """Return the complete state of a learner as bytes."""
     return {name: (array.dtype, array.shape, array.tobytes()) for name, array in learner.state().items()}
 
 
@@ -60,12 +60,12 @@ def run_rounds(learner, rounds):
 
 
 @pytest.mark.parametrize("name", ["pig", "yatzy1", "yatzy2", "tag", "object_race"])
-def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
+def test_results_do_not_depend_on_the_number_of_threads(name):
     found = []
     for threads in (1, 2, 3):
         with closing(AfterstateLearner(game_of(name), config_of(name), threads)) as learner:
-            told = run_rounds(learner, 4)
-            found.append((bits(learner), repr(told)))
+            rounds = run_rounds(learner, 4)
+            found.append((bits(learner), repr(rounds)))
     assert found[0] == found[1] == found[2]
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
@@ -74,12 +74,12 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(name):
         assert bits(other)[part] != found[0][0][part]
 
 
-def test_shards_and_rounds_have_luck_of_their_own():
+def test_groups_and_rounds_have_independent_random_streams():
     learner = learner_of("yatzy1")
     run_rounds(learner, 1)
-    states = [shard.states.tobytes() for shard in learner.groups]
+    states = [group.states.tobytes() for group in learner.groups]
     assert len(set(states)) == len(states)
-    draws = {shard._luck(use, round_).random() for shard in learner.groups for use in (1, 2) for round_ in (0, 1)}
+    draws = {group._generator(use, round_).random() for group in learner.groups for use in (1, 2) for round_ in (0, 1)}
     assert len(draws) == 12
 
 
@@ -87,26 +87,26 @@ def test_shards_and_rounds_have_luck_of_their_own():
 @pytest.mark.parametrize(
     ("name", "replay"), [("pig", 50), ("tag", 0), ("yatzy1", 150), ("harvest", 40), ("object_race", 50)]
 )
-def test_going_on_is_as_if_there_had_been_no_stop(name, target, replay):
+def test_resumed_training_equals_uninterrupted_training(name, target, replay):
     whole = learner_of(name, target=target, replay=replay)
-    told = run_rounds(whole, 9)
+    rounds = run_rounds(whole, 9)
     first = learner_of(name, target=target, replay=replay)
     run_rounds(first, 4)
     held = first.state()
     before = {name: array.copy() for name, array in held.items()}
-    run_rounds(first, 1)  # what was held must not change behind its back
+    run_rounds(first, 1)  # further training must not change the returned state
     for part, array in held.items():
         np.testing.assert_array_equal(array, before[part])
     second = learner_of(name, target=target, replay=replay)
     second.restore(held)
-    assert repr(run_rounds(second, 5)) == repr(told[4:])
+    assert repr(run_rounds(second, 5)) == repr(rounds[4:])
     assert bits(second) == bits(whole)
     for part, array in held.items():
         np.testing.assert_array_equal(array, before[part])
 
 
 class Recorder:
-    """A turn player that remembers what was last played, with leaves for numbers."""
+    """A turn player that remembers the end states of the last turns."""
 
     def __init__(self, lanes):
         self._lanes, self.draws = lanes, lanes.draws
@@ -118,12 +118,12 @@ class Recorder:
 
     def play_turns(self, *arguments):
         found = self._lanes.play_turns(*arguments)
-        self.came_to, self.explored = self.leaves[found[3]].copy(), found[4].copy()
+        self.end_states, self.explored = self.leaves[found[3]].copy(), found[4].copy()
         return found
 
 
 class ByNet:
-    """What a network between turns says, for the planner: relative to the viewer."""
+    """An evaluator for the planner with the values of the network, relative to the viewer."""
 
     sees_states = True
     afterstates = ESTIMATE
@@ -137,8 +137,8 @@ class ByNet:
         return np.zeros((len(states), states[0].game.num_actions)), np.array(turned)
 
 
-def taught(name, target, rounds=3):
-    """A learner that has learnt a little, so that values are neither 0 nor alike, with one shard."""
+def trained(name, target, rounds=3):
+    """Return a learner with one group after a few rounds, so that its values are neither 0 nor equal."""
     learner = learner_of(name, target="turn", lane_groups=1, lanes=24, learning_rate=0.02)
     run_rounds(learner, rounds)
     learner.config = learner.config.model_copy(update={"target": target})
@@ -147,14 +147,14 @@ def taught(name, target, rounds=3):
 
 
 def columns_of(learner, vectors):
-    """Columns by player of states, one by one and by hand: returns so far, signs and seats."""
+    """Compute the columns by player of each state: returns so far, signs and seats."""
     found = []
     for vector in vectors:
         state = learner.game.state_from_vector(vector)
         viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
         if state.is_terminal():
             row = list(state.returns())
-            if kind == "duel":
+            if kind == "two_player":
                 row = [row[0], float(vector[6] - vector[9])] if learner.outcome.margin else row[:1]
             if learner.outcome.levels > 1:
                 won = row[0]
@@ -162,27 +162,27 @@ def columns_of(learner, vectors):
         else:
             seen = np.zeros((1, learner.shape.features), np.float32)
             learner.game.kernels.features(vector, viewer, seen[0])
-            said = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
-            if kind == "duel":
-                row = list(said if viewer == 0 else other_side(said))
+            output = learner.net.forward(learner.mean, seen, np.array([state.phase()]))[0].astype(float)
+            if kind == "two_player":
+                row = list(output if viewer == 0 else other_side(output))
             else:
-                row = [said[(player - viewer) % players] for player in range(players)]
+                row = [output[(player - viewer) % players] for player in range(players)]
             if kind == "score":
-                row = [told + so_far for told, so_far in zip(row, state.returns(), strict=True)]
+                row = [rest + so_far for rest, so_far in zip(row, state.returns(), strict=True)]
         found.append(row)
     return np.array(found, float)
 
 
 def other_side(columns):
-    """Columns of a duel as the other player sees them."""
+    """Convert columns of a two-player game to the point of view of the other player."""
     return -columns if len(columns) < 5 else np.array([-columns[0], *columns[3:], *columns[1:3]])
 
 
 def seen_by(learner, vector, columns):
-    """Columns by player as the viewer of a state sees them and the network tells them."""
+    """Convert columns by player to targets of the network, from the point of view of the viewer of a state."""
     state = learner.game.state_from_vector(vector)
     viewer, players, kind = state.viewer(), learner.game.num_players, learner.outcome.kind
-    if kind == "duel":
+    if kind == "two_player":
         return columns if viewer == 0 else other_side(columns)
     base = state.returns() if kind == "score" else [0.0] * players
     return np.array([columns[(viewer + s) % players] - base[(viewer + s) % players] for s in range(players)])
@@ -192,16 +192,16 @@ GAMES = ["pig", "race", "tag", "dice", "harvest", "yatzy1", "yatzy2", "yatzy3"]
 
 
 SLOW = ("race", "dice", "yatzy1")
-"""Compiled for this alone; pig, tag, harvest and Yatzy for more have all that these have."""
+"""Games that only this test compiles; the others cover the same cases."""
 MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_the_target_of_a_turn_is_what_the_planner_expects(name):
-    learner, shard = taught(name, "turn")
+def test_target_turn_equals_the_expectation_of_the_planner(name):
+    learner, group = trained(name, "turn")
     margin = 0.01 if learner.outcome.margin else 0.0
-    before = shard.states.copy()
-    sample = shard.play(7, 0.3, margin, 0.5)
+    before = group.states.copy()
+    sample = group.play(7, 0.3, margin, 0.5)
     assert len(sample.targets) == len(before)
     backend = "plain" if name == "yatzy3" else "auto"
     planner = Planner(learner.game, ByNet(learner.values, margin), backend=backend)
@@ -211,7 +211,7 @@ def test_the_target_of_a_turn_is_what_the_planner_expects(name):
         viewers.add(state.viewer())
         value = planner.plan(state).value(state)
         got = sample.targets[row].astype(float)
-        if learner.outcome.kind == "duel":
+        if learner.outcome.kind == "two_player":
             worth = got[0] + (margin * got[1] if learner.outcome.margin else 0.0)
             worth += got[1] + got[2] - got[3] - got[4] if learner.outcome.levels > 1 else 0.0
             assert worth == pytest.approx(value[state.viewer()], abs=1e-5)
@@ -222,41 +222,41 @@ def test_the_target_of_a_turn_is_what_the_planner_expects(name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_target_td_is_the_value_of_where_the_turn_came_to(name):
-    learner, shard = taught(name, "td")
+def test_target_td_is_the_value_at_the_end_of_the_turn(name):
+    learner, group = trained(name, "td")
     some = 0
     for round_ in range(4):
-        before = shard.states.copy()
-        features = shard.features.copy()
-        sample = shard.play(round_, 0.3, 0.01, 0.5)
-        came_to, good = learner.turn_player.came_to, ~learner.turn_player.explored
-        columns = columns_of(learner, came_to)
+        before = group.states.copy()
+        features = group.features.copy()
+        sample = group.play(round_, 0.3, 0.01, 0.5)
+        end_states, good = learner.turn_player.end_states, ~learner.turn_player.explored
+        columns = columns_of(learner, end_states)
         wanted = [seen_by(learner, before[row], columns[row]) for row in np.flatnonzero(good)]
         np.testing.assert_allclose(sample.targets, wanted, rtol=0, atol=1e-4)
         np.testing.assert_array_equal(sample.features, features[good])
         some += int((~good).sum())
-        over = [learner.game.state_from_vector(vector).is_terminal() for vector in came_to]
+        over = [learner.game.state_from_vector(vector).is_terminal() for vector in end_states]
         assert sample.games == sum(over)
         first = learner.game.new_initial_state().vector
         for row, ended in enumerate(over):
-            np.testing.assert_array_equal(shard.states[row], first if ended else came_to[row])
+            np.testing.assert_array_equal(group.states[row], first if ended else end_states[row])
     assert 0 < some < 4 * 24
 
 
 @pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2"])
-def test_the_target_lambda_is_that_of_a_slow_recursion(name):
-    learner, shard = taught(name, "lambda")
+def test_target_lambda_equals_a_simple_recursion(name):
+    learner, group = trained(name, "lambda")
     decay, lanes = 0.6, 24
     games = [[] for _ in range(lanes)]
     ended = 0
     for round_ in range(40 if name == "yatzy2" else 14):
-        before, features = shard.states.copy(), shard.features.copy()
-        sample = shard.play(round_, 0.3, 0.01, decay)
-        columns = columns_of(learner, learner.turn_player.came_to)
+        before, features = group.states.copy(), group.features.copy()
+        sample = group.play(round_, 0.3, 0.01, decay)
+        columns = columns_of(learner, learner.turn_player.end_states)
         wanted, seen = [], []
         for lane in range(lanes):
             games[lane].append((before[lane], features[lane], columns[lane], bool(learner.turn_player.explored[lane])))
-            if not learner.game.state_from_vector(learner.turn_player.came_to[lane]).is_terminal():
+            if not learner.game.state_from_vector(learner.turn_player.end_states[lane]).is_terminal():
                 continue
             turns = games[lane]
 
@@ -279,41 +279,41 @@ def test_the_target_lambda_is_that_of_a_slow_recursion(name):
     assert ended >= 20
 
 
-def test_trails_longer_than_their_room_are_kept():
+def test_open_games_grow_beyond_their_initial_size():
     learner = learner_of("pig")
-    trails = OpenGames(1, 5, 1)
+    games = OpenGames(1, 5, 1)
     for turn in range(40):
-        trails.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
-                   np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
-    sample = trails.end(np.array([True]), 0.0, learner.outcome)
+        games.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
+                  np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
+    sample = games.end(np.array([True]), 0.0, learner.outcome)
     assert sample.features[:, 0].tolist() == sample.phases.tolist() == list(range(40))
     np.testing.assert_allclose(sample.targets[:, 0], np.arange(40) / 100, atol=1e-7)
-    assert len(trails.end(np.array([False]), 0.0, learner.outcome).features) == 0
+    assert len(games.end(np.array([False]), 0.0, learner.outcome).features) == 0
 
 
-def test_lanes_begin_all_over_the_game():
+def test_lanes_begin_at_different_turns():
     learner = learner_of("yatzy1", lanes=400, lane_groups=1)
     learner.groups[0].scatter()
     filled = [15 - int(state[4]).bit_count() for state in learner.groups[0].states]
     counted = np.bincount(filled, minlength=15)
-    assert len(counted) == 15  # none is over
+    assert len(counted) == 15  # no game is over
     assert ((counted - 400 / 15) ** 2 / (400 / 15)).sum() < 40  # 14 degrees of freedom
 
 
-def test_samples_share_no_memory_with_what_goes_on():
-    learner, shard = taught("pig", "td")
-    sample = shard.play(0, 0.3, 0.0, 0.5)
+def test_samples_share_no_memory_with_the_lanes():
+    learner, group = trained("pig", "td")
+    sample = group.play(0, 0.3, 0.0, 0.5)
     held = sample.features.copy(), sample.targets.copy()
-    states = shard.states.copy()
+    states = group.states.copy()
     learner._keep([sample])
     for round_ in range(1, 4):
-        shard.play(round_, 0.3, 0.0, 0.5)
+        group.play(round_, 0.3, 0.0, 0.5)
     np.testing.assert_array_equal(sample.features, held[0])
     np.testing.assert_array_equal(sample.targets, held[1])
-    assert not np.array_equal(states, shard.states)
+    assert not np.array_equal(states, group.states)
 
 
-def test_the_ring_holds_the_newest():
+def test_the_replay_buffer_holds_the_newest_samples():
     learner = learner_of("pig", replay=100)
     wanted = []
     keep = learner._keep
@@ -338,12 +338,12 @@ def test_the_ring_holds_the_newest():
 
     without._keep = counted
     run_rounds(without, 12)
-    assert most > 24  # more than there are lanes, and none is lost
+    assert most > 24  # more samples than lanes
 
 
-def test_rates_fall_in_a_straight_line_after_the_hold():
-    falling = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
-    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **falling)
+def test_rates_decay_linearly_after_the_hold():
+    rates = {"final_rate": 0.5, "td_lambda": 0.8, "final_lambda": 0.0, "margin": 0.1, "final_margin": 0.01}
+    learner = learner_of("pig", rounds=100, hold=0.2, learning_rate=1.0, **rates)
     found = []
     for done in (0, 20, 60, 100):
         learner.rounds_done = done
@@ -353,7 +353,7 @@ def test_rates_fall_in_a_straight_line_after_the_hold():
     assert [rates["margin"] for rates in found] == pytest.approx([0.1, 0.1, 0.01, 0.01])
 
 
-def test_features_that_are_not_finite_are_named_and_not_the_learning_rate():
+def test_the_error_for_non_finite_features_names_the_feature():
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 1)
     learner._features[:, 1] = np.nan
@@ -361,25 +361,25 @@ def test_features_that_are_not_finite_are_named_and_not_the_learning_rate():
         run_rounds(learner, 1)
 
 
-def test_learning_that_runs_away_is_told_in_the_round_in_which_it_does(monkeypatch):
+def test_diverging_training_raises_an_error_in_that_round(monkeypatch):
     with pytest.raises(ConfigError, match=r"learning_rate is 2\.0, expected less than or equal to 1"):
         config_of("pig", learning_rate=2.0)
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 2)
     monkeypatch.setattr(learner, "rates", lambda: {"learning_rate": 1e39, "decay": 0.7, "margin": 0.0})
-    with pytest.raises(ConfigError, match=r"learning ran away in round 3 .* lower learning_rate"):
+    with pytest.raises(ConfigError, match=r"training diverged in round 3 .* lower learning_rate"):
         learner.round()
-    assert not np.isfinite(learner.theta).all()  # though the loss, of before the step, was finite
+    assert not np.isfinite(learner.theta).all()  # although the loss before the step was finite
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda", "td"])
-def test_noisy_targets_are_learnt_by_their_mean(target):
+def test_noisy_targets_are_learned_as_their_mean(target):
     learner = learner_of("harvest", target=target)
     assert (max(column.delta for column in learner.net.columns) > 1e5) == (target != "turn")
     assert [column.name for column in learner.net.columns] == ["score_0", "score_1"]
 
 
-def test_what_cannot_be_learnt_is_refused_at_once():
+def test_games_that_cannot_be_learned_are_rejected_immediately():
     with pytest.raises(ConfigError, match="columns of towers are win"):
         learner_of("pig", net=ValueNetConfig(kind="towers"))
     with pytest.raises(ConfigError, match=r"net.phases is 2, expected 1"):
@@ -398,7 +398,7 @@ def test_what_cannot_be_learnt_is_refused_at_once():
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda"])
-def test_samples_know_their_phases(target):
+def test_samples_have_their_phases(target):
     learner = learner_of("tag", target=target, replay=4000)
     assert learner.net.config.phases == 2
     run_rounds(learner, 12)
@@ -410,7 +410,7 @@ def test_samples_know_their_phases(target):
     assert [game.info.phases[phase] for phase in (0, 1)] == ["contact", "race"]
 
 
-def test_a_phase_learns_from_its_own_rows_alone():
+def test_a_phase_learns_only_from_its_own_rows():
     learner = learner_of("tag")
     run_rounds(learner, 3)
     half = learner.net.size // 2
@@ -422,7 +422,7 @@ def test_a_phase_learns_from_its_own_rows_alone():
     assert (learner.theta[half:] != before[half:]).any()
 
 
-def test_the_networks_of_phases_are_saved_and_read(tmp_path):
+def test_networks_with_phases_are_saved_and_loaded(tmp_path):
     learner = learner_of("tag")
     run_rounds(learner, 3)
     learner.save(tmp_path / "net.safetensors")
@@ -437,7 +437,7 @@ def test_the_networks_of_phases_are_saved_and_read(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "target"), [("tag", "turn"), ("race", "lambda"), ("dice", "td")])
-def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
+def test_an_object_game_is_learned_like_its_kernel_game(name, target, tmp_path):
     learner, other = (learner_of(which, target=target) for which in (name, f"object_{name}"))
     assert repr(run_rounds(learner, 6)) == repr(run_rounds(other, 6))
     for part in ("theta", "mean", "moments", "features", "phases", "targets"):
@@ -446,15 +446,15 @@ def test_an_object_game_is_learnt_as_its_kernel_twin(name, target, tmp_path):
     assert NetValues.load(tmp_path / "net.safetensors", other.game).theta.tobytes() == learner.mean.tobytes()
 
 
-def test_openspiels_games_are_learnt():
+def test_openspiel_games_are_learned():
     game = aleazero.from_openspiel("catch", rows=4, columns=3)
     settings = SMALL | {"rounds": 60, "updates": 8, "ema": 0.9, "learning_rate": 0.01}
     learner = AfterstateLearner(game, AfterstateConfig(**settings, net=ValueNetConfig(hidden=(8,))))
     run_rounds(learner, 60)
-    assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # one always comes in time
+    assert learner.values.columns(learner.first)[0, 0] == pytest.approx(1.0, abs=0.2)  # the ball can always be caught
 
 
-def test_a_saved_network_is_the_averaged_one(tmp_path):
+def test_the_saved_network_has_averaged_weights(tmp_path):
     learner = learner_of("yatzy2")
     run_rounds(learner, 2)
     learner.save(tmp_path / "net.safetensors")
@@ -464,11 +464,11 @@ def test_a_saved_network_is_the_averaged_one(tmp_path):
     np.testing.assert_array_equal(between.values_by_player(states, 0.1), learner.values.values_by_player(states, 0.1))
 
 
-# -- learning is real --------------------------------------------------------------------------------------------------
+# -- learned values compared with exact values -------------------------------------------------------------------------
 
 
 def turn_regret(learner, states, exact):
-    """What is lost in one turn, on average over states, by planning it over the network instead of the truth."""
+    """Return the mean loss per turn if turns are planned with the network instead of exact values."""
     leaves, starts, known = learner.turn_player.list_turn_ends(states)
     solved = np.array([exact.value(learner.game.state_from_vector(leaf)) for leaf in leaves])
     draws = np.zeros((len(states), learner.turn_player.draws))
@@ -484,28 +484,28 @@ GOOD = {"lanes": 32, "lane_groups": 2, "replay": 600, "updates": 2, "batch_size"
 
 
 def value_error(learner, states, exact):
-    """How far values of states are off, as the root of the mean square."""
+    """Return the root mean square error of the values of states."""
     best = np.array([exact.value(learner.game.state_from_vector(state)) for state in states])
     return float(np.sqrt(((learner.values.values_by_player(states, 0.0) - best) ** 2).mean()))
 
 
-@pytest.mark.parametrize(("name", "bound", "untaught"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
-def test_what_is_learnt_is_nearly_exact(name, bound, untaught):
+@pytest.mark.parametrize(("name", "bound", "untrained"), [("pig", 0.06, 0.2), ("race", 0.1, 0.3), ("dice", 0.4, 5.0)])
+def test_learned_values_are_nearly_exact(name, bound, untrained):
     learner = learner_of(name, **GOOD)
     exact = solve(learner.game)
     run_rounds(learner, 1)
-    states = np.unique(np.concatenate([shard.states for shard in learner.groups]), axis=0)
+    states = np.unique(np.concatenate([group.states for group in learner.groups]), axis=0)
     fresh = learner_of(name, **GOOD)
-    assert value_error(fresh, states, exact) > untaught
+    assert value_error(fresh, states, exact) > untrained
     lost = turn_regret(fresh, states, exact)
-    assert (lost > 0.03) == (name == "race")  # in the others, one who sees nothing rolls, which is best
+    assert (lost > 0.03) == (name == "race")  # in the other games an untrained network rolls, which is best
     run_rounds(learner, 299)
     assert value_error(learner, states, exact) < bound
     assert turn_regret(learner, states, exact) < 0.004
 
 
 def exact_columns(exact):
-    """The columns of tag by player 0 under best play, by solved state, found by sweeps."""
+    """Compute the columns of tag for player 0 under best play by value iteration, for each solved state."""
     graph, points = exact.graph, exact.graph.returns[:, :1]
     columns = np.concatenate((np.sign(points), points >= [2, 3], -points >= [2, 3]), axis=1).astype(float)
     weights = graph.shares.copy()
@@ -520,7 +520,7 @@ def exact_columns(exact):
 
 
 @pytest.mark.parametrize("target", ["turn", "lambda"])
-def test_chances_to_win_one_two_and_three_points_are_learnt(target):
+def test_probabilities_of_wins_with_several_points_are_learned(target):
     learner = learner_of("tag", **GOOD | {"target": target, "net": ValueNetConfig(hidden=(24, 24), phases=2)})
     exact = solve(learner.game)
     columns, graph = exact_columns(exact), exact.graph
@@ -535,16 +535,16 @@ def test_chances_to_win_one_two_and_three_points_are_learnt(target):
 
 
 @pytest.mark.parametrize("target", ["turn", "td"])
-def test_scores_of_two_players_are_learnt_each_for_its_own(target):
+def test_scores_of_two_players_are_learned_separately(target):
     learner = learner_of("harvest", **{**GOOD, "target": target, "updates": 3})
     run_rounds(learner, 300)
     first = learner.values.columns(learner.first)[0]
     assert first[0] == pytest.approx(6.0, abs=0.6)
-    assert first[1] == pytest.approx(10.0, abs=1.6)  # with a loss that seeks the median, td says 4.3
+    assert first[1] == pytest.approx(10.0, abs=1.6)  # with the Huber loss, td would learn 4.3
 
 
 @pytest.mark.long
-def test_expectations_teach_better_than_samples(oracle):
+def test_expected_targets_train_better_than_sampled_ones(oracle):
     from aleazero.evaluation.yatzy.measure import measure_solo
 
     regret = {}

@@ -1,4 +1,4 @@
-"""Self-play, fit, self-play with what was learnt, and fit again: for every game, and with workers that die."""
+"""Two iterations of self-play and fit, for every game and with killed workers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pool():
 
 
 def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
-    """Two rounds; every file that they leave."""
+    """Run two iterations and return all files that they write."""
     game = aleazero.load_game(name, **params)
     first, second = folder / "net_0.safetensors", folder / "net_1.safetensors"
     play_games(pool, game, "dummy", games, folder / "replay", config, spec=name, seed=1)
@@ -49,20 +49,20 @@ def cycle(pool, folder, name, params, games=4, config=SELFPLAY):
 
 
 SLOW = ("tic_tac_toe", "dice_game", "2048")
-"""Compiled for this alone, which takes long: `make test-long` has them."""
+"""Games that only this test compiles, which is slow; `make test-long` runs them."""
 MARKED = [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in GAMES]
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_two_rounds(name: str, pool, tmp_path) -> None:
     files = cycle(pool, tmp_path, name, GAMES[name])
-    assert len(files) == 4 + 4  # two shards a round; two networks, each with what training needs to go on
+    assert len(files) == 4 + 4  # two shards per iteration; two networks, each with the state of training
     report = check_replay(tmp_path / "replay")
     assert (report.shards, report.games, report.broken) == (4, 8, [])
 
 
 @pytest.mark.parametrize("names", [["observations"], ["legal_masks", "policies"], ["returns", "root_values", "scores"]])
-def test_samples_without_width_are_refused_under_a_checksum_that_fits(names, tmp_path) -> None:
+def test_samples_of_another_width_are_rejected_despite_a_valid_checksum(names, tmp_path) -> None:
     def cut(columns):
         columns |= {name: np.ascontiguousarray(columns[name][:, :0]) for name in names}
         if "returns" in names:
@@ -70,12 +70,12 @@ def test_samples_without_width_are_refused_under_a_checksum_that_fits(names, tmp
 
     damage(make_shard(tmp_path, "pig", 0, 2), cut)
     with pytest.raises(
-        ReplayError, match=f"shard_00000_00000.safetensors: {'|'.join(names)}: 0 numbers a row, expected"
+        ReplayError, match=f"shard_00000_00000.safetensors: {'|'.join(names)}: 0 numbers per row, expected"
     ):
         fit(game_of("pig"), Window(tmp_path, 1000), tmp_path / "net.safetensors", TRAIN)
 
 
-def test_values_of_a_network_that_knows_nothing_are_no_targets(pool, tmp_path) -> None:
+def test_values_of_the_dummy_network_are_not_targets(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     play_games(pool, game, "dummy", 3, tmp_path / "replay", SELFPLAY, spec="pig")
     assert not Window(tmp_path / "replay", 10**6).take(["searched"], range(50))["searched"].any()
@@ -90,10 +90,10 @@ def test_three_players(pool, tmp_path) -> None:
     assert check_replay(tmp_path / "replay").broken == []
 
 
-def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, tmp_path) -> None:
+def test_files_do_not_depend_on_the_number_of_workers_or_on_killed_workers(pool, tmp_path) -> None:
     wanted = cycle(pool, tmp_path / "two", "pig", GAMES["pig"], games=20)
-    with Pool(1) as alone:
-        assert cycle(alone, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
+    with Pool(1) as single:
+        assert cycle(single, tmp_path / "one", "pig", GAMES["pig"], games=20) == wanted
     game = aleazero.load_game("pig", **GAMES["pig"])
     killed = []
 
@@ -111,7 +111,7 @@ def test_the_same_files_with_one_worker_and_with_workers_that_are_killed(pool, t
     assert found == {name: data for name, data in wanted.items() if name.startswith("shard_00000")}
 
 
-def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
+def test_interrupted_self_play_resumes(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     wanted = tmp_path / "wanted"
     play_games(pool, game, "dummy", 12, wanted, SELFPLAY, spec="pig", seed=1)
@@ -136,12 +136,12 @@ def test_a_run_that_was_left_goes_on(pool, tmp_path) -> None:
     assert all((folder / name).stat().st_mtime_ns == time for name, time in before.items())
 
 
-def test_another_seed_or_other_settings_do_not_mix_with_what_is_there(pool, tmp_path) -> None:
+def test_games_of_another_seed_or_other_settings_are_not_mixed(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
     play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY, spec="pig", seed=1)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     for seed, config in ((2, SELFPLAY), (1, SELFPLAY.model_copy(update={"simulations": 5}))):
-        with pytest.raises(ReplayError, match="is of another seed and settings"):
+        with pytest.raises(ReplayError, match="belongs to another seed and settings"):
             play_games(pool, game, "dummy", 6, tmp_path, config, spec="pig", seed=seed)
     play_games(pool, game, "dummy", 3, tmp_path, SELFPLAY.model_copy(update={"parallel": 1}), spec="pig", seed=1)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
@@ -174,7 +174,7 @@ class Fragile:
 """
 
 
-def test_rules_that_raise_are_named(pool, tmp_path) -> None:
+def test_errors_of_the_rules_name_the_game(pool, tmp_path) -> None:
     (tmp_path / "fragile.py").write_text(BROKEN, encoding="utf-8")
     spec = f"{tmp_path}/fragile.py:Fragile"
     game = aleazero.load_game(spec)
@@ -182,10 +182,10 @@ def test_rules_that_raise_are_named(pool, tmp_path) -> None:
         play_games(pool, game, "dummy", 2, tmp_path / "replay", SELFPLAY, spec=spec)
 
 
-def test_an_error_of_a_worker_is_the_error_here_and_the_pool_lives_on(pool, tmp_path) -> None:
+def test_an_error_in_a_worker_is_raised_and_the_pool_stays_usable(pool, tmp_path) -> None:
     game = aleazero.load_game("pig", **GAMES["pig"])
-    (tmp_path / "net.safetensors").write_bytes(b"no network")
-    with pytest.raises(CheckpointError, match="damaged or no checkpoint"):
+    (tmp_path / "net.safetensors").write_bytes(b"not a network")
+    with pytest.raises(CheckpointError, match="damaged or not a checkpoint"):
         play_games(pool, game, str(tmp_path / "net.safetensors"), 4, tmp_path / "a", SELFPLAY, spec="pig")
     play_games(pool, game, "dummy", 3, tmp_path / "b", SELFPLAY, spec="pig")
     assert check_replay(tmp_path / "b").games == 3

@@ -1,4 +1,4 @@
-"""The target ``exact``: an oracle's values at every sample that it covers, by the viewer's seat."""
+"""The value target ``exact``: values of an oracle by seat relative to the viewer."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from aleazero.training.trainer import Trainer, scale_for
 CONFIG = TrainConfig(net=NetConfig(width=8, blocks=1), steps=5, batch_size=32, value_target="exact")
 
 
-def test_dice_game_by_its_law(play) -> None:
+def test_dice_game_targets_are_the_closed_form_values(play) -> None:
     game = aleazero.load_game("dice_game")
     window = play(game)
     found, covered = exact_targets(window, game)
     worth = [float(score) for score in range(26)]  # by score
     for score in range(19, -1, -1):
-        worth[score] = sum(worth[score + 1 : score + 7]) / 6  # rolling never costs anything
+        worth[score] = sum(worth[score + 1 : score + 7]) / 6  # rolling is always best
     for observation, target in zip(np.concatenate(window.columns("observations")), found, strict=True):
         assert target == pytest.approx([worth[round(float(observation[0]) * 25)]], abs=1e-5)
     assert covered.all()
-    assert np.concatenate(window.columns("afterstate")).any()  # they are worth as much as their decisions here
+    assert np.concatenate(window.columns("afterstate")).any()  # with the same values as their decisions
 
 
 def test_one_player_yatzy(play, oracle) -> None:
@@ -54,7 +54,7 @@ def test_one_player_yatzy(play, oracle) -> None:
     assert 0 < afterstates < row
 
 
-def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp_path, pig) -> None:
+def test_seats_are_relative_to_the_viewer_and_a_window_may_begin_within_a_shard(play, tmp_path, pig) -> None:
     whole = play(pig)
     window = Window(tmp_path, len(whole) - 1)  # without the oldest game
     found, covered = exact_targets(window, pig)
@@ -74,37 +74,37 @@ def test_seats_are_the_viewers_and_the_window_may_begin_within_a_shard(play, tmp
     assert covered.all()
 
 
-def test_a_position_that_play_never_reaches_falls_back(play, tmp_path, pig) -> None:
+def test_an_unreachable_position_falls_back_to_td(play, tmp_path, pig) -> None:
     window = play(pig)
     won = next(record for record in window.records() if record.returns[0] == 1)
-    odd = replace(won, game_number=0, start="0-1 turn 0 player 0")  # nobody ever has 1 point
+    odd = replace(won, game_number=0, start="0-1 turn 0 player 0")  # 1 point is unreachable
     writer = ShardWriter(tmp_path / "odd", 0, 1, Origin.of(pig, "test"))
     writer.add(odd)
     writer.finish(1)
     window = Window(tmp_path / "odd", 10**6)
     found, covered = exact_targets(window, pig)
-    assert not covered[0]  # later on, with 3 points or more, nothing is odd any more
+    assert not covered[0]  # later states, with 3 points or more, are reachable
     td = value_targets(window, "td")
     np.testing.assert_array_equal(found[~covered], td[~covered])
     assert covered.any()
     assert (found[covered] != td[covered]).any()
 
 
-class Partly:
-    """A judge that covers decisions alone."""
+class DecisionOracle:
+    """An oracle that covers decision nodes only."""
 
-    def __init__(self, judge) -> None:
-        self.judge = judge
+    def __init__(self, oracle) -> None:
+        self.oracle = oracle
 
     def values(self, state):
         if state.is_chance_node():
-            raise PositionError("not here")
-        return self.judge.values(state)
+            raise PositionError("not covered")
+        return self.oracle.values(state)
 
 
-def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeypatch) -> None:
+def test_uncovered_samples_use_td_and_losses_are_reported_separately(play, pig, monkeypatch) -> None:
     window = play(pig)
-    monkeypatch.setattr(targets, "require_oracle", lambda game: Partly(require_oracle(game)))
+    monkeypatch.setattr(targets, "require_oracle", lambda game: DecisionOracle(require_oracle(game)))
     found, covered = exact_targets(window, pig, decay=0.7)
     afterstate = np.concatenate(window.columns("afterstate"))
     np.testing.assert_array_equal(covered, ~afterstate)
@@ -112,17 +112,17 @@ def test_elsewhere_the_target_is_td_and_losses_are_told_apart(play, pig, monkeyp
     assert (found[~afterstate] != value_targets(window, "td", decay=0.7)[~afterstate]).any()
     summary = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG)).fit(window)
     assert summary.exact.share == pytest.approx((~afterstate).mean())
-    # Here the two kinds of samples are the two heads', whose losses are told anyway, by batch.
+    # Here the two kinds of samples belong to the two value heads, whose losses are also reported by batch.
     assert summary.exact.loss == pytest.approx(summary.value_loss, rel=0.05)
     assert summary.exact.other_loss == pytest.approx(summary.afterstate_loss, rel=0.05)
     assert abs(summary.exact.loss - summary.exact.other_loss) > 0.2 * summary.exact.loss
     headless = CONFIG.model_copy(update={"net": NetConfig(width=8, blocks=1, afterstates=False)})
     summary = Trainer(pig, headless, scale_for(pig, window, headless)).fit(window)
-    assert summary.exact.other_loss is None  # nothing is taught there
+    assert summary.exact.other_loss is None  # afterstates have no target without that head
     assert summary.exact.loss == pytest.approx(summary.value_loss, rel=0.05)
 
 
-def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monkeypatch) -> None:
+def test_it_is_reproducible_and_uses_no_oracle_by_default(pig, samples, monkeypatch) -> None:
     window = Window(samples, 10**6)
     weights = []
     for _ in range(2):
@@ -130,12 +130,12 @@ def test_it_repeats_to_the_bit_and_asks_no_oracle_by_default(pig, samples, monke
         assert trainer.fit(window).exact.share == 1.0
         weights.append(trainer.weights())
     assert all(weights[0][name].tobytes() == weights[1][name].tobytes() for name in weights[0])
-    monkeypatch.setattr(targets, "require_oracle", lambda game: pytest.fail("asked"))
+    monkeypatch.setattr(targets, "require_oracle", lambda game: pytest.fail("the oracle was used"))
     plain = TrainConfig(net=CONFIG.net, steps=1, batch_size=8)
     assert Trainer(pig, plain, scale_for(pig, window, plain)).fit(window).exact is None
 
 
-def test_a_game_without_an_oracle_is_refused(samples) -> None:
+def test_a_game_without_an_oracle_is_rejected(samples) -> None:
     window = Window(samples, 10**6)
     with pytest.raises(ConfigError, match=r"2048\(\) has no oracle: only games with listed outcomes"):
         exact_targets(window, aleazero.load_game("2048"))

@@ -1,4 +1,4 @@
-"""Tables that learn 2048."""
+"""TD learning of n-tuple tables for 2048."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def same(one, other) -> bool:
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_threads_change_no_bit(game, settings) -> None:
-    alone, together = make(game, **settings), make(game, threads=2, **settings)
-    scores = alone.train(400 // alone.config.moves)
+def test_results_do_not_depend_on_the_number_of_threads(game, settings) -> None:
+    single, parallel = make(game, **settings), make(game, threads=2, **settings)
+    scores = single.train(400 // single.config.moves)
     assert len(scores) > 20
-    np.testing.assert_array_equal(together.train(400 // alone.config.moves), scores)
-    assert same(alone.state(), together.state())
+    np.testing.assert_array_equal(parallel.train(400 // single.config.moves), scores)
+    assert same(single.state(), parallel.state())
     other = make(game, **{**settings, "seed": 6})
-    other.train(400 // alone.config.moves)
-    assert not same(alone.state(), other.state())
-    together.close()
+    other.train(400 // single.config.moves)
+    assert not same(single.state(), other.state())
+    parallel.close()
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_training_goes_on_from_its_state(game, settings) -> None:
+def test_training_resumes_from_its_state(game, settings) -> None:
     whole, first, second = (make(game, **settings) for _ in range(3))
     first.train(130)
-    second.train(7)  # what it had learned is forgotten
+    second.train(7)  # restore overwrites this
     second.restore(load(save(first.state())))
     scores = np.concatenate([make(game, **settings).train(130), second.train(170)])
     np.testing.assert_array_equal(whole.train(300), scores)
@@ -58,7 +58,7 @@ def test_training_goes_on_from_its_state(game, settings) -> None:
 
 
 class SlowLane:
-    """One lane in plain Python: the game through the facade, and what is due each round as (board, target)."""
+    """One lane in plain Python; ``move`` returns the afterstates to learn as (board, target)."""
 
     def __init__(self, game, key, lambda_, horizon) -> None:
         self.game, self.key, self.lambda_, self.horizon = game, key, lambda_, horizon
@@ -100,7 +100,7 @@ class SlowLane:
 
 
 def slow_learn(due, weights, net, gross) -> None:
-    """Table by table, each in the belief that the others have moved since the round began as it has itself."""
+    """Learn table by table; each assumes that the others have moved as much as itself since the round began."""
     tables, each = len(SMALL.tuples), len(SMALL.symmetries)
     share = np.float32(1.0 / (tables * each))
     found = [(np.array(slow_entries(SMALL, board)).reshape(tables, each), target) for board, target in due]
@@ -117,7 +117,7 @@ def slow_learn(due, weights, net, gross) -> None:
 
 
 @pytest.mark.parametrize("settings", WAYS)
-def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
+def test_learning_equals_the_reference_implementation(game, settings) -> None:
     learner = make(game, lanes=3, **settings)
     lambda_, horizon = learner.config.td_lambda, learner.config.horizon
     lanes = [SlowLane(game, (TABLE_LANES, 5, lane), lambda_, horizon) for lane in range(3)]
@@ -134,7 +134,7 @@ def test_lanes_learn_as_the_slow_twin_does(game, settings) -> None:
 
 
 def test_many_lanes_do_not_overshoot(game) -> None:
-    """A thousand lanes that learn the same few boards at once stay near the rewards that these boards can have."""
+    """A thousand lanes that learn the same few boards at once keep values near the possible rewards."""
     learner = make(game, lanes=1024)
     learner.train(2)
     assert 0 < np.abs(learner.tuples.values(learner.lanes.states)).max() < 100
@@ -145,7 +145,7 @@ def test_tables_learn_in_seconds(game) -> None:
     before = measure_tables(game, learner.tuples, 50)
     learner.train(375)
     after = measure_tables(game, learner.tuples, 50, threads=2)
-    assert before.mean.high < 3_500  # always the first legal move
+    assert before.mean.high < 3_500  # untrained tables play the first legal move
     assert after.mean.low > 6_000
     assert after.share(9) > 0.5
 
@@ -161,7 +161,7 @@ def test_2048_is_reached_within_six_million_moves(game) -> None:
     assert measure_tables(game, learner.tuples, 20, plies=2).mean.mean > found.mean.mean
 
 
-def test_what_does_not_fit_is_refused(game) -> None:
+def test_mismatched_input_is_rejected(game) -> None:
     learner = make(game)
     state = learner.state()
     with pytest.raises(CheckpointError, match=r"lanes\.states is int64 \(48, 18\), expected int64 \(16, 18\)"):
@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_refused(game) -> None:
         TupleLearner(aleazero.load_game("pig"))
 
 
-def test_tables_are_a_checkpoint_of_their_own_kind(game, tmp_path) -> None:
+def test_checkpoints_of_tables(game, tmp_path) -> None:
     learner = make(game)
     learner.train(20)
     path = tmp_path / "tables.safetensors"
@@ -188,10 +188,10 @@ def test_tables_are_a_checkpoint_of_their_own_kind(game, tmp_path) -> None:
     assert loaded.weights.tobytes() == learner.tuples.weights.tobytes()
     with pytest.raises(CheckpointError, match="has game '2048', expected 'pig'"):
         load_tables(path, aleazero.load_game("pig"))
-    with pytest.raises(CheckpointError, match=r"is tables over tuples of cells, expected one of policy and value"):
+    with pytest.raises(CheckpointError, match="contains n-tuple tables, expected a policy-value network"):
         load_net(path, game)
-    with pytest.raises(CheckpointError, match="is tables over tuples of cells, expected a value network"):
+    with pytest.raises(CheckpointError, match="contains n-tuple tables, expected a value network"):
         load_value_net(path, game)
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(CheckpointError, match="is damaged or no checkpoint"):
+    with pytest.raises(CheckpointError, match="is damaged or not a checkpoint"):
         load_tables(path, game)

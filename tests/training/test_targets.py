@@ -1,4 +1,4 @@
-"""Value targets, worked out by hand for one small game."""
+"""Value targets, computed by hand for one small game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aleazero.training.targets import value_targets
 
 
 class Window:
-    """Two games of two players: decisions and afterstates, one of them forced; then a game of one sample."""
+    """Two two-player games: one with decisions and afterstates, of which one is forced; one with a single sample."""
 
     returns = np.array([[1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [-1, 1]], np.float32)
     root_values = np.array([[0.2, -0.2], [0.4, -0.4], [0.0, 0.0], [-0.6, 0.6], [0.8, -0.8], [0.5, -0.5]], np.float32)
@@ -34,16 +34,16 @@ def first_seat(name: str, **settings) -> list[float]:
 
 def test_outcome_root_and_mix() -> None:
     assert first_seat("outcome") == [1, 1, -1, -1, 1, -1]
-    # The forced third sample takes the fourth's: both are player 1's view.
+    # The forced third sample takes the target of the fourth; both have the view of player 1.
     assert first_seat("root") == pytest.approx([0.2, 0.4, -0.6, -0.6, 0.8, 0.5])
     assert first_seat("mix", share=0.25) == pytest.approx([0.8, 0.85, -1, -0.9, 0.95, -0.625])
 
 
-def test_td_from_the_end_backwards_in_absolute_seats() -> None:
-    # By player 0's view, from the end: outcome 1.
+def test_td_is_computed_backwards_by_player() -> None:
+    # From the view of player 0, backwards from the final return 1.
     last = 0.5 * 0.8 + 0.5 * 1.0
     fourth = 0.5 * 0.6 + 0.5 * last
-    third = fourth  # nothing was searched
+    third = fourth  # forced, without a search
     second = 0.5 * 0.4 + 0.5 * third
     first = 0.5 * 0.2 + 0.5 * second
     assert first_seat("td", decay=0.5) == pytest.approx([first, second, -third, -fourth, last, -0.25])
@@ -51,13 +51,13 @@ def test_td_from_the_end_backwards_in_absolute_seats() -> None:
     assert first_seat("td", decay=0.0) == pytest.approx(first_seat("root"))
 
 
-def test_expectation_is_the_value_of_the_afterstate_behind() -> None:
-    # The first is followed by a searched afterstate; the fourth's afterstate is the other player's to view.
+def test_expectation_is_the_value_of_the_next_afterstate() -> None:
+    # The first sample is followed by a searched afterstate; the afterstate of the fourth has the other player's view.
     assert first_seat("expectation") == pytest.approx([0.4, 0.4, -0.8, -0.8, 0.8, 0.5])
 
 
 class ThreeSeats:
-    """Two samples of three players: only with three can a wrong turn of the seats be seen."""
+    """Two samples of three players, because two players cannot show a wrong rotation of seats."""
 
     returns = np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]], np.float32)  # by player: 1, 2, 3
     root_values = np.array([[0.1, 0.2, 0.3], [0.6, 0.4, 0.5]], np.float32)  # by player: 0.1 0.2 0.3, then 0.4 0.5 0.6
@@ -72,7 +72,7 @@ class ThreeSeats:
         return np.array([[0, 2]], np.int64)
 
 
-def test_three_seats_turn_the_right_way() -> None:
+def test_seats_of_three_players_are_relative_to_the_viewer() -> None:
     last = 0.5 * np.array([0.4, 0.5, 0.6]) + 0.5 * np.array([1.0, 2.0, 3.0])
     first = 0.5 * np.array([0.1, 0.2, 0.3]) + 0.5 * last
     found = value_targets(ThreeSeats(), "td", decay=0.5)
@@ -80,6 +80,6 @@ def test_three_seats_turn_the_right_way() -> None:
     np.testing.assert_allclose(found[1], last[[2, 0, 1]], rtol=1e-6)
 
 
-def test_an_unknown_target_is_refused() -> None:
+def test_an_unknown_target_is_rejected() -> None:
     with pytest.raises(ConfigError, match="value target is 'outcomes', did you mean outcome"):
         value_targets(Window(), "outcomes")

@@ -1,4 +1,4 @@
-"""The trainer: right gradients, the same bits again, and the way on from where it stopped."""
+"""The trainer: correct gradients, reproducible training, and continuation from a checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG = TrainConfig(net=NetConfig(width=16, blocks=1, margin=True), steps=12, b
 SHAPE = NetShape(observation=4, actions=3, players=2)
 
 
-def lesson(**changes) -> TargetBatch:
+def target_batch(**changes) -> TargetBatch:
     made = {
         "observations": torch.zeros(3, 4),
         "legal_masks": torch.tensor([[True, True, False], [False, False, False], [True, True, True]]),
@@ -36,38 +36,40 @@ def lesson(**changes) -> TargetBatch:
 def test_losses_by_hand() -> None:
     heads = torch.zeros(3, 3 + 4, requires_grad=True)
     with torch.no_grad():
-        heads[0, :3] = torch.tensor([0.0, np.log(3.0), 50.0])  # the illegal action's logit counts for nothing
+        heads[0, :3] = torch.tensor([0.0, np.log(3.0), 50.0])  # the last action is illegal, so it is ignored
         heads[1, 5] = np.arctanh(0.5)
-    found = losses(heads, lesson(), SHAPE, NetConfig(), ValueScale())
+    found = losses(heads, target_batch(), SHAPE, NetConfig(), ValueScale())
     entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
-    assert found.policy.item() == pytest.approx(entropy, abs=1e-6)  # the model's shares are the target's
+    assert found.policy.item() == pytest.approx(entropy, abs=1e-6)  # the policy equals its target
     assert found.target_entropy.item() == pytest.approx(entropy, abs=1e-6)
     assert found.model_entropy.item() == pytest.approx(entropy, abs=1e-6)
-    assert found.value.item() == pytest.approx((0.25 + 0.0) / 2)  # two decisions: off by 0.5, and right
-    assert found.afterstate.item() == pytest.approx(1.25**2)  # says (0.5 − 0) / 2 = 0.25 where −1 is true
+    assert found.value.item() == pytest.approx((0.25 + 0.0) / 2)  # two decisions, with errors 0.5 and 0
+    assert found.afterstate.item() == pytest.approx(1.25**2)  # predicts (0.5 − 0) / 2 = 0.25; the target is −1
     found.total(TrainConfig()).backward()
     gradient = heads.grad
     assert torch.isfinite(gradient).all()
-    assert not gradient[1:, :3].any()  # no policy is taught there
+    assert not gradient[1:, :3].any()  # rows without a policy target
     assert gradient[0, 2] == 0
-    assert not gradient[1, 3:5].any()  # an afterstate does not teach the head of decisions
+    assert not gradient[1, 3:5].any()  # an afterstate does not change the head of decisions
     assert not gradient[0, 5:].any()
 
 
-def test_a_batch_without_policies_or_afterstates_teaches_values_alone() -> None:
+def test_a_batch_without_policies_or_afterstates_has_only_value_losses() -> None:
     heads = torch.zeros(3, 7, requires_grad=True)
-    nothing = lesson(weights=torch.zeros(3), afterstate=torch.zeros(3, dtype=torch.bool))
+    nothing = target_batch(weights=torch.zeros(3), afterstate=torch.zeros(3, dtype=torch.bool))
     found = losses(heads, nothing, SHAPE, NetConfig(), ValueScale())
     assert (found.policy.item(), found.afterstate.item()) == (0.0, 0.0)
     found.total(TrainConfig()).backward()
     assert torch.isfinite(heads.grad).all()
 
 
-def test_scores_are_taught_in_units_of_their_scale() -> None:
+def test_score_losses_are_in_units_of_the_scale() -> None:
     shape = NetShape(observation=4, actions=3, players=1)
     heads = torch.full((3, 5), 0.5)
     changes = {"values": torch.full((3, 1), 120.0), "scores": torch.zeros(3, 1)}
-    found = losses(heads, lesson(**changes), shape, NetConfig(), ValueScale(kind="score", shift=100.0, scale=20.0))
+    found = losses(
+        heads, target_batch(**changes), shape, NetConfig(), ValueScale(kind="score", shift=100.0, scale=20.0)
+    )
     assert found.value.item() == pytest.approx(0.25)
     assert found.afterstate.item() == pytest.approx(0.25)
 
@@ -79,7 +81,7 @@ def fitted(pig, samples, **changes) -> tuple[Trainer, dict[str, np.ndarray]]:
     return trainer, trainer.weights()
 
 
-def test_training_repeats_to_the_bit(pig, samples) -> None:
+def test_training_is_reproducible(pig, samples) -> None:
     _, one = fitted(pig, samples)
     _, same = fitted(pig, samples)
     _, other = fitted(pig, samples, seed=5)
@@ -87,13 +89,13 @@ def test_training_repeats_to_the_bit(pig, samples) -> None:
     assert any(one[name].tobytes() != other[name].tobytes() for name in one)
 
 
-def test_it_learns_what_there_is_to_learn(pig, samples) -> None:
+def test_losses_decrease(pig, samples) -> None:
     window = Window(samples, 10**6)
     trainer = Trainer(
         pig, CONFIG.model_copy(update={"steps": 150, "value_target": "outcome"}), scale_for(pig, window, CONFIG)
     )
-    untaught = {"steps": 1, "value_target": "outcome"}
-    first = Trainer(pig, CONFIG.model_copy(update=untaught), scale_for(pig, window, CONFIG)).fit(window)
+    one_step = {"steps": 1, "value_target": "outcome"}
+    first = Trainer(pig, CONFIG.model_copy(update=one_step), scale_for(pig, window, CONFIG)).fit(window)
     summary = trainer.fit(window)
     assert summary.value_loss < 0.95 * first.value_loss
     assert summary.policy_loss < first.policy_loss
@@ -104,7 +106,7 @@ def test_it_learns_what_there_is_to_learn(pig, samples) -> None:
     assert (summary.step, summary.samples, summary.sample_age) == (150, len(window), 0.0)
 
 
-def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> None:
+def test_continued_training_equals_uninterrupted_training(pig, samples, tmp_path) -> None:
     window = Window(samples, 10**6)
     whole = Trainer(pig, CONFIG, scale_for(pig, window, CONFIG))
     whole.fit(window)
@@ -119,7 +121,7 @@ def test_going_on_is_the_same_as_not_having_stopped(pig, samples, tmp_path) -> N
     assert any(whole.weights()[name].tobytes() != array.tobytes() for name, array in fresh.weights().items())
 
 
-def test_the_checkpoint_plays_with_averaged_weights(pig, samples, tmp_path) -> None:
+def test_the_checkpoint_has_averaged_weights(pig, samples, tmp_path) -> None:
     trainer, average = fitted(pig, samples)
     trainer.save(tmp_path / "net.safetensors")
     net = load_net(tmp_path / "net.safetensors", pig)
@@ -134,29 +136,29 @@ def test_the_checkpoint_plays_with_averaged_weights(pig, samples, tmp_path) -> N
     assert net.about.training["learning_rate"] == 1e-3
 
 
-def test_without_the_file_beside_it_training_goes_on_from_the_weights_alone(pig, samples, tmp_path) -> None:
+def test_without_a_state_training_continues_from_the_weights_alone(pig, samples, tmp_path) -> None:
     trainer, average = fitted(pig, samples)
     path = tmp_path / "net.safetensors"
     trainer.save(path)
     state_path(path).write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match=r"is damaged: .*; without it training starts from the weights alone"):
+    with pytest.raises(CheckpointError, match=r"is damaged: .*; delete it to continue from the weights alone"):
         Trainer.load(path, pig, CONFIG)
     state_path(path).unlink()
     again = Trainer.load(path, pig, CONFIG)
     assert all((again.weights()[name] == array).all() for name, array in average.items())
 
 
-def test_the_file_beside_another_network_is_refused(pig, samples, tmp_path) -> None:
+def test_the_state_of_another_network_is_rejected(pig, samples, tmp_path) -> None:
     trainer, _ = fitted(pig, samples)
     trainer.save(tmp_path / "one.safetensors")
     trainer.fit(Window(samples, 10**6))
     trainer.save(tmp_path / "two.safetensors")
     state_path(tmp_path / "one.safetensors").replace(state_path(tmp_path / "two.safetensors"))
-    with pytest.raises(CheckpointError, match=r"two.training.safetensors is of another network \(step 12\), expected"):
+    with pytest.raises(CheckpointError, match=r"two.training.safetensors belongs to another network \(step 12\), exp"):
         Trainer.load(tmp_path / "two.safetensors", pig, CONFIG)
 
 
-def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
+def test_a_non_finite_loss_raises_an_error(pig, samples) -> None:
     window = Window(samples, 10**6)
     trainer = Trainer(
         pig, CONFIG.model_copy(update={"learning_rate": 1e30, "clip": 1e30}), scale_for(pig, window, CONFIG)
@@ -166,7 +168,7 @@ def test_a_loss_that_is_no_number_stops_it(pig, samples) -> None:
 
 
 class Returns:
-    """A window of nothing but returns."""
+    """A window with returns only."""
 
     def __init__(self, returns) -> None:
         self.returns = np.array(returns, np.float32)
@@ -183,7 +185,7 @@ def test_returns_that_do_not_sum_to_zero_are_scores(pig, samples) -> None:
     three = aleazero.load_game("yatzy", players=3)
     assert scale_for(three, Returns([[1, -0.5, -0.5], [0.25, 0.25, -0.5]]), TrainConfig()).kind == "win"
     trainer = Trainer(pig, CONFIG, ValueScale())
-    with pytest.raises(ConfigError, match=r"pig\(target=20\) has returns that do not sum to 0, expected wins"):
+    with pytest.raises(ConfigError, match=r"pig\(target=20\) has returns that do not sum to 0, but this network"):
         trainer.fit(Returns([[1, 1]]))
 
 
@@ -192,7 +194,7 @@ SCORES = CONFIG.model_copy(update={"net": NetConfig(width=16, blocks=1, margin=T
 
 @pytest.fixture
 def scored(play):
-    """A trainer of a game of points, some steps on."""
+    """Return a trainer of a game with scores after some steps, and its window."""
     game = aleazero.load_game("dice_game")
     window = play(game)
     trainer = Trainer(game, SCORES, scale_for(game, window, SCORES))
@@ -200,24 +202,24 @@ def scored(play):
     return trainer, window
 
 
-def told(trainer, weights=None):
-    """Logits, and the other heads in units of return, of the averaged network or of other weights."""
+def predictions(trainer, weights=None):
+    """Return the logits and the other heads as returns, for the averaged weights or other ones."""
     rows = np.random.default_rng(1).random((50, 2)).astype(np.float32)
     with torch.no_grad():
         heads = torch.func.functional_call(trainer.body, weights or trainer.average, torch.from_numpy(rows)).numpy()
     return heads[:, :2], trainer.values.shift + trainer.values.scale * heads[:, 2:].astype(np.float64)
 
 
-def test_another_scale_says_the_same(scored, tmp_path) -> None:
+def test_rescaling_keeps_predictions(scored, tmp_path) -> None:
     trainer, _ = scored
-    before = [told(trainer), told(trainer, dict(trainer.body.state_dict()))]
+    before = [predictions(trainer), predictions(trainer, dict(trainer.body.state_dict()))]
     trainer.save(tmp_path / "before.safetensors")
     net_before = load_net(tmp_path / "before.safetensors", trainer.game)
     old = trainer.values
     trainer.rescale(old.shift + 30.0, old.scale * 7.0)
     assert (trainer.values.shift, trainer.values.scale) == (old.shift + 30.0, old.scale * 7.0)
     for (logits, returns), (logits_after, returns_after) in zip(
-        before, [told(trainer), told(trainer, dict(trainer.body.state_dict()))], strict=True
+        before, [predictions(trainer), predictions(trainer, dict(trainer.body.state_dict()))], strict=True
     ):
         np.testing.assert_array_equal(logits, logits_after)
         np.testing.assert_allclose(returns, returns_after, atol=1e-4)  # of about 20, in single precision
@@ -231,7 +233,7 @@ def test_another_scale_says_the_same(scored, tmp_path) -> None:
     np.testing.assert_allclose(net_before.predict_afterstates(rows), net_after.predict_afterstates(rows), atol=1e-4)
 
 
-def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
+def test_rescaling_converts_the_moments_of_the_optimizer(scored) -> None:
     trainer, window = scored
 
     def gradient() -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +256,7 @@ def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
     trainer.rescale(trainer.values.shift - 5.0, trainer.values.scale * 4.0)
     weight_after, bias_after = gradient()
     for before, after in ((weight, weight_after), (bias, bias_after)):
-        np.testing.assert_allclose(after[2:], before[2:] / 4, atol=1e-5)  # so are the moments
+        np.testing.assert_allclose(after[2:], before[2:] / 4, atol=1e-5)
         np.testing.assert_allclose(after[:2], before[:2], atol=1e-6)
     np.testing.assert_allclose(state["exp_avg"][2:], first[2:] / 4, rtol=1e-6)
     np.testing.assert_allclose(state["exp_avg_sq"][2:], second[2:] / 16, rtol=1e-6)
@@ -262,22 +264,22 @@ def test_moments_are_those_of_gradients_on_the_new_scale(scored) -> None:
     assert np.abs(first[2:]).max() > 0
 
 
-def test_the_scale_follows_returns_that_have_left_it(scored, tmp_path) -> None:
+def test_the_scale_is_updated_if_returns_drift(scored, tmp_path) -> None:
     trainer, window = scored
-    right = trainer.values
+    expected = trainer.values
     trainer.fit(window)
-    assert trainer.values == right  # nothing has moved
-    for shift, scale in ((right.shift - 1.5 * right.scale, right.scale), (right.shift, right.scale / 3)):
+    assert trainer.values == expected  # no drift
+    for shift, scale in ((expected.shift - 1.5 * expected.scale, expected.scale), (expected.shift, expected.scale / 3)):
         trainer.rescale(shift, scale)
         trainer.save(tmp_path / "net.safetensors")
         later = Trainer.load(tmp_path / "net.safetensors", trainer.game, SCORES)
         assert later.values.shift == shift
         later.fit(window)
-        assert later.values == right
-    trainer.rescale(right.shift + 0.5 * right.scale, right.scale * 1.5)
+        assert later.values == expected
+    trainer.rescale(expected.shift + 0.5 * expected.scale, expected.scale * 1.5)
     kept = trainer.values
     trainer.fit(window)
-    assert trainer.values == kept  # near enough
+    assert trainer.values == kept  # the drift is small
 
 
 def test_devices() -> None:

@@ -1,4 +1,4 @@
-"""Turns planned by the generic planner, many at once."""
+"""Turns of many games, compared with the generic planner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRIME = 2**31 - 1
 
 
 def arbitrary(vectors, players):
-    """A value for each player by whole-number arithmetic on the state, so that no bit can differ."""
+    """Return pseudo-random values by player, from integer arithmetic on the state."""
     rows = np.asarray(vectors, np.int64)
     weights = np.random.default_rng(5).integers(1, PRIME, (players, rows.shape[1]))
     values = ((rows[:, None, :] * weights) % PRIME).sum(axis=2) % PRIME / PRIME
@@ -41,7 +41,7 @@ class Arbitrary:
 
 
 def worth_of(game, leaves):
-    """What the planner would take: returns where the game ended, else the arbitrary values."""
+    """Return the values that the planner uses: returns of terminal states, else arbitrary values."""
     values = arbitrary(leaves, game.num_players)
     for row, vector in enumerate(leaves):
         state = game.state_from_vector(vector)
@@ -70,7 +70,7 @@ KINDS = pytest.mark.parametrize("planned", [PlannedLanes, CompiledLanes])
 
 
 @KINDS
-def test_expectations_are_the_planners(case, planned):
+def test_expectations_equal_those_of_the_planner(case, planned):
     game, plies, states, vectors = case
     lanes = planned(game, plies)
     leaves, starts, known = lanes.list_turn_ends(vectors)
@@ -92,16 +92,16 @@ def test_expectations_are_the_planners(case, planned):
 
 
 def turns(game, plies, rounds, lanes):
-    """Rounds of random play: the states of all lanes, what all leaves are worth, and the numbers drawn."""
+    """Yield rounds of random play: the states, the leaves, their values with the random numbers, and the results."""
     first = game.new_initial_state().vector.astype(np.int64)
-    states, luck = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
-    twin = PlannedLanes(game, plies)
+    states, rng = np.repeat(first[None], lanes, axis=0), np.random.default_rng(7)
+    reference = PlannedLanes(game, plies)
     for _ in range(rounds):
-        leaves, starts, known = twin.list_turn_ends(states)
-        worth = np.round(luck.random((len(leaves), game.num_players)), 2)  # some are equal
-        told = worth, luck.random((len(leaves), 3)), luck.random((lanes, 2))
-        yield states, (leaves, starts), told, twin.play_turns(states, starts, known, *told, 0.3)
-        states = leaves[twin.play_turns(states, starts, known, *told, 1.0)[3]]
+        leaves, starts, known = reference.list_turn_ends(states)
+        worth = np.round(rng.random((len(leaves), game.num_players)), 2)  # some are equal
+        inputs = worth, rng.random((len(leaves), 3)), rng.random((lanes, 2))
+        yield states, (leaves, starts), inputs, reference.play_turns(states, starts, known, *inputs, 0.3)
+        states = leaves[reference.play_turns(states, starts, known, *inputs, 1.0)[3]]
         states[[game.state_from_vector(one).is_terminal() for one in states]] = first
 
 
@@ -114,7 +114,7 @@ def turns(game, plies, rounds, lanes):
         pytest.param("tic_tac_toe", {}, 3, marks=pytest.mark.long),
     ],
 )
-def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
+def test_compiled_lanes_equal_planned_lanes(name, params, plies):
     game = aleazero.load_game(name, **params)
     compiled = CompiledLanes(game, plies)
     for states, (leaves, starts), (worth, carried, draws), played in turns(game, plies, rounds=25, lanes=9):
@@ -124,9 +124,9 @@ def test_the_compiled_lanes_give_the_same_bits(name, params, plies):
         assert [(one.dtype, one.tobytes()) for one in again] == [(one.dtype, one.tobytes()) for one in played]
 
 
-def test_room_is_made_where_it_is_needed():
-    """From next to none: for nodes, edges and the table, in the midst of the lanes."""
-    game = aleazero.load_game("pig", target=20)  # compiled for others too
+def test_arrays_grow_on_demand():
+    """Arrays of nodes and edges and the hash table grow from almost no space, in the middle of the lanes."""
+    game = aleazero.load_game("pig", target=20)  # other tests compile it too
     compiled = CompiledLanes(game)
     for room in ((1, 1, 1), (1, 500, 1), (500, 1, 1), (16, 3, 9)):
         for states, (leaves, starts), _, _ in turns(game, None, rounds=4, lanes=6):
@@ -138,7 +138,7 @@ def test_room_is_made_where_it_is_needed():
 
 
 def slow_masses(game, leaves, worth, root, random):
-    """How likely each leaf is, by walking down the whole tree; ``random``: with actions by lot."""
+    """Compute the probability of each leaf by walking through the full tree; ``random``: with random actions."""
     place = {vector.tobytes(): row for row, vector in enumerate(leaves)}
     mass = np.zeros(len(leaves))
 
@@ -168,7 +168,7 @@ def slow_masses(game, leaves, worth, root, random):
 
 
 @pytest.mark.parametrize("random", [False, True])
-def test_masses_are_those_of_the_whole_tree(random):
+def test_reach_probabilities_equal_those_of_the_full_tree(random):
     game = aleazero.load_game("pig", target=20)
     root = game.state_from_text("6-9")
     leaves, _, ((arrays, ends),) = PlannedLanes(game).list_turn_ends(root.vector[None])
@@ -183,8 +183,8 @@ def test_masses_are_those_of_the_whole_tree(random):
 
 
 @KINDS
-def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
-    """Whether a turn strays must not depend on how it goes: else long turns would be missing from what is learnt."""
+def test_exploring_turns_do_not_change_the_other_turns(planned):
+    """Exploration must not depend on the length of a turn, or long turns would be missing from the samples."""
     game = aleazero.load_game("pig", target=20)
     root, lanes, count = game.state_from_text("6-9").vector, planned(game), 4000
     leaves, starts, known = lanes.list_turn_ends(root[None])
@@ -204,7 +204,7 @@ def test_a_share_of_turns_strays_and_the_others_are_as_if_none_did(planned):
 
 
 @KINDS
-def test_without_a_choice_nothing_strays(planned):
+def test_turns_without_a_choice_never_explore(planned):
     game = aleazero.load_game("dice_game")
     pig = aleazero.load_game("pig", target=20)
     lanes, forced = planned(pig), pig.state_from_text("19-3 player 0").vector[None]  # roll, then hold
@@ -218,7 +218,7 @@ def test_without_a_choice_nothing_strays(planned):
 
 
 @KINDS
-def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
+def test_the_error_for_a_large_turn_names_the_setting(monkeypatch, planned):
     monkeypatch.setattr(turns_module, "MOST_NODES", 20)
     game = aleazero.load_game("pig", target=20)
     first = game.new_initial_state().vector[None]
@@ -230,12 +230,12 @@ def test_a_turn_too_large_says_what_to_do(monkeypatch, planned):
 
 
 @KINDS
-def test_a_turn_that_does_not_change_with_the_mover_is_named(planned):
-    """Two players in one turn: play comes back to where it was, and no setting of learning is to blame."""
+def test_a_turn_number_shared_by_two_players_is_rejected(planned):
+    """With both players in one turn, play returns to earlier states, and no setting of training would help."""
     game = KernelGame(aleazero.load_game("pig").module, {"target": 20})
     game.kernels.turn = lambda state: 0
     first = game.new_initial_state().vector[None]
-    with pytest.raises(GameError, match=r"turn\(state\) is the same for decisions of players 0 and 1, expected"):
+    with pytest.raises(GameError, match=r"turn\(state\) is equal for decisions of players 0 and 1, expected"):
         planned(game).list_turn_ends(first)
 
 
@@ -248,22 +248,22 @@ def describe_many():
 
 
 @KINDS
-def test_chance_that_cannot_be_listed_says_what_to_do(planned):
+def test_the_error_for_unlisted_outcomes_names_the_setting(planned):
     module = types.ModuleType("unlisted")
-    for word in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
-        setattr(module, word, getattr(tree_game, word))
+    for name in ("kind", "to_play", "viewer", "legal", "apply", "apply_outcome", "returns", "observe"):
+        setattr(module, name, getattr(tree_game, name))
     module.outcomes, module.describe = many_outcomes, describe_many
     root = tree_game.chance([(0, 1, tree_game.terminal(1, -1)), (1, 1, tree_game.terminal(-1, 1))])
     game = KernelGame(module, {})
-    with pytest.raises(GameError, match="unlisted: chance has outcomes too many to list, expected `aleazero train`"):
+    with pytest.raises(GameError, match="unlisted: a chance node has too many outcomes to list, expected `aleazero"):
         planned(game).list_turn_ends(tree_game.encode(root)[None])
 
 
-def test_who_plays_which_turns():
+def test_turn_player_by_game():
     assert isinstance(turn_player_of(aleazero.load_game("pig")), CompiledLanes)
     assert isinstance(turn_player_of(aleazero.from_openspiel("pig")), PlannedLanes)
 
 
-def test_a_game_with_turns_of_its_own_takes_no_plies():
+def test_a_game_with_its_own_turn_player_rejects_plies():
     with pytest.raises(ConfigError, match="plies is 2, expected none: yatzy plays its own turns"):
         turn_player_of(aleazero.load_game("yatzy"), 2)

@@ -241,8 +241,8 @@ def _expectations(plan: Plan, net: PlannedEvaluator) -> tuple[_ByLabel, _ByLabel
         return {}, {}, {}
     expected = plan.expected(state, net.columns)
     player, players = max(0, state.current_player()), outcome.players
-    sign = -1.0 if outcome.kind == "duel" and player == 1 else 1.0
-    column = 0 if outcome.kind == "duel" else player
+    sign = -1.0 if outcome.kind == "two_player" and player == 1 else 1.0
+    column = 0 if outcome.kind == "two_player" else player
     wins = {label: (sign * float(told[column]) * (players - 1) + 1.0) / players for label, told in expected.items()}
     margins = {label: sign * float(told[1]) for label, told in expected.items()} if outcome.margin else {}
     seen = {label: outcome.by_viewer(told[None], np.array([player]))[0] for label, told in expected.items()}

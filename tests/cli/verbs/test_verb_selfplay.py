@@ -128,7 +128,7 @@ def test_the_network_plays_everywhere(learnt, run, run_json) -> None:
                 "--parallel",
                 "50000",
             ),
-            "expected fewer workers, parallel games or simulations or another chance than full",
+            "expected fewer workers, parallel games or simulations or another chance mode than full",
         ),
         (("fit", "--replay", "nowhere", "--out", "x"), "no folder 'nowhere'"),
         (("fit", "--replay", ".", "--out", "x", "--target", "luck"), "--target is 'luck', expected"),

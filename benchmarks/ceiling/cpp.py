@@ -16,19 +16,19 @@ from aleazero import SearchConfig
 
 SOURCE = Path(__file__).with_name("search.cpp")
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c++17", "-shared", "-fPIC")
-"""As numba compiles: for this processor, without fused operations, which would change the bits."""
+"""Flags that match numba: code for this processor, without fused operations, which would change results."""
 NAMES = {"pig": "pig", "2048": "twenty48"}
 
 
 class NoCompiler(Exception):
-    """There is no g++, or it refuses the source."""
+    """There is no g++, or it cannot compile the source."""
 
 
 def build() -> ctypes.CDLL:
     """Compile the C++ search and load it."""
     compiler = shutil.which("g++")
     if compiler is None:
-        raise NoCompiler("g++ is missing, expected it on the path: the C++ search cannot be built")
+        raise NoCompiler("g++ was not found on the path, so the C++ search cannot be built")
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "search.so"
         built = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(library)], capture_output=True, text=True)
@@ -51,8 +51,8 @@ def build() -> ctypes.CDLL:
     return loaded
 
 
-class TwinSearch:
-    """A tree in C++ that can be searched many times, as ``aleazero.Search``."""
+class CppSearch:
+    """A reusable search in C++ with the interface of ``aleazero.Search``."""
 
     def __init__(self, library: ctypes.CDLL, game: Any, config: SearchConfig, playout_steps: int) -> None:
         self._library, self._config, self._playout_steps = library, config, playout_steps
@@ -62,7 +62,7 @@ class TwinSearch:
         self._tree = getattr(library, f"{self._name}_make")()
 
     def run(self, state: Any) -> tuple[NDArray[np.int32], int]:
-        """Visits of the root's actions, which are in ascending order, and the number of nodes."""
+        """Return the visits of the root's actions in ascending order, and the number of nodes."""
         root = np.ascontiguousarray(state.vector, self._dtype)
         visits = np.zeros(self._actions, np.int32)
         config = self._config
