@@ -46,6 +46,8 @@ class GameKit:
     """Makes the game's oracle, an ``Oracle``. Without it a small game is solved completely."""
     reference: str | None = None
     """Spec of the player that stands in for an oracle if the game has none. Such a game is not solved."""
+    reference_name: str = ""
+    """Name of the reference player as an opponent, in results and reports; by default its spec."""
     players: Mapping[str, Callable[[Game, Mapping[str, str]], Player]] = field(default_factory=dict)
     """More kinds of players, by the first word of their spec. Each is made from the game and the settings given."""
     positions: Mapping[str, Callable[[], Sequence[State]]] = field(default_factory=dict)
@@ -61,7 +63,7 @@ class GameKit:
 
     It returns JSON data by name: means with intervals of the ``score`` and the ``regret`` per game. If there is a
     ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
-    and ``oracle_score``, the score of the reference.
+    and ``reference_score``, the score of the reference.
     """
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
