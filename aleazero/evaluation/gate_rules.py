@@ -41,13 +41,13 @@ MOST_CELLS: Final = 4_000_000
 class GateConfig(Settings):
     """Settings of a gate, which promotes a candidate that is better than ``score0`` (or ``gain0``).
 
-    H0 is a score of at most ``score0``, H1 a score of at least ``score1``. Rejecting H0 promotes the candidate; rejecting
-    H1 keeps the champion.
+    H0 is a score of at most ``score0``, H1 a score of at least ``score1``. Rejecting H0 promotes the candidate, and
+    rejecting H1 keeps the champion.
     """
 
     rule: Literal["sprt", "fixed"] = Field(
         "sprt",
-        description="sprt: play until H0 or H1 is rejected, at most `pairs` pairs; if neither is, the champion is kept. "
+        description="sprt: play until H0 or H1 is rejected, at most `pairs` pairs; if neither is, keep the champion. "
         "fixed: play exactly `pairs` pairs, then test once.",
     )
     pairs: int = Field(
@@ -59,18 +59,25 @@ class GateConfig(Settings):
         "returns only count wins and losses (utility −1/(players−1) to 1), else returns.",
     )
     score0: float = Field(
-        0.5, gt=0, lt=1, description="Null score (H0), unit wins: a candidate with it is promoted in at most alpha."
+        0.5,
+        gt=0,
+        lt=1,
+        description="Null score (H0), unit wins: a candidate with this score is promoted with probability at most alpha.",
     )
     score1: float = Field(
-        0.55, gt=0, lt=1, description="Target score (H1), unit wins: a candidate with it is rejected in at most beta."
+        0.55,
+        gt=0,
+        lt=1,
+        description="Target score (H1), unit wins: a candidate with this score is rejected with probability at most beta.",
     )
     gain0: float = Field(
-        0.0, description="Null gain (H0), unit returns: a candidate with this mean difference is promoted in at most alpha."
+        0.0,
+        description="Null gain (H0), unit returns: a candidate with this gain is promoted with probability at most alpha.",
     )
     gain1: float | None = Field(
         None,
-        description="Target gain (H1), unit returns: a candidate with this mean difference is rejected in at most beta. "
-        "By default `gain0` plus 2 % of the range of returns.",
+        description="Target gain (H1), unit returns: a candidate with this gain is rejected with probability at most "
+        "beta. By default `gain0` plus 2 % of the range of returns.",
     )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="False-promotion rate: share of gates that promote under H0.")
     beta: float = Field(0.05, gt=0, lt=0.5, description="False-rejection rate: share of gates that reject under H1.")

@@ -119,7 +119,7 @@ def open_pairs(
     threads: int = 1,
     source: str | None = None,
 ) -> Generator[PlayedPair]:
-    """Yield pairs in the order of the seeds; close the generator to stop early. Arguments are those of ``play_pairs``."""
+    """Yield pairs in the order of the seeds; close the generator to stop early. Arguments: see ``play_pairs``."""
     if not seeds:
         raise ConfigError("got no seeds, expected at least one")
     chunks = [(start, tuple(seeds[start : start + CHUNK])) for start in range(0, len(seeds), CHUNK)]

@@ -157,7 +157,7 @@ def strongest_opponent(game: Game) -> str:
 
 
 def positions_oracle(game: Game, **limits: int) -> Oracle | None:
-    """Return the exact values for the fixed positions of a game; None if there are none. ``limits``: of ``oracle_of``."""
+    """Return the exact values for a game's fixed positions; None if there are none. ``limits``: see ``oracle_of``."""
     own = kit_of(game).positions_oracle
     return oracle_of(game, **limits) if own is None else own()
 

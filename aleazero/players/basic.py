@@ -105,7 +105,9 @@ def read_player(path: str, name: str, game: Game) -> Player:
         raise ConfigError(f"cannot read {path!r}: {error}") from None
     found = _call_user_code(called, getattr, module, name, None)
     if found is None:
-        own = [known for known, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+        own = [
+            known for known, value in vars(module).items() if callable(value) and value.__module__ == module.__name__
+        ]
         raise ConfigError(f"no {name!r} in {path}, {nearest(name, own)}")
     if isclass(found):
         made = _call_user_code(called, found, game)

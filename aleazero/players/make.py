@@ -129,7 +129,7 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
 
 
 def read_evaluator(text: str, game: Game, prior_temperature: float | None = None) -> Any:
-    """Return the evaluator ``uniform``, ``rollout``, ``rollout:N`` (N playouts per leaf), ``oracle`` or ``net:PATH``."""
+    """Return an evaluator: ``uniform``, ``rollout``, ``rollout:N`` (playouts per leaf), ``oracle`` or ``net:PATH``."""
     from aleazero.search.evaluator import Rollout, Uniform
 
     check_evaluator(text)

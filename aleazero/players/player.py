@@ -110,7 +110,7 @@ class BasePlayer(ABC):
 
 
 def choice_at(state: State, actions: Sequence[int] | None = None) -> tuple[int | None, Allowed]:
-    """Return the action if there is only one, else None; and the allowed actions, None if all legal ones are allowed."""
+    """Return the only action, None if there are more; and the allowed actions, None if all legal ones are allowed."""
     if state.kind() != DECISION:
         raise PositionError(f"{state.game.name}: {state.to_text()!r} has no player to move, expected a decision")
     legal = state.legal_actions()

@@ -219,8 +219,11 @@ def calibration_chart(run: RunSource) -> Chart:
     found = fits or evaluated
     rows = found[-1]["calibration"].rows() if found else []
     line = Line("tenths of the predictions", "blue", [Point(row[0], row[1]) for row in rows])
-    source = ("Samples of the newest fit, from the point of view of the player to move," if fits
-              else "Positions of games of the newest network against itself, from the first player's point of view,")
+    source = (
+        "Samples of the newest fit, from the point of view of the player to move,"
+        if fits
+        else "Positions of games of the newest network against itself, from the first player's point of view,"
+    )
     return Chart(
         "calibration", "Calibration of values",
         f"{source} in ten groups by predicted value. On the dashed line predictions and results are equal.",

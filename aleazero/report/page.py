@@ -181,7 +181,9 @@ def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
     elif "entropy" not in drawn:
         found.append("No calibration and no policy entropy: no network was fitted yet.")
     if run.events("resumed"):
-        found.append("Times before a kill: the run was resumed, and time that a phase took before it was killed is lost.")
+        found.append(
+            "Times before a kill: the run was resumed, and time that a phase took before it was killed is lost."
+        )
     return found
 
 

@@ -88,9 +88,7 @@ def regret_table(measured: Sourced) -> Table | None:
     rows = [[name_html(one), number_html(one["count"], "count"), mean_html(one),
              number_html(one["optimal"], "percent"), number_html(one["tied"], "count")]
             for one in kinds.values()]  # fmt: skip
-    return (
-        Table(("kind of decision", "positions", "regret", "optimal", "several best actions"), rows) if rows else None
-    )
+    return Table(("kind of decision", "positions", "regret", "optimal", "several best actions"), rows) if rows else None
 
 
 def ratings_table(run: RunSource) -> Table | None:

@@ -78,8 +78,8 @@ class EvaluateConfig(Settings):
     against: tuple[str, ...] | None = Field(
         None,
         strict=False,
-        description="Opponents: random, rollout, and oracle (solved games) or the game's reference player (solo-optimal "
-        "in Yatzy). By default all that the game has.",
+        description="Opponents: random, rollout, and oracle (solved games) or the game's reference player "
+        "(solo-optimal in Yatzy). By default all that the game has.",
     )
     reference_games: int = Field(
         2000,
@@ -97,7 +97,7 @@ class EvaluateConfig(Settings):
     calibration_games: int = Field(
         1000,
         ge=0,
-        description="Number of games of a network against itself that compare its predicted values with results (recipe "
+        description="Number of games of a network against itself that compare predicted values with results (recipe "
         "`afterstate`); 0 for none.",
     )
     regret: bool = Field(True, description="Whether to measure regret on fixed positions, if exact values are known.")
@@ -119,7 +119,7 @@ class RunConfig(Settings):
     """
 
     game: str = Field(
-        description="Name of the game, or path/file.py:NAME of your own game, relative to the folder of the config file."
+        description="Name of the game, or path/file.py:NAME of your own game, relative to the config file."
     )
     params: dict[str, Any] = Field(default_factory=dict, description="Parameters of the game, e.g. {players: 2}.")
     recipe: Literal["afterstate", "alphazero"] = Field(
@@ -134,7 +134,10 @@ class RunConfig(Settings):
         6, ge=1, lt=UNKNOWN, description="Number of iterations; each ends with a gate and an evaluation."
     )
     rounds: int | None = Field(
-        None, ge=1, lt=UNKNOWN, description="Number of learning rounds of all iterations together (recipe `afterstate`)."
+        None,
+        ge=1,
+        lt=UNKNOWN,
+        description="Number of learning rounds of all iterations together (recipe `afterstate`).",
     )
     minutes: float | None = Field(
         None,
@@ -154,7 +157,8 @@ class RunConfig(Settings):
         "", description="Settings of the network's player spec in gates and evaluations, e.g. `sims=64,c=0.12`."
     )
     gate: GateConfig = Field(
-        default_factory=GateConfig, description="Settings of the gate, which decides whether a network becomes champion."
+        default_factory=GateConfig,
+        description="Settings of the gate, which decides whether a network becomes champion.",
     )
     evaluate: EvaluateConfig = Field(
         default_factory=EvaluateConfig, description="Settings of the evaluation of each network and of the champion."
@@ -196,7 +200,7 @@ class RunConfig(Settings):
         return load_game(self.game, **self.params)
 
     def learning(self, game: Game) -> AfterstateConfig | TupleConfig:
-        """Return the settings of the recipe ``afterstate``, with the game's defaults for settings that are not given."""
+        """Return the settings of the recipe ``afterstate``, with the game's defaults for missing settings."""
         given = self._as_given(self.afterstate)
         net = given.pop("net", {})
         with fields_below("afterstate"):
@@ -268,7 +272,9 @@ class RunConfig(Settings):
             )
         games = self.evaluate.final_reference_games
         if games and not can_measure(game):
-            raise ConfigError(f"evaluate.final_reference_games is {games}, expected 0: {game!r} has no fast measurement")
+            raise ConfigError(
+                f"evaluate.final_reference_games is {games}, expected 0: {game!r} has no fast measurement"
+            )
 
     def _check_play(self) -> None:
         """Check ``play`` before the first network is trained."""

@@ -150,7 +150,9 @@ def _checked_event(event: Any) -> dict[str, Any]:
     if "during" in event and not (isinstance(event["during"], dict) and _is_number(event["during"].get("seconds"))):
         raise ValueError(f"during is {str(event['during'])[:40]}")
     if event["event"] == "phase":
-        if not ("iteration" in event and isinstance(event.get("phase"), str) and isinstance(event.get("results"), dict)):
+        if not (
+            "iteration" in event and isinstance(event.get("phase"), str) and isinstance(event.get("results"), dict)
+        ):
             raise ValueError("a phase has no iteration, no name or no results")
         for name in ("seconds", "interrupted"):
             if not _is_number(event.get(name, 0 if name == "interrupted" else None)):
