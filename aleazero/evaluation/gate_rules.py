@@ -62,21 +62,21 @@ class GateConfig(Settings):
         0.5,
         gt=0,
         lt=1,
-        description="Null score (H0), unit wins: a candidate with this score is promoted with probability at most alpha.",
+        description="Null score (H0), unit wins: a candidate with it is promoted with probability at most alpha.",
     )
     score1: float = Field(
         0.55,
         gt=0,
         lt=1,
-        description="Target score (H1), unit wins: a candidate with this score is rejected with probability at most beta.",
+        description="Target score (H1), unit wins: a candidate with it is rejected with probability at most beta.",
     )
     gain0: float = Field(
         0.0,
-        description="Null gain (H0), unit returns: a candidate with this gain is promoted with probability at most alpha.",
+        description="Null gain (H0), unit returns: a candidate with it is promoted with probability at most alpha.",
     )
     gain1: float | None = Field(
         None,
-        description="Target gain (H1), unit returns: a candidate with this gain is rejected with probability at most "
+        description="Target gain (H1), unit returns: a candidate with it is rejected with probability at most "
         "beta. By default `gain0` plus 2 % of the range of returns.",
     )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="False-promotion rate: share of gates that promote under H0.")
