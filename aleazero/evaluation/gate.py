@@ -24,6 +24,9 @@ from aleazero.games.base import Game
 from aleazero.native.random import check_seed
 from aleazero.processes import Pool
 
+FORMAT: Final = 2
+"""Version of the report's file."""
+
 
 def run_gate(
     game: Game,
@@ -74,10 +77,34 @@ def run_gate(
     with closing(pairs):
         played, verdict = _play_until_clear(game, pairs, seeds, config, progress)
     called = names or (candidate, champion)
-    kept = GameFile.of(game, source or game.name, called, played[:replays])
-    return GateReport.of(
-        game, config, called, played, verdict, most=len(seeds), seed=seed, iteration=iteration, games=kept
-    )
+    table = PairTable.of(played, game)
+    rates = error_rates(table, config, game, len(seeds))
+    test, settings = config.hypotheses(game), config.model_dump()
+    settings["seed_set"] = None if config.seed_set is None else Path(config.seed_set).name
+    data = {
+        "format": FORMAT,
+        "verdict": "promoted" if verdict.promoted else "kept",
+        "decided": verdict.decided,
+        "reason": verdict.reason,
+        "error_rates": rates,
+        "game": game.name,
+        "params": game.params,
+        "rules_version": game.info.version,
+        "candidate": called[0],
+        "champion": called[1],
+        "seed": seed,
+        "iteration": iteration,
+        "seeds": {
+            "from": settings["seed_set"] or "fresh",
+            "count": len(played),
+            "sha256": seeds_hash([pair.seed for pair in played]),
+        },
+        "settings": settings,
+        "test": {"unit": config.unit_of(game), "low": test.low, "high": test.high},
+        "results": table.to_dict(any_time=config.rule == "sprt"),
+    }
+    games = GameFile.of(game, source or game.name, called, played[:replays])
+    return GateReport(verdict.promoted, verdict.decided, table, rates, data, games)
 
 
 def gate_seeds(config: GateConfig, seed: int, iteration: int) -> list[int]:
@@ -109,9 +136,6 @@ def _play_until_clear(
     raise AssertionError("the last pair has a verdict")
 
 
-FORMAT: Final = 2
-
-
 @dataclass(frozen=True)
 class GateReport:
     """Verdict of a gate, with the results and error rates that it is based on."""
@@ -125,50 +149,6 @@ class GateReport:
     """The complete report as JSON data."""
     games: GameFile
     """The games of the first ``replays`` pairs."""
-
-    @classmethod
-    def of(
-        cls,
-        game: Game,
-        config: GateConfig,
-        names: tuple[str, str],
-        played: Sequence[PlayedPair],
-        verdict: Verdict,
-        *,
-        most: int,
-        seed: int,
-        iteration: int,
-        games: GameFile,
-    ) -> GateReport:
-        """Make the report; ``most`` is the most pairs that could have been played."""
-        table = PairTable.of(played, game)
-        rates = error_rates(table, config, game, most)
-        test = config.hypotheses(game)
-        settings = config.model_dump()
-        settings["seed_set"] = None if config.seed_set is None else Path(config.seed_set).name
-        data = {
-            "format": FORMAT,
-            "verdict": "promoted" if verdict.promoted else "kept",
-            "decided": verdict.decided,
-            "reason": verdict.reason,
-            "error_rates": rates,
-            "game": game.name,
-            "params": game.params,
-            "rules_version": game.info.version,
-            "candidate": names[0],
-            "champion": names[1],
-            "seed": seed,
-            "iteration": iteration,
-            "seeds": {
-                "from": settings["seed_set"] or "fresh",
-                "count": len(played),
-                "sha256": seeds_hash([pair.seed for pair in played]),
-            },
-            "settings": settings,
-            "test": {"unit": config.unit_of(game), "low": test.low, "high": test.high},
-            "results": table.to_dict(any_time=config.rule == "sprt"),
-        }
-        return cls(verdict.promoted, verdict.decided, table, rates, data, games)
 
     def to_bytes(self) -> bytes:
         """Return the content of the report's file."""

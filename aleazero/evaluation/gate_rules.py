@@ -41,8 +41,8 @@ MOST_CELLS: Final = 4_000_000
 class GateConfig(Settings):
     """Settings of a gate, which promotes a candidate that is better than ``score0`` (or ``gain0``).
 
-    H0 is a score of at most ``score0``, H1 a score of at least ``score1``. Rejecting H0 promotes the candidate, and
-    rejecting H1 keeps the champion.
+    H0 is a score of at most ``score0``, H1 a score of at least ``score1``. Rejecting H0 promotes the candidate,
+    rejecting H1 keeps the champion. ``alpha`` and ``beta`` are the probabilities of a wrong rejection.
     """
 
     rule: Literal["sprt", "fixed"] = Field(
@@ -58,26 +58,13 @@ class GateConfig(Settings):
         description="wins: compare scores of pairs, 0 to 1. returns: compare mean returns. auto: wins if the game's "
         "returns only count wins and losses (utility −1/(players−1) to 1), else returns.",
     )
-    score0: float = Field(
-        0.5,
-        gt=0,
-        lt=1,
-        description="Null score (H0), unit wins: a candidate with it is promoted with probability at most alpha.",
-    )
-    score1: float = Field(
-        0.55,
-        gt=0,
-        lt=1,
-        description="Target score (H1), unit wins: a candidate with it is rejected with probability at most beta.",
-    )
-    gain0: float = Field(
-        0.0,
-        description="Null gain (H0), unit returns: a candidate with it is promoted with probability at most alpha.",
-    )
+    score0: float = Field(0.5, gt=0, lt=1, description="Null score (H0), unit wins: promotion rate is at most alpha.")
+    score1: float = Field(0.55, gt=0, lt=1, description="Target score (H1), unit wins: rejection rate is at most beta.")
+    gain0: float = Field(0.0, description="Null gain (H0), unit returns: promotion rate is at most alpha.")
     gain1: float | None = Field(
         None,
-        description="Target gain (H1), unit returns: a candidate with it is rejected with probability at most "
-        "beta. By default `gain0` plus 2 % of the range of returns.",
+        description="Target gain (H1), unit returns: rejection rate is at most beta. By default `gain0` plus 2 % of "
+        "the range of returns.",
     )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="False-promotion rate: share of gates that promote under H0.")
     beta: float = Field(0.05, gt=0, lt=0.5, description="False-rejection rate: share of gates that reject under H1.")

@@ -239,15 +239,17 @@ class PairTable:
         """Make the table of at least one pair."""
         if not pairs:
             raise ConfigError("got no pairs, expected at least one")
-        rows = [compare_pair(pair) for pair in pairs]
-        results = Counter(np.sign(best[0] - best[1]) for row in rows for best in row.bests)
+        sides = [_returns_by_player(pair) for pair in pairs]
+        signs = [[float(np.sign(max(mine) - max(other))) for mine, other in games] for games in sides]
+        results = Counter(sign for row in signs for sign in row)
+        first, second = np.array([[fmean(map(fmean, side)) for side in zip(*games, strict=True)] for games in sides]).T
         points = None
-        if rows[0].points is not None:
-            mine, other = np.array([row.points for row in rows], np.float64).T
+        if pairs[0].games[0].points is not None:
+            mine, other = np.array([_mean_points(pair) for pair in pairs], np.float64).T
             points = (mine, other)
         return cls(
-            np.array([row.score for row in rows]),
-            (np.array([row.returns[0] for row in rows]), np.array([row.returns[1] for row in rows])),
+            np.array([fmean((1.0 + sign) / 2 for sign in row) for row in signs]),
+            (first, second),
             points,
             results[1],
             results[0],
@@ -308,35 +310,16 @@ class PairTable:
         return data
 
 
-@dataclass(frozen=True)
-class PairComparison:
-    """Result of one pair, from the first player's point of view."""
-
-    score: float
-    returns: tuple[float, float]
-    """Mean return of each player."""
-    points: tuple[float, float] | None
-    """Mean points of each player."""
-    bests: list[tuple[float, float]]
-    """Highest return of each player, by game; a pair of a one-player game is one entry."""
-
-
-def compare_pair(pair: PlayedPair) -> PairComparison:
-    """Return the result of a pair."""
+def _returns_by_player(pair: PlayedPair) -> list[list[list[float]]]:
+    """Return for each game the returns of both players' seats; a pair of a one-player game counts as one game."""
     sides = [[_side(game, game.returns, first) for first in (True, False)] for game in pair.games]
-    if len(pair.games[0].seating) == 1:
-        sides = [[sides[0][0], sides[1][1]]]
-    bests = [(max(mine), max(others)) for mine, others in sides]
-    score = fmean((1.0 + np.sign(mine - other)) / 2 for mine, other in bests)
-    returns = (fmean(fmean(mine) for mine, _ in sides), fmean(fmean(others) for _, others in sides))
-    points = None
-    if pair.games[0].points is not None:
-        by_side = [
-            fmean(one for game in pair.games for one in _side(game, game.points or (), first))
-            for first in (True, False)
-        ]
-        points = (by_side[0], by_side[1])
-    return PairComparison(float(score), returns, points, bests)
+    return [[sides[0][0], sides[1][1]]] if len(pair.games[0].seating) == 1 else sides
+
+
+def _mean_points(pair: PlayedPair) -> list[float]:
+    return [
+        fmean(one for game in pair.games for one in _side(game, game.points or (), first)) for first in (True, False)
+    ]
 
 
 def _side(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:

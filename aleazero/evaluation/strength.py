@@ -88,24 +88,10 @@ def evaluate_player(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> StrengthReport:
-    """Evaluate a player against the fixed opponents of a game, all with the same dice.
+    """Evaluate a player against the fixed opponents of a game (``against``: names, None for all) with the same dice.
 
-    Args:
-        player: player spec.
-        game: the game.
-        pairs: number of pairs against each opponent.
-        against: names of opponents, see ``fixed_opponents``; None for all.
-        regret: whether to measure regret on fixed positions, if exact values are known.
-        seed: seed of the dice.
-        player_seed: seed of the players' own random numbers.
-        workers: number of processes, or an open pool; it does not change the result.
-        threads: threads of each search; it does not change the result.
-        source: text that ``load_game`` accepts, for other processes; by default the name of the game.
-        name: name of the player in the report; by default its spec.
-        progress: called with the name of the opponent, the pairs played so far, and the total.
-
-    Raises:
-        ConfigError: if an opponent is unknown or the spec is invalid.
+    ``regret`` also measures the regret on fixed positions, if exact values are known. ``name`` is the player's name in the
+    report. The other arguments are those of ``play_pairs``.
     """
     known = fixed_opponents(game)
     names = list(known) if against is None else list(against)

@@ -33,17 +33,9 @@ LEAVES: Final = 4_000_000
 
 
 class SearchPlayer(BasePlayer):
-    """Selects the most visited action of a search.
+    """Selects the most visited action of a search; ``threads`` do not change the actions.
 
-    Args:
-        game: the game.
-        evaluator: evaluator of the search, or its name.
-        config: settings of the search.
-        threads: threads for many positions at once; they do not change the actions.
-        timed: whether ``config.max_seconds`` is allowed; a player with a time limit does not repeat its actions.
-
-    Raises:
-        ConfigError: if ``config.max_seconds`` is set but ``timed`` is not.
+    ``timed`` allows ``max_seconds`` in the config; a player with a time limit does not repeat its actions.
     """
 
     def __init__(
@@ -85,13 +77,7 @@ KEPT_PLANS: Final = 256
 
 
 class PlanPlayer(BasePlayer):
-    """Selects the best action of a plan.
-
-    Args:
-        game: the game.
-        evaluator: evaluator of the ends of the plan, or its name; None for none.
-        settings: further arguments of ``Planner``.
-    """
+    """Selects the best action of a plan; ``settings`` are further arguments of ``Planner``."""
 
     def __init__(self, game: Game, evaluator: Any, settings: Mapping[str, Any]) -> None:
         self._game, self._settings = game, dict(settings)
@@ -217,12 +203,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
 
 
 class NetPlayer(BasePlayer):
-    """Selects the action with the network's highest logit; among ties the lowest id.
-
-    Args:
-        net: a policy-value network.
-        game: the game.
-    """
+    """Selects the action with the highest logit of a policy-value network; among ties the lowest id."""
 
     def __init__(self, net: Evaluator, game: Game) -> None:
         self._net, self._game = net, game

@@ -283,14 +283,8 @@ class RunDirectory:
 def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirectory]:
     """Open and lock the directory of a new run, or of a run to resume.
 
-    Args:
-        path: the directory.
-        config: the settings; None to resume a run with its own settings. Settings other than those of ``MAY_CHANGE``
-            must be the same as in the run.
-
-    Raises:
-        RunError: if the directory is in use, damaged, or holds something else than this run.
-        ConfigError: if the settings are invalid.
+    Without ``config`` a run is resumed with its own settings. Settings other than those of ``MAY_CHANGE`` must be the
+    same as in the run.
     """
     if config is None and not is_there(path / MANIFEST):
         raise RunError(NO_RUN.format(path))
