@@ -100,7 +100,12 @@ def play_match(
 
 def game_seeds(seed: int, count: int) -> list[int]:
     """Return seeds for the dice of ``count`` games, derived from one seed; more games extend the list."""
-    return [stream_key(MATCH_GAMES, seed, number) for number in range(count)]
+    return [game_seed(seed, number) for number in range(count)]
+
+
+def game_seed(seed: int, number: int) -> int:
+    """Return the seed for the dice of game ``number``, see ``game_seeds``."""
+    return stream_key(MATCH_GAMES, seed, number)
 
 
 def seat_seed(player_seed: int, number: int, seat: int) -> int:

@@ -90,8 +90,8 @@ def evaluate_player(
 ) -> StrengthReport:
     """Evaluate a player against the fixed opponents of a game (``against``: names, None for all) with the same dice.
 
-    ``regret`` also measures the regret on fixed positions, if exact values are known. ``name`` is the player's name in the
-    report. The other arguments are those of ``play_pairs``.
+    ``regret`` also measures the regret on fixed positions, if exact values are known. ``name`` is the player's name in
+    the report. The other arguments are those of ``play_pairs``.
     """
     known = fixed_opponents(game)
     names = list(known) if against is None else list(against)

@@ -118,11 +118,10 @@ def minutes_of_learning(run: RunSource) -> dict[int, Sourced]:
 def strength_chart(run: RunSource) -> Chart:
     """Chart the scores against the fixed opponents, and the mean score."""
     evaluated = run.phases(EVALUATE)
-    weak, strong = [], []
-    for name in opponents(run):
-        points = means(evaluated, "results", "opponents", name)
-        line = Line(f"against {name}", WEAK_OPPONENTS.get(name, "red"), points)
-        (weak if name in WEAK_OPPONENTS else strong).append(line)
+    lines = {name: Line(f"against {name}", WEAK_OPPONENTS.get(name, "red"),
+                        means(evaluated, "results", "opponents", name)) for name in opponents(run)}  # fmt: skip
+    weak = [line for name, line in lines.items() if name in WEAK_OPPONENTS]
+    strong = [line for name, line in lines.items() if name not in WEAK_OPPONENTS]
     scores = [Line("the network", "blue", means(evaluated, "results", "score")),
               Line("its opponent", "red", means(evaluated, "results", "reference_score"))]  # fmt: skip
     return Chart(
