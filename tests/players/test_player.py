@@ -65,5 +65,5 @@ def test_illegal_actions_cannot_be_allowed(actions, message):
 
 def test_allowed_actions_are_given_per_state():
     start = aleazero.load_game("tic_tac_toe").new_initial_state()
-    with pytest.raises(aleazero.ConfigError, match="actions has 1 entries, expected 2, one a state"):
+    with pytest.raises(aleazero.ConfigError, match="actions has 1 entries, expected 2, one per state"):
         Counting().select_many([start, start], [1, 2], [None])
