@@ -29,7 +29,7 @@ from aleazero.evaluation.match import game_seeds, play_match
 from aleazero.evaluation.regret import measure_regret
 from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.strength import measure_tables
-from aleazero.evaluation.yatzy.measure import measure_duel, measure_solo
+from aleazero.evaluation.yatzy.measure import measure_against_solo, measure_solo
 from aleazero.evaluation.yatzy.positions import classify, load_set, solitaire
 from aleazero.oracles.oracle import require_oracle
 from aleazero.oracles.solve import solve
@@ -60,8 +60,8 @@ def judge_yatzy1(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
 
 
 def judge_yatzy2(learner: AfterstateLearner, last: bool) -> dict[str, Any]:
-    found = measure_duel(learner.values, load_or_build(), 20_000 if last else 1_000, threads=2)
-    return {"won": found.won.to_dict(), "score": found.score.to_dict(), "oracle_score": found.oracle_score.to_dict()}
+    found = measure_against_solo(learner.values, load_or_build(), 20_000 if last else 1_000, threads=2)
+    return {"won": found.won.to_dict(), "score": found.score.to_dict(), "solo_score": found.solo_score.to_dict()}
 
 
 def judge_2048(learner: TupleLearner, last: bool) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Evaluation: matches on played luck, and regret against exact values."""
+"""Evaluation: matches with reproducible dice, gates, ratings, and regret compared with exact values."""

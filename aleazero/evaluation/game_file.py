@@ -1,4 +1,4 @@
-"""Played games in a file, to be looked at again: which game, who sat where, the seed of the dice, and every step."""
+"""Files of recorded games: the game, the players by seat, the seed of the dice, and every step."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ KIND: Final = "aleazero games"
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A game of the file."""
+    """One game of a file."""
 
     pair: int
     players: tuple[str, ...]
-    """By seat."""
+    """Name of the player at each seat."""
     seed: int
-    """Of its dice."""
+    """Seed of the dice."""
     steps: tuple[tuple[int, int], ...]
-    """(player, action); the player is −1 for chance, and the action its outcome."""
+    """(player, action) pairs; for chance the player is −1 and the action is the outcome."""
     returns: tuple[float, ...]
 
     def positions(self, game: Game) -> Iterator[tuple[State, tuple[int, int] | None]]:
-        """The first position with None, then each position with the step that led to it; every step is checked."""
+        """Yield the initial state with None, then each state with the step that led to it; check every step."""
         state = game.new_initial_state()
         yield state.clone(), None
         for number, (player, action) in enumerate(self.steps):
@@ -50,17 +50,17 @@ class RecordedGame:
 
 @dataclass(frozen=True)
 class GameFile:
-    """Games of one kind."""
+    """Recorded games of one game."""
 
     game: str
-    """What ``load_game`` takes."""
+    """Text that ``load_game`` accepts."""
     params: Mapping[str, Any]
     rules_version: int
     games: tuple[RecordedGame, ...]
 
     @classmethod
     def of(cls, game: Game, source: str, names: tuple[str, str], pairs: Sequence[PlayedPair]) -> GameFile:
-        """The games of some pairs; ``names`` are of the first player and the second."""
+        """Record the games of pairs; ``names`` has the names of the first and second player."""
         games = tuple(
             RecordedGame(
                 pair.number,
@@ -75,35 +75,33 @@ class GameFile:
         return cls(parse_game_text(source)[0], game.params, game.info.version, games)
 
     def to_bytes(self) -> bytes:
-        """The file, a game a line."""
+        """Return the content of the file, one game per line."""
         head = {"kind": KIND, "format": FORMAT, "game": self.game, "params": self.params}
         lines = ",\n".join(json.dumps({**vars(game)}, ensure_ascii=False) for game in self.games)
         text = json.dumps({**head, "rules_version": self.rules_version}, ensure_ascii=False)
         return f'{text[:-1]}, "games": [\n{lines}\n]}}\n'.encode()
 
     def write(self, path: Path) -> None:
-        """Write the file; it is there whole or not at all."""
+        """Write the file, atomically."""
         write_whole(path, [self.to_bytes()])
 
     @classmethod
     def read(cls, path: Path) -> GameFile:
-        """Read a file of games, and check its form; whether steps are allowed is found when they are played."""
+        """Read a file and check its format; ``positions`` checks the steps."""
         try:
             with os_errors_as(ConfigError, f"cannot read {str(path)!r}"):
                 data = parse_json(read_regular(path))
         except ValueError as error:
-            raise ReplayError(f"{path.name}: got what is no JSON ({error}), expected a file of games") from None
+            raise ReplayError(f"{path.name} is not JSON ({error}), expected a file of recorded games") from None
         if not isinstance(data, dict) or data.get("kind") != KIND:
-            raise ReplayError(f"{path.name}: got no {KIND!r}, expected a file that `aleazero gate --replays` wrote")
+            raise ReplayError(f"{path.name} has no kind {KIND!r}, expected a file written by `aleazero gate --replays`")
         if data.get("format") != FORMAT:
             raise ReplayError(f"{path.name}: got format {data.get('format')!r}, expected {FORMAT}")
         try:
             games = tuple(_read(row) for row in data["games"])
             return cls(_is(data["game"], str), _is(data["params"], dict), _is(data["rules_version"], int), games)
         except (KeyError, TypeError, ValueError) as error:
-            raise ReplayError(
-                f"{path.name}: got a damaged file of games ({error!r}), expected one as written"
-            ) from None
+            raise ReplayError(f"{path.name} is damaged ({error!r}), expected a file of recorded games") from None
 
 
 def _read(row: Any) -> RecordedGame:
@@ -116,5 +114,5 @@ def _read(row: Any) -> RecordedGame:
 
 def _is(value: Any, kind: type) -> Any:
     if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value

@@ -1,6 +1,6 @@
-"""The gate: candidate against champion, pair by pair, until it is clear who is better, or pairs are spent.
+"""The gate: play candidate against champion, pair by pair, until a test decides or no pairs are left.
 
-The verdict comes with its error rates, and the report has no time in it: the same gate gives the same bytes.
+The verdict comes with its error rates. The report contains no times, so the same gate gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from aleazero.games.base import Game
 from aleazero.native.random import check_seed
 from aleazero.processes import Pool
 
+FORMAT: Final = 2
+"""Version of the report's file."""
+
 
 def run_gate(
     game: Game,
@@ -40,18 +43,33 @@ def run_gate(
     replays: int = 0,
     progress: Progress | None = None,
 ) -> GateReport:
-    """Let a candidate challenge a champion, both given by text.
+    """Play a candidate against a champion until the gate decides.
 
-    ``seed`` and ``iteration`` choose fresh luck and the players' own; ``workers`` (a number of processes, or a
-    pool) and ``threads`` change nothing.
-    ``source`` is what ``load_game`` takes, by default the game's name; ``names`` is what the report calls the players,
-    where their texts hold paths. The games of the first ``replays`` pairs are kept in ``report.games``.
+    Args:
+        game: the game.
+        candidate: player spec of the candidate.
+        champion: player spec of the champion.
+        config: settings of the gate; None for the defaults.
+        seed: seed of the dice and of the players' random streams.
+        iteration: number that selects fresh dice for this seed.
+        workers: number of processes, or an open pool; it does not change the result.
+        threads: threads of each search; it does not change the result.
+        source: text that ``load_game`` accepts, for other processes; by default the name of the game.
+        names: names of the players in the report; by default their specs.
+        replays: number of pairs whose games are kept in ``report.games``.
+        progress: called with the pairs played so far and the most that may be played.
+
+    Returns:
+        The verdict, its error rates and the results.
+
+    Raises:
+        ConfigError: if a setting, a seed or a player spec is invalid.
     """
     config = config or GateConfig()
     check_seed(seed)
     check_seed(iteration, "iteration")
     seeds = gate_seeds(config, seed, iteration)
-    config.hypotheses(game)  # refuse what does not go together before anybody plays
+    config.hypotheses(game)  # reject invalid settings before any game is played
     pairs = open_pairs(
         game, candidate, champion, seeds, player_seed=seed, deterministic_chance=config.deterministic_chance,
         workers=workers, threads=threads, source=source,
@@ -59,26 +77,50 @@ def run_gate(
     with closing(pairs):
         played, verdict = _play_until_clear(game, pairs, seeds, config, progress)
     called = names or (candidate, champion)
-    kept = GameFile.of(game, source or game.name, called, played[:replays])
-    return GateReport.of(
-        game, config, called, played, verdict, most=len(seeds), seed=seed, iteration=iteration, games=kept
-    )
+    table = PairTable.of(played, game)
+    rates = error_rates(table, config, game, len(seeds))
+    test, settings = config.hypotheses(game), config.model_dump()
+    settings["seed_set"] = None if config.seed_set is None else Path(config.seed_set).name
+    data = {
+        "format": FORMAT,
+        "verdict": "promoted" if verdict.promoted else "kept",
+        "decided": verdict.decided,
+        "reason": verdict.reason,
+        "error_rates": rates,
+        "game": game.name,
+        "params": game.params,
+        "rules_version": game.info.version,
+        "candidate": called[0],
+        "champion": called[1],
+        "seed": seed,
+        "iteration": iteration,
+        "seeds": {
+            "from": settings["seed_set"] or "fresh",
+            "count": len(played),
+            "sha256": seeds_hash([pair.seed for pair in played]),
+        },
+        "settings": settings,
+        "test": {"unit": config.unit_of(game), "low": test.low, "high": test.high},
+        "results": table.to_dict(any_time=config.rule == "sprt"),
+    }
+    games = GameFile.of(game, source or game.name, called, played[:replays])
+    return GateReport(verdict.promoted, verdict.decided, table, rates, data, games)
 
 
 def gate_seeds(config: GateConfig, seed: int, iteration: int) -> list[int]:
-    """The seeds of a gate's dice: of its set, or fresh ones of this seed and iteration."""
+    """Return the seeds of a gate's dice: those of its set, or fresh ones for this seed and iteration."""
     if config.seed_set is None:
         return fresh_seeds(seed, iteration, config.pairs)
     seeds = load_seed_set(config.seed_set)
     if config.rule == "fixed" and len(seeds) < config.pairs:
-        raise ConfigError(f"seed_set {config.seed_set!r} has {len(seeds)} seeds, expected {config.pairs}, one a pair")
+        raise ConfigError(f"seed_set {config.seed_set!r} has {len(seeds)} seeds, expected {config.pairs}, one per pair")
     return seeds[: config.pairs]
 
 
 def _play_until_clear(
     game: Game, pairs: Iterator[PlayedPair], seeds: Sequence[int], config: GateConfig, progress: Progress | None
 ) -> tuple[list[PlayedPair], Verdict]:
-    """Pairs in order, up to the one at which the rule has its verdict."""
+    """Play pairs in order until the rule has a verdict."""
     played: list[PlayedPair] = []
     values = np.zeros(len(seeds))
     unit = config.unit_of(game)
@@ -94,69 +136,22 @@ def _play_until_clear(
     raise AssertionError("the last pair has a verdict")
 
 
-FORMAT: Final = 2
-
-
 @dataclass(frozen=True)
 class GateReport:
-    """A gate's verdict, and all that it rests on."""
+    """Verdict of a gate, with the results and error rates that it is based on."""
 
     promoted: bool
     decided: bool
-    """False where pairs ran out first: then the champion is kept."""
+    """False if the gate ran out of pairs; then the champion is kept."""
     table: PairTable
     error_rates: dict[str, Any]
     data: dict[str, Any]
-    """All of it, as plain data."""
+    """The complete report as JSON data."""
     games: GameFile
-    """The games of the first pairs, if any were asked for."""
-
-    @classmethod
-    def of(
-        cls,
-        game: Game,
-        config: GateConfig,
-        names: tuple[str, str],
-        played: Sequence[PlayedPair],
-        verdict: Verdict,
-        *,
-        most: int,
-        seed: int,
-        iteration: int,
-        games: GameFile,
-    ) -> GateReport:
-        """The report on pairs that were played, of at most so many."""
-        table = PairTable.of(played, game)
-        rates = error_rates(table, config, game, most)
-        test = config.hypotheses(game)
-        settings = config.model_dump()
-        settings["seed_set"] = None if config.seed_set is None else Path(config.seed_set).name
-        data = {
-            "format": FORMAT,
-            "verdict": "promoted" if verdict.promoted else "kept",
-            "decided": verdict.decided,
-            "reason": verdict.reason,
-            "error_rates": rates,
-            "game": game.name,
-            "params": game.params,
-            "rules_version": game.info.version,
-            "candidate": names[0],
-            "champion": names[1],
-            "seed": seed,
-            "iteration": iteration,
-            "seeds": {
-                "from": settings["seed_set"] or "fresh",
-                "count": len(played),
-                "sha256": seeds_hash([pair.seed for pair in played]),
-            },
-            "settings": settings,
-            "test": {"unit": config.unit_of(game), "low": test.low, "high": test.high},
-            "results": table.to_dict(any_time=config.rule == "sprt"),
-        }
-        return cls(verdict.promoted, verdict.decided, table, rates, data, games)
+    """The games of the first ``replays`` pairs."""
 
     def to_bytes(self) -> bytes:
-        """The report as its file has it."""
+        """Return the content of the report's file."""
         return (json.dumps(self.data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     def write(self, path: Path) -> None:
@@ -165,22 +160,22 @@ class GateReport:
 
 
 def error_rates(table: PairTable, config: GateConfig, game: Game, most: int) -> dict[str, Any]:
-    """What a gate's rule does wrong, and how often: what is sure, and what pairs like these make likely."""
+    """Return the error rates of a gate: its guaranteed rates, and rates simulated with pairs like these."""
     test, wins = config.hypotheses(game), config.unit_of(game) == "wins"
     values, equal = (table.scores, 0.5) if wins else (table.gains, 0.0)
     at = {mean: rates_at(values, mean, config, test, most) for mean in (test.low, equal, test.high)}
-    sure = "at most" if config.rule == "sprt" and test.bounds is not None else "about"
-    words = [f"{_candidate_text(test.low, equal, wins)} passes {sure} {config.alpha:.1%} of gates"]
+    limit = "at most" if config.rule == "sprt" and test.bounds is not None else "about"
+    clauses = [f"{_candidate_text(test.low, equal, wins)} is promoted in {limit} {config.alpha:.1%} of gates"]
     if test.low < equal < test.high:
-        words.append(f"an equal one passes about {at[equal]['promoted']:.1%}")
+        clauses.append(f"an equal candidate in about {at[equal]['promoted']:.1%}")
     missed, undecided = at[test.high]["kept"] + at[test.high]["undecided"], at[test.high]["undecided"]
-    words.append(f"{_candidate_text(test.high, equal, wins)} is turned down in {missed:.1%}")
+    clauses.append(f"{_candidate_text(test.high, equal, wins)} is rejected in {missed:.1%}")
     if undecided > 0:
-        words[-1] += f" ({undecided:.1%} undecided after {most:,} pairs, which keeps the champion)"
+        clauses[-1] += f" ({undecided:.1%} undecided after {most:,} pairs, which keeps the champion)"
     return {"alpha": config.alpha, "beta": config.beta, "no_better": at[test.low], "equal": at[equal],
-            "better": at[test.high], "in_words": "; ".join(words)}  # fmt: skip
+            "better": at[test.high], "in_words": "; ".join(clauses)}  # fmt: skip
 
 
 def _candidate_text(mean: float, equal: float, wins: bool) -> str:
-    """A candidate of this true score or gain, in words."""
-    return "an equal candidate" if mean == equal else f"one with a {'score' if wins else 'gain'} of {mean:g}"
+    unit = "score" if wins else "gain"
+    return "an equal candidate" if mean == equal else f"a candidate with a {unit} of {mean:g}"

@@ -1,8 +1,8 @@
-"""Paired play: two players on the same played luck, each in the other's place too. The pair is what statistics count.
+"""Paired play: two players play the same dice in each other's seats. Statistics count pairs, not games.
 
-A *pair* is all games of one seed. With two seats: two games, seats swapped. Alone: a game each. With n > 2 seats, 2n
-games: the first player at each seat in turn among n − 1 of the second, then the second among n − 1 of the first.
-The dice come from the seed; the players' own luck from ``player_seed``, the pair's number, the seating and the seat.
+A *pair* consists of all games of one seed. In two-player games it has two games, with the seats swapped. In one-player
+games each player plays one game. With n > 2 seats it has 2n games: the first player at each seat in turn against n − 1
+copies of the second, then the second player against n − 1 copies of the first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.evaluation.match import PlayedGame, Progress, play_side_by_side
+from aleazero.evaluation.match import PlayedGame, Progress, play_in_parallel
 from aleazero.evaluation.statistics import PairMean
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import points_of
@@ -30,42 +30,26 @@ from aleazero.players.player import Player
 from aleazero.processes import Pool, open_pool
 
 CHUNK: Final = 16
-"""Pairs that are played side by side; who stands beside a game does not change it."""
+"""Number of pairs that are played at the same time."""
 Chunk = tuple[int, tuple[int, ...]]
 """The number of the first pair, and the seeds."""
 Seating = tuple[bool, ...]
-"""By seat, whether the first player sits there."""
+"""For each seat, whether the first player has it."""
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Contest:
-    """Two players at a game, in words that another process understands."""
-
-    game: str
-    """What ``load_game`` takes."""
-    params: Mapping[str, Any]
-    first: str
-    second: str
-    player_seed: int = 0
-    deterministic_chance: bool = True
-    """Whether the games of a pair share their luck, keyed by the event."""
-    threads: int = 1
-    """Of searches; results do not change."""
-
-
-@dataclass(frozen=True)
 class SeatedGame:
-    """A game of a pair, as it was played."""
+    """One game of a pair."""
 
     seating: Seating
     seed: int
-    """Of its dice."""
+    """Seed of the dice."""
     steps: tuple[tuple[int, int], ...]
-    """(player, action); the player is −1 for chance, and the action its outcome."""
+    """(player, action) pairs; for chance the player is −1 and the action is the outcome."""
     returns: tuple[float, ...]
     points: tuple[float, ...] | None
-    """By seat, where the game counts them."""
+    """Points of each seat; None if the game does not count points."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +59,6 @@ class PlayedPair:
     number: int
     seed: int
     games: tuple[SeatedGame, ...] = field(repr=False)
-
-
-def seatings(seats: int) -> list[Seating]:
-    """How two players are seated in the games of a pair, in order."""
-    alone = [tuple(seat == place for seat in range(seats)) for place in range(seats)]
-    mirrored = [tuple(not first for first in seating) for seating in alone]
-    return alone if seats == 2 else alone + mirrored
 
 
 def play_pairs(
@@ -97,7 +74,26 @@ def play_pairs(
     source: str | None = None,
     progress: Progress | None = None,
 ) -> PairTable:
-    """Play a pair for each seed; see ``open_pairs`` for the rest."""
+    """Play one pair of games for each seed.
+
+    Args:
+        game: the game.
+        first: first player, or its spec.
+        second: second player, or its spec.
+        seeds: seeds of the dice, see ``game_seeds``.
+        player_seed: seed of the players' own random numbers.
+        deterministic_chance: whether the games of a pair share their dice.
+        workers: number of processes, or an open pool; more than one requires specs. It does not change the result.
+        threads: threads of each search; it does not change the result.
+        source: text that ``load_game`` accepts, for other processes; by default the name of the game.
+        progress: called with the pairs played so far and the total.
+
+    Returns:
+        The pairs, in the order of the seeds.
+
+    Raises:
+        ConfigError: if there are no seeds, a spec is invalid, or players are passed to more than one worker.
+    """
     played = []
     pairs = open_pairs(
         game, first, second, seeds, player_seed=player_seed, deterministic_chance=deterministic_chance,
@@ -123,30 +119,39 @@ def open_pairs(
     threads: int = 1,
     source: str | None = None,
 ) -> Generator[PlayedPair]:
-    """Pairs in the order of the seeds, as they end; whoever has seen enough closes it.
-
-    Players are texts, or players themselves, who cannot go to other processes. ``workers`` is a number of processes, or
-    a pool that stays for the next call. One worker means this process; results are bit-identical for every number.
-    Processes load the game by ``source``, what ``load_game`` takes: by default its name.
-    """
+    """Yield pairs in the order of the seeds; close the generator to stop early. Arguments: see ``play_pairs``."""
     if not seeds:
         raise ConfigError("got no seeds, expected at least one")
     chunks = [(start, tuple(seeds[start : start + CHUNK])) for start in range(0, len(seeds), CHUNK)]
     count = workers.count if isinstance(workers, Pool) else workers
     if count > 1:
         if not (isinstance(first, str) and isinstance(second, str)):
-            raise ConfigError(f"workers is {count}, expected 1: players that are no texts stay in their process")
+            raise ConfigError(f"workers is {count}, expected 1: pass players as specs to use more processes")
         contest = Contest(source or game.name, game.params, first, second, player_seed, deterministic_chance, threads)
         with open_pool(workers) as pool, closing(pool.run(play_contest, contest, chunks)) as played:
             yield from _in_order(played)
         return
     players = [make_player(one, game, threads=threads) if isinstance(one, str) else one for one in (first, second)]
-    for start, some in chunks:
-        yield from play_chunk(game, players, start, some, player_seed, deterministic_chance)
+    for start, chunk in chunks:
+        yield from play_chunk(game, players, start, chunk, player_seed, deterministic_chance)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A task for worker processes: a game and two players, as text."""
+
+    game: str
+    """Text that ``load_game`` accepts."""
+    params: Mapping[str, Any]
+    first: str
+    second: str
+    player_seed: int
+    deterministic_chance: bool
+    threads: int
 
 
 def play_contest(contest: Contest, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, list[PlayedPair]]]:
-    """Play chunks of pairs: the task of a worker process."""
+    """Play chunks of pairs in a worker process."""
     game = load_game_once(contest.game, contest.params)
     players = [make_player(spec, game, threads=contest.threads) for spec in (contest.first, contest.second)]
     for start, seeds in chunks:
@@ -155,40 +160,46 @@ def play_contest(contest: Contest, chunks: Iterator[Chunk]) -> Iterator[tuple[Ch
 
 
 def _in_order(played: Iterator[tuple[Chunk, list[PlayedPair]]]) -> Iterator[PlayedPair]:
-    """Pairs by number; a chunk that arrives before an earlier one waits for it."""
+    """Yield pairs by number, also if chunks arrive in another order."""
     waiting: dict[int, list[PlayedPair]] = {}
     following = 0
     for (start, _), pairs in played:
         waiting[start] = pairs
         while following in waiting:
-            some = waiting.pop(following)
-            following += len(some)
-            yield from some
+            chunk = waiting.pop(following)
+            following += len(chunk)
+            yield from chunk
 
 
 def play_chunk(
     game: Game, players: Sequence[Player], start: int, seeds: Sequence[int], player_seed: int, shared: bool
 ) -> list[PlayedPair]:
-    """Play the pairs from number ``start`` on; all their games go on side by side."""
-    tables = seatings(game.num_players)
+    """Play the pairs with numbers from ``start``, all their games at the same time."""
+    all_seatings = seatings(game.num_players)
     games, seated, own = [], [], []
     for number, seed in enumerate(seeds, start=start):
-        for turn, seating in enumerate(tables):
+        for turn, seating in enumerate(all_seatings):
             dice = seed if shared else stream_key(UNSHARED_DICE, seed, turn)
             games.append(PlayedGame(number, dice, game.new_initial_state()))
             seated.append([players[0 if is_first else 1] for is_first in seating])
             own.append(stream_key(SEAT_ROTATION, player_seed, turn))
-    play_side_by_side(games, seated, own)
-    pairs = []
-    for place, seed in enumerate(seeds):
-        some = games[place * len(tables) : (place + 1) * len(tables)]
-        told = tuple(_seated_game(played, seating) for played, seating in zip(some, tables, strict=True))
-        pairs.append(PlayedPair(start + place, seed, told))
-    return pairs
+    play_in_parallel(games, seated, own)
+    played = iter(games)
+    return [
+        PlayedPair(number, seed, tuple(_seated_game(next(played), seating) for seating in all_seatings))
+        for number, seed in enumerate(seeds, start=start)
+    ]
+
+
+def seatings(seats: int) -> list[Seating]:
+    """Return the seatings of the two players in the games of a pair, in order."""
+    single = [tuple(seat == place for seat in range(seats)) for place in range(seats)]
+    mirrored = [tuple(not first for first in seating) for seating in single]
+    return single if seats == 2 else single + mirrored
 
 
 def points_by_player(state: State) -> list[float] | None:
-    """The points on the board, where the game counts them: returns of one player, or what features call points."""
+    """Return the points of each player: returns in a one-player game, else the points of the features, if any."""
     game = state.game
     if game.num_players == 1:
         return state.returns()
@@ -205,39 +216,40 @@ def _seated_game(game: PlayedGame, seating: Seating) -> SeatedGame:
 
 @dataclass(frozen=True)
 class PairTable:
-    """Pairs in order. Alone, the two games of a pair are compared as if they were one."""
+    """Results of pairs, in order. The two games of a pair of a one-player game are compared as if they were one."""
 
     scores: Values
-    """(pairs,) the first player's score, 0 to 1: the mean over the games of a pair (one-player games: over the pair) of
-    1 if the highest return belongs to one of its seats, ½ if both players have it, 0 if only the other has. With more
-    than two seats each player sits alone among the other's seats as often as the other does, so equal players have ½ on
-    average, a player that wins every game has 1, and the scores of the two players sum to 1."""
+    """(pairs,) Score of the first player, 0 to 1: the mean over the games of a pair of 1 if only the first player has
+    the highest return, ½ if both players have it, 0 otherwise. With more than two seats the best seat of each player
+    counts. Equal players have ½ on average, a player that wins every game has 1, and both scores sum to 1."""
     returns: tuple[Values, Values]
-    """(pairs,) mean return of either player."""
+    """(pairs,) Mean return of each player."""
     points: tuple[Values, Values] | None
-    """(pairs,) mean points of either, where the game counts them."""
+    """(pairs,) Mean points of each player; None if the game does not count points."""
     wins: int
-    """Games in which the first player's seats alone have the highest return."""
+    """Games in which only the first player has the highest return."""
     draws: int
     losses: int
     games: int
     widest: float | None = None
-    """The largest difference of returns that the game allows, where it says."""
+    """Largest possible difference of returns; None if it is not known."""
 
     @classmethod
     def of(cls, pairs: Sequence[PlayedPair], game: Game | None = None) -> PairTable:
-        """What some pairs of a game came to."""
+        """Make the table of at least one pair."""
         if not pairs:
             raise ConfigError("got no pairs, expected at least one")
-        rows = [compare_pair(pair) for pair in pairs]
-        results = Counter(np.sign(best[0] - best[1]) for row in rows for best in row.bests)
+        sides = [_returns_by_player(pair) for pair in pairs]
+        signs = [[float(np.sign(max(mine) - max(other))) for mine, other in games] for games in sides]
+        results = Counter(sign for row in signs for sign in row)
+        first, second = np.array([[fmean(map(fmean, side)) for side in zip(*games, strict=True)] for games in sides]).T
         points = None
-        if rows[0].points is not None:
-            mine, other = np.array([row.points for row in rows], np.float64).T
+        if pairs[0].games[0].points is not None:
+            mine, other = np.array([_mean_points(pair) for pair in pairs], np.float64).T
             points = (mine, other)
         return cls(
-            np.array([row.score for row in rows]),
-            (np.array([row.returns[0] for row in rows]), np.array([row.returns[1] for row in rows])),
+            np.array([fmean((1.0 + sign) / 2 for sign in row) for row in signs]),
+            (first, second),
             points,
             results[1],
             results[0],
@@ -248,38 +260,38 @@ class PairTable:
 
     @property
     def gains(self) -> Values:
-        """(pairs,) mean return of the first player less that of the second."""
+        """(pairs,) Mean return of the first player minus that of the second."""
         return self.returns[0] - self.returns[1]
 
     @property
     def count(self) -> int:
-        """Pairs."""
+        """Number of pairs."""
         return len(self.scores)
 
     @property
     def table(self) -> dict[str, int]:
-        """How many pairs have each score, ascending."""
+        """Number of pairs with each score, by ascending score."""
         values, counts = np.unique(np.round(self.scores, 6), return_counts=True)
         return {f"{value:g}": int(count) for value, count in zip(values, counts, strict=True)}
 
     def score(self, *, any_time: bool = False) -> PairMean:
-        """The mean score."""
+        """Return the mean score; ``any_time`` if a sequential test chose the number of pairs."""
         return PairMean.of(self.scores, any_time=any_time)
 
     def gain(self, *, any_time: bool = False) -> PairMean:
-        """The mean difference of returns."""
+        """Return the mean difference of returns."""
         return PairMean.of_differences(self.gains, self.widest, any_time=any_time)
 
     def margin(self, *, any_time: bool = False) -> PairMean | None:
-        """The mean difference of points, where the game counts them."""
+        """Return the mean difference of points; None if the game does not count points."""
         if self.points is None:
             return None
         return PairMean.of_differences(self.points[0] - self.points[1], None, any_time=any_time)
 
     def to_dict(self, *, any_time: bool = False) -> dict[str, Any]:
-        """As plain data, for JSON; ``any_time`` where the pairs themselves said when to stop."""
+        """Return JSON data; ``any_time`` if a sequential test chose the number of pairs."""
         score, margin = self.score(any_time=any_time), self.margin(any_time=any_time)
-        told = {
+        data = {
             "pairs": self.count,
             "games": self.games,
             "wins": self.wins,
@@ -294,45 +306,27 @@ class PairTable:
             means = {
                 name: round(float(one.mean()), 6) for name, one in zip(("first", "second"), self.points, strict=True)
             }
-            told["points"] = {**means, "difference": margin.to_dict()}
-        return told
+            data["points"] = {**means, "difference": margin.to_dict()}
+        return data
 
 
-@dataclass(frozen=True)
-class PairComparison:
-    """A pair, told from the first player's side."""
-
-    score: float
-    returns: tuple[float, float]
-    """Mean, by player."""
-    points: tuple[float, float] | None
-    bests: list[tuple[float, float]]
-    """By game (alone: by pair) the highest return of either player."""
-
-
-def compare_pair(pair: PlayedPair) -> PairComparison:
-    """Compare the players of a pair."""
+def _returns_by_player(pair: PlayedPair) -> list[list[list[float]]]:
+    """Return for each game the returns of both players' seats; a pair of a one-player game counts as one game."""
     sides = [[_side(game, game.returns, first) for first in (True, False)] for game in pair.games]
-    if len(pair.games[0].seating) == 1:
-        sides = [[sides[0][0], sides[1][1]]]
-    bests = [(max(mine), max(others)) for mine, others in sides]
-    score = fmean((1.0 + np.sign(mine - other)) / 2 for mine, other in bests)
-    returns = (fmean(fmean(mine) for mine, _ in sides), fmean(fmean(others) for _, others in sides))
-    points = None
-    if pair.games[0].points is not None:
-        by_side = [
-            fmean(one for game in pair.games for one in _side(game, game.points or (), first))
-            for first in (True, False)
-        ]
-        points = (by_side[0], by_side[1])
-    return PairComparison(float(score), returns, points, bests)
+    return [[sides[0][0], sides[1][1]]] if len(pair.games[0].seating) == 1 else sides
+
+
+def _mean_points(pair: PlayedPair) -> list[float]:
+    return [
+        fmean(one for game in pair.games for one in _side(game, game.points or (), first)) for first in (True, False)
+    ]
 
 
 def _side(game: SeatedGame, numbers: Sequence[float], first: bool) -> list[float]:
-    """What belongs to one of the two players."""
+    """Return the numbers of the seats of one of the two players."""
     return [number for number, is_first in zip(numbers, game.seating, strict=True) if is_first == first]
 
 
 def elo(score: float | None) -> float | None:
-    """The difference of ratings that a score stands for; None where it has no end."""
+    """Return the Elo difference of a score; None if it is infinite."""
     return None if score is None or not 0.0 < score < 1.0 else round(400.0 * log10(score / (1.0 - score)), 1) + 0.0

@@ -1,8 +1,8 @@
-"""Ratings of several players from pairs: Elo by maximum likelihood (Bradley and Terry), one player anchored.
+"""Elo ratings of several players from pairs, by maximum likelihood (Bradley-Terry) with one player as anchor.
 
-Draws count half. The spread of ratings is that of pairs, not of games: games with the same luck are one observation.
-Between any two players who met, half a pair is added that either won, so that nobody's rating is infinite. Intervals
-are, where nothing bounds them: of a player who won every pair nobody knows how much better they are.
+Draws count half. Errors are computed over pairs, not games, because games with the same dice are one observation. For
+any two players that met, half a pair won by each is added, so that all ratings are finite. An interval has no bound on
+a side that the results do not limit: for a player that won every pair there is no upper bound.
 """
 
 from __future__ import annotations
@@ -19,19 +19,23 @@ from aleazero.errors import ConfigError, nearest
 from aleazero.evaluation.statistics import LEVEL, t_quantile
 
 ELO: Final = 400.0 / log(10.0)
-"""Points of rating a unit of log odds."""
+"""Rating points per unit of log odds."""
 ADDED: Final = np.array([0.0, 1.0])
-WEIGHT: Final = 0.5
+"""Scores that are added for any two players that met, each with ``ADDED_WEIGHT``."""
+ADDED_WEIGHT: Final = 0.5
 STEPS: Final = 100
 
 
 @dataclass(frozen=True)
 class PairResult:
-    """What two players' pairs came to: scores of the first, 0 to 1, by pair."""
+    """Pairs between two players."""
 
     first: str
+    """Name of the first player."""
     second: str
+    """Name of the second player."""
     scores: Sequence[float] | NDArray[np.float64]
+    """(pairs,) Scores of the first player, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +47,32 @@ class Rating:
     error: float
     """Standard error; 0 for the anchor."""
     low: float
-    """Minus infinity where the pairs set no bound."""
+    """Lower end of the 95 % confidence interval; −inf if there is no bound."""
     high: float
-    """Likewise, infinity."""
+    """Upper end of the 95 % confidence interval; inf if there is no bound."""
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON; None where there is no bound."""
-        told = {name: getattr(self, name) for name in ("rating", "error", "low", "high")}
-        finite = {name: round(number, 1) + 0.0 if isfinite(number) else None for name, number in told.items()}
+        """Return JSON data; an infinite bound is None."""
+        numbers = {name: getattr(self, name) for name in ("rating", "error", "low", "high")}
+        finite = {name: round(number, 1) + 0.0 if isfinite(number) else None for name, number in numbers.items()}
         return {"name": self.name, **finite, "pairs": self.pairs}
 
 
 def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: float = 0.0) -> list[Rating]:
-    """Rate all players who met, the best first; every one must have met the anchor, or somebody who did, and so on."""
+    """Rate all players.
+
+    Args:
+        results: pairs between players; each player must be connected to the anchor through opponents.
+        anchor: name of the player whose rating is fixed.
+        anchor_rating: rating of the anchor.
+
+    Returns:
+        The ratings, best player first.
+
+    Raises:
+        ConfigError: if the anchor is unknown, a player is not connected to it, or scores are invalid.
+    """
     names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
     if anchor not in names:
         raise ConfigError(f"anchor is {anchor!r}, {nearest(anchor, names)}")
@@ -67,7 +83,7 @@ def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: floa
         sides[row, place[result.first]], sides[row, place[result.second]] = 1.0, -1.0
     free = [number for name, number in place.items() if name != anchor]
     scores = [np.concatenate((np.asarray(result.scores, np.float64), ADDED)) for result in results]
-    weights = [np.concatenate((np.ones(len(one) - len(ADDED)), np.full(len(ADDED), WEIGHT))) for one in scores]
+    weights = [np.concatenate((np.ones(len(one) - len(ADDED)), np.full(len(ADDED), ADDED_WEIGHT))) for one in scores]
     logits, spread = _fit(sides[:, free], scores, weights)
     counts = {name: sum(len(r.scores) for r in results if name in (r.first, r.second)) for name in names}
     reach = t_quantile(0.5 + LEVEL / 2, max(1, sum(len(result.scores) for result in results) - len(free)))
@@ -82,19 +98,19 @@ def rate_players(results: Sequence[PairResult], anchor: str, anchor_rating: floa
 
 
 def connected(results: Sequence[PairResult], anchor: str) -> set[str]:
-    """Return the players that met the anchor, or a player who did, and so on."""
+    """Return the players that met the anchor, directly or through other players."""
     found = {anchor}
     while more := {n for r in results if {r.first, r.second} & found for n in (r.first, r.second)} - found:
         found |= more
     return found
 
 
-def _beaten(results: Sequence[PairResult], who: str) -> set[str]:
-    """Those a player took anything from, and those whom these did, and so on."""
-    took = {(r.first, r.second) for r in results if max(r.scores) > 0.0}
-    took |= {(r.second, r.first) for r in results if min(r.scores) < 1.0}
-    found = {who}
-    while more := {loser for winner, loser in took if winner in found} - found:
+def _beaten(results: Sequence[PairResult], player: str) -> set[str]:
+    """Return the players that a player scored against, directly or through other players."""
+    scored = {(r.first, r.second) for r in results if max(r.scores) > 0.0}
+    scored |= {(r.second, r.first) for r in results if min(r.scores) < 1.0}
+    found = {player}
+    while more := {loser for winner, loser in scored if winner in found} - found:
         found |= more
     return found
 
@@ -102,7 +118,7 @@ def _beaten(results: Sequence[PairResult], who: str) -> set[str]:
 def _fit(
     sides: NDArray[np.float64], scores: list[NDArray[np.float64]], weights: list[NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log odds by player, and their covariance, by Newton's steps: the information's inverse around the pairs' own."""
+    """Return the log odds of each player by Newton's method, and their sandwich covariance."""
     logits = np.zeros(sides.shape[1])
     total = np.array([one.sum() for one in weights])
     won = np.array([one @ score for one, score in zip(weights, scores, strict=True)])
@@ -123,11 +139,11 @@ def _fit(
 def _check(results: Sequence[PairResult], names: Sequence[str], anchor: str) -> None:
     for result in results:
         scores = np.asarray(result.scores, np.float64)
-        who = f"{result.first} against {result.second}"
+        players = f"{result.first} against {result.second}"
         if result.first == result.second:
             raise ConfigError(f"got pairs of {result.first} against itself, expected two players")
         if scores.ndim != 1 or not len(scores) or not bool(((scores >= 0.0) & (scores <= 1.0)).all()):
-            raise ConfigError(f"{who}: got scores {scores.tolist()[:5]}, expected at least one, from 0 to 1")
+            raise ConfigError(f"{players}: got scores {scores.tolist()[:5]}, expected at least one, from 0 to 1")
     met = connected(results, anchor)
     apart = [name for name in names if name not in met]
     if apart:

@@ -1,7 +1,7 @@
-"""Regret: what a player's decisions give away against exact values, with no luck in it.
+"""Regret: the value that a player's decisions lose compared with the best actions.
 
-The regret of a decision is the best action's exact value less that of the selected one. Actions that tie for the best
-are all optimal and have no regret.
+The regret of a decision is the exact value of the best action minus that of the selected action. It does not depend on
+dice. Actions that tie for the best are all optimal and have regret 0.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ from aleazero.players.player import Player
 T = TypeVar("T")
 WORST: Final = 10
 CHUNK: Final = 64
-"""Positions that a player is asked about at once."""
+"""Number of positions for which a player selects actions at once."""
 Classify = Callable[[State], tuple[str, str]]
-"""Tells the kind of a decision and the stage of the game."""
+"""Returns the kind of a decision and the stage of the game."""
 Progress = Callable[[int, int], None]
-"""Called with the number of decisions done so far, and of all."""
+"""Called with the number of decisions so far, and the total."""
 
 
 @dataclass(frozen=True)
 class JudgedDecision:
-    """One decision of a player, judged."""
+    """One decision of a player, with its regret."""
 
     position: str
     kind: str
     stage: str
     action: str
     best: tuple[str, ...]
-    """All actions that tie for the best."""
+    """Names of all actions that tie for the best."""
     regret: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
+        """Return JSON data."""
         return {**vars(self), "best": list(self.best)}
 
 
 @dataclass(frozen=True)
 class RegretSummary:
-    """Some decisions together."""
+    """Regret of a group of decisions."""
 
     regret: Mean
     optimal: float
-    """The share of decisions without regret."""
+    """Share of decisions without regret."""
     tied: int
-    """Decisions where several actions are best."""
+    """Number of decisions with several best actions."""
 
     @classmethod
     def of(cls, decisions: Sequence[JudgedDecision]) -> RegretSummary:
-        """What some decisions come to."""
+        """Summarize at least one decision."""
         regrets = [decision.regret for decision in decisions]
         return cls(
             Mean.of(regrets),
@@ -67,40 +67,41 @@ class RegretSummary:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON; no decision can give away less than nothing."""
-        told = self.regret.to_dict()
-        return {**told, "low": max(0.0, told["low"]), "optimal": self.optimal, "tied": self.tied}
+        """Return JSON data; the interval does not go below 0."""
+        mean = self.regret.to_dict()
+        return {**mean, "low": max(0.0, mean["low"]), "optimal": self.optimal, "tied": self.tied}
 
 
 @dataclass(frozen=True)
 class RegretReport:
-    """What a player gives away on a set of positions."""
+    """Regret of a player on a set of positions."""
 
     decisions: tuple[JudgedDecision, ...]
+    """The decisions, in the order of the positions."""
 
     @property
     def overall(self) -> RegretSummary:
-        """All decisions."""
+        """Summary of all decisions."""
         return RegretSummary.of(self.decisions)
 
     @property
     def by_kind(self) -> dict[str, RegretSummary]:
-        """By kind of decision, in the order they first appear."""
+        """Summaries by kind of decision, in order of first occurrence."""
         return self._by(lambda decision: decision.kind)
 
     @property
     def by_stage(self) -> dict[str, RegretSummary]:
-        """By stage of the game, in the order they first appear."""
+        """Summaries by stage of the game, in order of first occurrence."""
         return self._by(lambda decision: decision.stage)
 
     @property
     def worst(self) -> list[JudgedDecision]:
-        """The ten decisions that give away most, of those that give away anything."""
+        """The ten decisions with the highest regret; decisions without regret are left out."""
         costly = [decision for decision in self.decisions if decision.regret > 0.0]
         return sorted(costly, key=lambda decision: -decision.regret)[:WORST]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data, for JSON."""
+        """Return the report as JSON data."""
         return {
             "overall": self.overall.to_dict(),
             "by_kind": {name: group.to_dict() for name, group in self.by_kind.items()},
@@ -122,15 +123,30 @@ def measure_regret(
     classify: Classify | None = None,
     progress: Progress | None = None,
 ) -> RegretReport:
-    """Ask a player about each position and judge its action by the oracle; ``seed`` is of the player's own luck."""
+    """Measure the regret of a player on a set of positions.
+
+    Args:
+        player: the player.
+        states: decision states.
+        oracle: exact values of the game, see ``oracle_of``.
+        seed: seed of the player's own random numbers.
+        classify: returns the kind of a decision and the stage of the game; by default the game's decision class.
+        progress: called with the decisions judged so far and the total.
+
+    Returns:
+        The regret of each decision, with summaries.
+
+    Raises:
+        PositionError: if there are no positions, or the player selects an illegal action.
+    """
     if not states:
-        raise PositionError("got no positions to judge, expected at least one")
+        raise PositionError("got no positions, expected at least one")
     decisions: list[JudgedDecision] = []
     for first in range(0, len(states), CHUNK):
-        some = states[first : first + CHUNK]
-        actions = player.select_many(some, [seed] * len(some))
+        chunk = states[first : first + CHUNK]
+        actions = player.select_many(chunk, [seed] * len(chunk))
         decisions += [
-            _judge(state, action, oracle, classify or by_class) for state, action in zip(some, actions, strict=True)
+            _judge(state, action, oracle, classify or by_class) for state, action in zip(chunk, actions, strict=True)
         ]
         if progress is not None:
             progress(len(decisions), len(states))
@@ -138,7 +154,7 @@ def measure_regret(
 
 
 def by_class(state: State) -> tuple[str, str]:
-    """The game's own class of the decision, and no stages."""
+    """Return the game's class of a decision, and the same stage for all."""
     return state.game.info.decision_classes[state.decision_class()], "all"
 
 
@@ -154,17 +170,12 @@ def _judge(state: State, action: int, oracle: Oracle, classify: Classify) -> Jud
 
 
 def read_positions(file: Path, read: Callable[[Any], T]) -> list[T]:
-    """Read a file of positions, a JSON list; ``read`` reads one entry.
-
-    Raises:
-        ConfigError: the file cannot be read.
-        PositionError: it is not a list, or an entry is not a position.
-    """
+    """Read a file of positions, a JSON list; ``read`` converts one entry and raises ``PositionError``."""
     try:
         with os_errors_as(ConfigError, f"cannot read {str(file)!r}"):
             rows = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise PositionError(f"{file.name}: got what is no JSON ({error}), expected a list of positions") from None
+        raise PositionError(f"{file.name} is not JSON ({error}), expected a list of positions") from None
     if not isinstance(rows, list) or not rows:
         raise PositionError(f"{file.name}: got {json.dumps(rows)[:100]}, expected a list of positions")
     found = []

@@ -1,7 +1,7 @@
-"""How strong a player or a network is, by all measures of a game.
+"""Strength of a player or a network, by all measures that a game has.
 
-A player is measured against fixed opponents on the same dice, and by regret at fixed positions if exact values are
-known. A value network is also measured by the game's own fast measurement, and by the calibration of its values.
+A player plays against fixed opponents with the same dice. If exact values are known, its regret is measured on fixed
+positions. A value network is also evaluated by the game's own fast measurement, and by the calibration of its values.
 """
 
 from __future__ import annotations
@@ -37,30 +37,31 @@ from aleazero.training.targets import Tenths, tenths
 from aleazero.training.turns_compiled import turn_player_of
 
 ROLLOUT: Final = "search:sims=200,evaluator=rollout"
-NAMES: Final = ("random", "rollout", "oracle")
-MOST_GAMES: Final = 200
+ORACLE: Final = "oracle"
+RANDOM_GAMES: Final = 200
+"""Number of random games from which fixed positions are taken."""
 MOST_STATES: Final = 100_000
-"""Of a game that is solved in passing."""
+"""Largest game that is solved to get an oracle."""
 MOST_TURNS: Final = 2000
-"""Of a game of a calibration; one that is not over by then does not count."""
+"""Most turns of a calibration game; longer games are not counted."""
 Progress = Callable[[str, int, int], None]
-"""Called with the opponent's name, and pairs done and of all."""
+"""Called with the name of the opponent, the pairs played so far, and the total."""
 
 
 @dataclass(frozen=True)
 class StrengthReport:
-    """What was measured of a player."""
+    """Results of a player against fixed opponents, and its regret."""
 
     player: str
     game: Game
     seed: int
     against: dict[str, tuple[str, PairTable]]
-    """By opponent's name: its text, and the pairs."""
+    """Spec and pairs of each opponent, by its name."""
     regret: RegretReport | None
-    """At fixed positions; None if nothing judges them."""
+    """Regret on fixed positions; None if no exact values are known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
+        """Return JSON data."""
         regret = None if self.regret is None else self.regret.overall.to_dict()
         return {
             "player": self.player,
@@ -87,35 +88,34 @@ def evaluate_player(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> StrengthReport:
-    """Measure a player, given by text, against the fixed opponents of a game (or some of them, by name).
+    """Evaluate a player against the fixed opponents of a game (``against``: names, None for all) with the same dice.
 
-    All meet the same dice, those of ``seed``. ``name`` is what the report calls the player. Without ``regret`` only
-    games are played.
+    ``regret`` also measures the regret on fixed positions, if exact values are known. ``name`` is the player's name in
+    the report. The other arguments are those of ``play_pairs``.
     """
     known = fixed_opponents(game)
-    chosen = list(known) if against is None else list(against)
-    for word in chosen:
-        if word not in known:
-            raise ConfigError(f"no opponent {word!r} in {game!r}, {nearest(word, known)}")
-    judged = _regret(player, game, player_seed, threads) if regret else None
-    met = {}
+    names = list(known) if against is None else list(against)
+    for opponent in names:
+        if opponent not in known:
+            raise ConfigError(f"no opponent {opponent!r} in {game!r}, {nearest(opponent, known)}")
+    measured = _regret(player, game, player_seed, threads) if regret else None
+    played = {}
     with open_pool(workers) as pool:
-        for word in chosen:
+        for opponent in names:
 
-            def tell(done: int, of: int, word: str = word) -> None:
+            def report(done: int, of: int, opponent: str = opponent) -> None:
                 if progress is not None:
-                    progress(word, done, of)
+                    progress(opponent, done, of)
 
-            tell(0, pairs)
-            met[word] = known[word], play_pairs(
-                game, player, known[word], game_seeds(seed, pairs), player_seed=player_seed, workers=pool,
-                threads=threads, source=source, progress=tell,
+            report(0, pairs)
+            played[opponent] = known[opponent], play_pairs(
+                game, player, known[opponent], game_seeds(seed, pairs), player_seed=player_seed, workers=pool,
+                threads=threads, source=source, progress=report,
             )  # fmt: skip
-    return StrengthReport(name or player, game, seed, met, judged)
+    return StrengthReport(name or player, game, seed, played, measured)
 
 
 def _regret(player: str, game: Game, seed: int, threads: int) -> RegretReport | None:
-    """What decisions at fixed positions lose, if exact values are known, or what the game's kit has in their place."""
     oracle = positions_oracle(game, max_states=MOST_STATES)
     if oracle is None:
         return None
@@ -124,35 +124,42 @@ def _regret(player: str, game: Game, seed: int, threads: int) -> RegretReport | 
 
 
 def fixed_opponents(game: Game) -> dict[str, str]:
-    """By name the spec of each: ``random``, ``rollout`` (a search of 200 playouts) and ``oracle``, if there is one.
+    """Return the specs of the fixed opponents, by name.
 
-    The reference player of a game's kit takes the oracle's place.
+    They are ``random``, ``rollout`` (a search with 200 playouts), and ``oracle`` if exact values are known. A game with
+    a reference player has that player in place of the oracle.
     """
     found = {"random": "random", "rollout": ROLLOUT}
     reference = kit_of(game).reference
     if reference is not None:
-        return {**found, "oracle": reference}
-    return found if oracle_of(game, max_states=MOST_STATES) is None else {**found, "oracle": "oracle"}
+        return {**found, strongest_opponent(game): reference}
+    return found if oracle_of(game, max_states=MOST_STATES) is None else {**found, ORACLE: ORACLE}
+
+
+def strongest_opponent(game: Game) -> str:
+    """Return the name of the reference player, or else of the oracle, which only solved games have."""
+    kit = kit_of(game)
+    return ORACLE if kit.reference is None else kit.reference_name or kit.reference
 
 
 def positions_oracle(game: Game, **limits: int) -> Oracle | None:
-    """What judges decisions at the fixed positions of a game; None if there is nothing. ``limits`` are of oracle_of."""
+    """Return the exact values for a game's fixed positions; None if there are none. ``limits``: see ``oracle_of``."""
     own = kit_of(game).positions_oracle
     return oracle_of(game, **limits) if own is None else own()
 
 
 def fixed_positions(game: Game, name: str | None = None, *, count: int = 200) -> list[State]:
-    """Decisions with a choice that are always the same.
+    """Return a fixed set of decision states with more than one action.
 
     Args:
         game: the game.
-        name: a set of the game's kit, or a file ending in ``.json``; None for the kit's first set, or if it has none,
-            ``count`` decisions from games of random play.
-        count: most decisions from games of random play.
+        name: a set of the game's kit, or a file ending in ``.json``; None for the kit's first set, or, if it has none,
+            decisions from random games.
+        count: most decisions from random games.
 
     Raises:
-        ConfigError: there is no such set or file.
-        PositionError: an entry of the file is not a position of the game.
+        ConfigError: if there is no such set or file.
+        PositionError: if an entry of the file is not a position of the game.
     """
     sets = kit_of(game).positions
     if name is not None and name.endswith(".json"):
@@ -163,7 +170,7 @@ def fixed_positions(game: Game, name: str | None = None, *, count: int = 200) ->
         return list(sets[name or next(iter(sets))]())
     players = [make_player("random", game)] * game.num_players
     found: dict[bytes, State] = {}
-    for played in play_match(game, players, game_seeds(WALKS, MOST_GAMES), player_seed=WALKS):
+    for played in play_match(game, players, game_seeds(WALKS, RANDOM_GAMES), player_seed=WALKS):
         state = game.new_initial_state()
         for _, action in played.steps:
             if not state.is_chance_node() and len(state.legal_actions()) > 1:
@@ -180,14 +187,14 @@ def _from_text(game: Game, text: object) -> State:
 
 
 def can_measure(game: Game) -> bool:
-    """Whether ``measure_values`` measures anything."""
+    """Return whether ``measure_values`` has a measurement for this game."""
     return has_board(game) or kit_of(game).measure is not None
 
 
 def measure_values(path: Path, game: Game, *, games: int = 2000, seed: int = 0, threads: int = 1) -> dict[str, Any]:
-    """Measure a checkpoint of the afterstate recipe in a moment; empty if the game has no measurement.
+    """Run the fast measurement of a checkpoint of the recipe ``afterstate``; empty if the game has none.
 
-    Boards with tables: ``score``, looking one move ahead. Others: what the ``measure`` of the game's kit returns.
+    For tables this is the mean score with one ply of search, else the result of the ``measure`` of the game's kit.
     """
     if has_board(game):
         played = measure_tables(game, load_tables(path, game), max(2, games // 10), seed=seed, threads=threads)
@@ -198,11 +205,11 @@ def measure_values(path: Path, game: Game, *, games: int = 2000, seed: int = 0, 
 
 @dataclass(frozen=True)
 class TupleScores:
-    """What some games came to."""
+    """Final scores of games played with tables."""
 
     scores: NDArray[np.float64]
     tops: NDArray[np.int64]
-    """The highest cell at the end, by game."""
+    """The highest cell at the end of each game."""
 
     @property
     def mean(self) -> Mean:
@@ -210,11 +217,11 @@ class TupleScores:
         return Mean.of(self.scores)
 
     def share(self, top: int) -> float:
-        """The share of games that reached such a cell."""
+        """Return the share of games whose highest cell is at least ``top``."""
         return float((self.tops >= top).mean())
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
+        """Return JSON data."""
         shares = {str(top): self.share(top) for top in np.unique(self.tops).tolist()}
         return {"score": self.mean.to_dict(), "share_with_cell": shares}
 
@@ -222,7 +229,7 @@ class TupleScores:
 def measure_tables(
     game: Game, tuples: TupleTables, games: int, *, plies: int = 1, seed: int = 0, threads: int = 1
 ) -> TupleScores:
-    """Play so many games by the tables, looking ``plies`` moves ahead."""
+    """Play games with tables, searching ``plies`` moves ahead."""
     assert isinstance(game, KernelGame)
     ends = TuplePlay(game, tuples, plies, threads).play(game_seeds(seed, games))
     scores = np.array([state.returns()[0] for state in states_of(game, ends)])
@@ -230,30 +237,30 @@ def measure_tables(
 
 
 def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
-    """A network's games against itself: what it predicts for player 0 before each turn, and how the game ended.
+    """Play games of a network against itself; compare its predictions for player 0 before each turn with the results.
 
-    Of a duel that is won or lost, the win; else the return.
+    The predicted number is the probability of a win if the game's returns only count wins, else the return.
     """
     lanes, game = turn_player_of(values.game, values.plies), values.game
     states = np.repeat(rows_of(game, [game.new_initial_state()]), games, axis=0)
-    running, came = np.arange(games), np.full(games, np.nan)
-    predicted: list[NDArray[np.float64]] = []
-    whose: list[NDArray[np.int64]] = []
+    running, result = np.arange(games), np.full(games, np.nan)
+    predictions: list[NDArray[np.float64]] = []
+    game_numbers: list[NDArray[np.int64]] = []
     for turn in range(MOST_TURNS):
-        predicted.append(values.columns(values.see(states))[:, 0])
-        whose.append(running)
+        predictions.append(values.columns(values.see(states))[:, 0])
+        game_numbers.append(running)
         leaves, starts, known = lanes.list_turn_ends(states)
         ends = values.see(leaves)
         columns = values.columns(ends)
-        luck = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
-        draws = luck.random((games, lanes.draws))[running]
+        random = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
+        draws = random.random((games, lanes.draws))[running]
         worth, nothing = values.outcome.values_by_player(columns, MARGIN), np.zeros((len(leaves), 0))
         *_, chosen, _ = lanes.play_turns(states, starts, known, worth, nothing, draws, 0.0)
         over = ends.over[chosen]
-        came[running[over]] = columns[chosen[over], 0]
+        result[running[over]] = columns[chosen[over], 0]
         states, running = leaves[chosen[~over]], running[~over]
         if not len(running):
             break
-    told, ended = np.concatenate(predicted), came[np.concatenate(whose)]
-    counts = ~np.isnan(ended)
-    return tenths(told[counts], ended[counts])
+    predicted, results = np.concatenate(predictions), result[np.concatenate(game_numbers)]
+    ended = ~np.isnan(results)
+    return tenths(predicted[ended], results[ended])

@@ -45,7 +45,9 @@ class GameKit:
     oracle: Callable[[], Oracle] | None = None
     """Returns the oracle of the game. Without it, a small game is solved completely."""
     reference: str | None = None
-    """Spec of the reference player of a game that has no oracle. Such a game is not solved."""
+    """Spec of the player that stands in for an oracle if the game has none. Such a game is not solved."""
+    reference_name: str = ""
+    """Name of the reference player as an opponent, in results and reports; by default its spec."""
     players: Mapping[str, Callable[[Game, Mapping[str, str]], Player]] = field(default_factory=dict)
     """More kinds of players, by the name in their spec. Each function is called with the game and the settings."""
     positions: Mapping[str, Callable[[], Sequence[State]]] = field(default_factory=dict)
@@ -59,9 +61,9 @@ class GameKit:
     measure: Callable[[Any, int, int, int], Mapping[str, Any]] | None = None
     """Evaluates a value network quickly: ``measure(values, games, seed, threads)``.
 
-    Returns JSON data by name: ``score`` and ``regret`` per game, each a mean with its interval. A game with a
-    ``reference`` has, in place of the regret, ``won`` (the fraction of games won against the reference, with its
-    ``pair_table``) and ``oracle_score`` (the score of the reference).
+    It returns JSON data by name: means with intervals of the ``score`` and the ``regret`` per game. If there is a
+    ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
+    and ``reference_score``, the score of the reference.
     """
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""

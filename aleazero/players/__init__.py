@@ -1,1 +1,1 @@
-"""Players: who selects an action in a position, and the text that makes one."""
+"""Players, which select actions, and the player specs that describe them."""

@@ -1,4 +1,4 @@
-"""Players without a search: random, greedy, the game's playout policy, exact values, a user's code, a person."""
+"""Players without a search: random, greedy, playout policy, oracle, user code, and a person at the terminal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from aleazero.players.search import PlanPlayer
 
 
 class RandomPlayer(BasePlayer):
-    """Any legal action, each with the same chance."""
+    """Selects a legal action uniformly at random."""
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """An action by lot."""
+        """Return random actions."""
         return [
             choose_uniformly(some or state.legal_actions(), own_seed(state, seed))
             for state, seed, some in zip(states, seeds, allowed, strict=True)
@@ -35,21 +35,21 @@ class RandomPlayer(BasePlayer):
 
 
 def choose_uniformly(actions: Sequence[int], key: int) -> int:
-    """One of some actions, each with the same chance; ``key`` is 64 random bits."""
+    """Return one of the actions uniformly at random; ``key`` is 64 random bits."""
     return actions[int(unit(key) * len(actions))]
 
 
 class PlayoutPlayer(BasePlayer):
-    """Draws from the game's own playout policy, as the playouts of ``rollout`` do."""
+    """Samples actions from the game's own playout policy, as playouts of the evaluator ``rollout`` do."""
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The action of a playout."""
+        """Return actions sampled from the playout policy."""
         rows = zip(states, seeds, allowed, strict=True)
         return [playout_action(state, unit(own_seed(state, seed)), some) for state, seed, some in rows]
 
 
 def playout_action(state: State, u: float, allowed: Allowed) -> int:
-    """The action of a playout for a number u in [0, 1), among those that are allowed."""
+    """Return the allowed action of the playout policy for a random number ``u`` in [0, 1)."""
     if allowed is None:
         return state.playout_action(u)
     action = state._choose(allowed, u)
@@ -57,14 +57,14 @@ def playout_action(state: State, u: float, allowed: Allowed) -> int:
 
 
 def has_playout(game: Game) -> bool:
-    """Whether a game has a playout policy of its own, instead of random actions."""
+    """Return whether a game defines a playout policy."""
     if isinstance(game, KernelGame):
         return game.kernels.playout is not None
     return hasattr(getattr(game.new_initial_state(), "wrapped", None), "playout_action")
 
 
 class UserPlayer(BasePlayer):
-    """A player that a user wrote: its actions are checked, and its errors are one line."""
+    """A player written by a user; its actions are checked, and its exceptions become ``ConfigError``."""
 
     selects_canonical = False
 
@@ -72,7 +72,7 @@ class UserPlayer(BasePlayer):
         self._select, self._name = select, name
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """What the user's code selects, one position after the other; its seed is derived from the position."""
+        """Call the user's code for each state, with a seed derived from the position."""
         rows = zip(states, seeds, allowed, strict=True)
         return [self._choose(state, own_seed(state, seed), some or state.legal_actions()) for state, seed, some in rows]
 
@@ -92,60 +92,62 @@ class UserPlayer(BasePlayer):
 
 
 def read_player(path: str, name: str, game: Game) -> Player:
-    """A player from a user's Python file: a function ``NAME(state, seed)``, or a class ``NAME(game)`` with ``select``.
+    """Read a player from a Python file: a function ``NAME(state, seed)``, or a class ``NAME(game)`` with ``select``.
 
-    This runs the file.
+    This executes the file.
     """
     called = f"{path}:{name}"
     try:
         module = import_file(Path(path).expanduser())
     except GameError as error:
         raise ConfigError(str(error)) from None
-    except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
+    except (OSError, ValueError, RuntimeError) as error:  # an invalid file name
         raise ConfigError(f"cannot read {path!r}: {error}") from None
     found = _call_user_code(called, getattr, module, name, None)
     if found is None:
-        own = [word for word, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+        own = [
+            known for known, value in vars(module).items() if callable(value) and value.__module__ == module.__name__
+        ]
         raise ConfigError(f"no {name!r} in {path}, {nearest(name, own)}")
     if isclass(found):
         made = _call_user_code(called, found, game)
         found = _call_user_code(called, getattr, made, "select", None)
     if not callable(found):
-        raise ConfigError(f"{called} is no player, expected a function of (state, seed), or a class with select")
+        raise ConfigError(f"{called} is not a player, expected a function of (state, seed), or a class with select")
     return UserPlayer(found, called)
 
 
 def player_of_kit(make: Callable[..., Any], *arguments: Any, name: str) -> Player:
-    """A player that a game's kit makes: a ``Player``, or a function of (state, seed) that returns an action."""
+    """Make a player of a game's kit: a ``Player``, or a function of (state, seed) that returns an action."""
     made = _call_user_code(name, make, *arguments)
     if hasattr(made, "select_many"):
         found: Player = made
         return found
     if not callable(made):
-        raise ConfigError(f"the kit made {made!r} of {name}, expected a player, or a function of (state, seed)")
+        raise ConfigError(f"{name} is {made!r}, expected a player, or a function of (state, seed)")
     return UserPlayer(made, name)
 
 
 def _call_user_code(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a user's function returns; what it raises is an error that names the line."""
+    """Call a user's function; an exception becomes a ``ConfigError`` with its file and line."""
     try:
         return function(*arguments)
     except (AleaZeroError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit among others: the file is the user's
+    except BaseException as error:  # also SystemExit
         frames = traceback.extract_tb(error.__traceback__)[1:]
         where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         raise ConfigError(f"player {name} raised {type(error).__name__}: {error}{where}") from error
 
 
 class OraclePlayer(BasePlayer):
-    """The action of the highest exact value among those allowed; of those that tie, the lowest id."""
+    """Selects the action with the highest exact value; among ties the lowest id."""
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The best actions."""
+        """Return the best actions."""
         return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
 
     def _best(self, state: State, allowed: Allowed) -> int:
@@ -154,51 +156,48 @@ class OraclePlayer(BasePlayer):
 
 
 def greedy_player(game: Game) -> PlanPlayer:
-    """The most that this turn can bring, expected exactly, with no thought of the next."""
+    """Return the player that maximizes the expected points of the current turn and ignores later turns."""
     return GreedyPlayer(game, Points(), {"horizon": "turn"})
 
 
 class GreedyPlayer(PlanPlayer):
-    """Plans a turn over points, whose values are in no unit that a game's returns have: it explains nothing."""
+    """Plans a turn for points. It explains nothing, because its values are not in the unit of the game's returns."""
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The actions of the plans; a game whose turns cannot be planned is an error that names the player."""
+        """Return the best actions of the plans."""
         try:
             return super().choose(states, seeds, allowed)
         except ContractError:
             raise
         except GameError as error:
-            raise GameError(f"greedy plans whole turns, expected another player for this game: {error}") from None
+            raise GameError(f"greedy cannot plan the turns of this game, use another player: {error}") from None
 
     def explain(self, state: State, seed: int) -> None:
         """Return None."""
 
 
 class Points:
-    """Values a state by the return so far, and by the margin in points if the game's returns count wins only.
-
-    The margin is the player's own points minus the mean of the others', so that points taken from another player count.
-    """
+    """Evaluator that values a state by the return so far plus the margin in points, see ``value_in_points``."""
 
     sees_states = True
     afterstates = ESTIMATE
-    """The points at an afterstate count as they are."""
+    """The points at an afterstate are its estimate."""
 
     def __call__(self, states: Sequence[State]) -> tuple[Any, Any]:
-        """Equal logits; values in seats relative to the viewer."""
+        """Return equal logits, and values by seat relative to the viewer."""
         game = states[0].game
         values = np.array([np.roll(value_in_points(state), -state.viewer()) for state in states])
         return np.zeros((len(states), game.num_actions)), values
 
     def ended(self, states: Sequence[State]) -> NDArray[np.float64]:
-        """Values of the ends of a game, by player."""
+        """Return the values of terminal states, by player."""
         return np.array([value_in_points(state) for state in states])
 
 
 def value_in_points(state: State) -> NDArray[np.float64]:
-    """The return so far, by player, plus the player's own points minus the mean of the others'.
+    """Return by player the return so far, plus the player's own points minus the mean points of the others.
 
-    At an end the return stands in for the player's own points: a win is worth as much as the points that it takes.
+    At a terminal state the player's own points are left out, because the return takes their place.
     """
     points = points_of(state)
     returns = np.array(state.returns())
@@ -211,13 +210,13 @@ def value_in_points(state: State) -> NDArray[np.float64]:
 
 
 TYPED: Final = "type a move by name, by the name's last part, or by id"
-"""What a person is asked for."""
+"""Help text for an empty input."""
 SHOWN: Final = 20
-"""Names of actions in a question, at most."""
+"""Most names of actions in a prompt."""
 
 
 class HumanPlayer(BasePlayer):
-    """Asks on the terminal, on stderr, and asks again after nonsense; the end of input is an ``EOFError``."""
+    """Prompts a person on stderr until the input is valid; raises ``EOFError`` at the end of the input."""
 
     selects_canonical = False
 
@@ -225,32 +224,32 @@ class HumanPlayer(BasePlayer):
         self._read, self._write = read or input, write or _to_stderr
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """What the person says, one position after the other."""
+        """Prompt for an action in each state."""
         return [self._ask(state, some or state.legal_actions()) for state, some in zip(states, allowed, strict=True)]
 
     def _ask(self, state: State, allowed: Sequence[int]) -> int:
         self._write(f"\n{state}\n")
         while True:
             self._write(f"player {state.current_player()}, your move ({action_names(state, allowed)}):\n> ")
-            word = self._read()
+            typed = self._read()
             try:
-                return read_move(state, word, allowed)
+                return read_move(state, typed, allowed)
             except AleaZeroError as error:
-                self._write(f"{error if word.strip() else TYPED}\n")
+                self._write(f"{error if typed.strip() else TYPED}\n")
 
 
 def action_names(state: State, actions: Sequence[int]) -> str:
-    """The names of some actions, the first of many."""
+    """Return the names of the first actions, separated by commas."""
     return ", ".join(map(state.action_to_string, actions[:SHOWN])) + (", …" if len(actions) > SHOWN else "")
 
 
-def read_move(state: State, word: str, allowed: Sequence[int] | None = None) -> int:
-    """The action of a name, a name's last part or an id, equivalents too; an error where it may not be played.
+def read_move(state: State, text: str, allowed: Sequence[int] | None = None) -> int:
+    """Return the legal action with a name, with the last part of a name, or with an id.
 
-    Names go before ids: in Yatzy, 5 is keep-5 where that can be played, not the action of that number.
+    Names have priority over ids: in Yatzy, 5 is keep-5 if that is legal, not the action with id 5.
     """
-    typed = find_move(state, word)
-    state.child(typed)  # raises where it is illegal
+    typed = find_move(state, text)
+    state.child(typed)  # raises an error if it is illegal
     action = state.canonical_action(typed)
     if allowed is not None and action not in allowed:
         name, expected = state.action_to_string(action), action_names(state, allowed)
@@ -258,15 +257,12 @@ def read_move(state: State, word: str, allowed: Sequence[int] | None = None) -> 
     return action
 
 
-def find_move(state: State, word: str) -> int:
-    """The action or outcome of a name, of a name's last part if only one name ends so, or of an id."""
-    return state.string_to_action(_in_full(state, word.strip()))
-
-
-def _in_full(state: State, word: str) -> str:
+def find_move(state: State, text: str) -> int:
+    """Return the action or outcome with a name, with the last part of a name if it is unique, or with an id."""
+    text = text.strip()
     names = [state.action_to_string(action) for action in state.legal_actions()]
-    meant = [name for name in names if name.casefold().endswith(f"-{word.casefold()}")]
-    return meant[0] if word and word not in names and len(meant) == 1 else word
+    endings = [name for name in names if name.casefold().endswith(f"-{text.casefold()}")]
+    return state.string_to_action(endings[0] if text and text not in names and len(endings) == 1 else text)
 
 
 def _to_stderr(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Networks that ship with the package: each is the champion of a run, with what was measured of it."""
+"""Bundled networks: each is the champion of a run, with its measured strength."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from aleazero.games.registry import ships
 
 FOLDER: Final = Path(__file__).parent.parent / "champions"
 CHAMPION: Final = "champion"
-"""What stands for a network's path where the one that ships is meant."""
+"""Stands for the path of the bundled network in player specs."""
 
 
 @dataclass(frozen=True)
 class Champion:
-    """A network that ships, and its figures."""
+    """A bundled network and its figures."""
 
     path: Path
     figures: Mapping[str, Any]
-    """Of the run that it won: the game, the recipe, the settings, and how strong it is."""
+    """Game, recipe, settings and results of its run."""
 
     @property
     def game(self) -> str:
-        """What it plays, with parameters."""
+        """Name and parameters of the game."""
         params = ", ".join(f"{name}={value}" for name, value in self.figures["params"].items())
         return f"{self.figures['game']}({params})"
 
     @property
     def engine(self) -> str:
-        """The text of the player that it is; one that plans can say what it thinks."""
+        """Player spec of the network; a player that plans can explain its choice."""
         horizon = self.figures["horizon"]
         return f"net:{CHAMPION}" if horizon is None else f"plan:horizon={horizon},net={CHAMPION}"
 
     def plays(self, game: Game) -> bool:
-        """Whether this is its game."""
+        """Return whether the network is for this game."""
         return ships(game) and (game.name, game.params) == (self.figures["game"], self.figures["params"])
 
 
 def champions(folder: Path = FOLDER) -> list[Champion]:
-    """All that ship, by name."""
+    """Return all bundled networks, sorted by name."""
     return [Champion(file.with_suffix(".safetensors"), _figures(file)) for file in sorted(folder.glob("*.json"))]
 
 
@@ -52,25 +52,23 @@ def _figures(file: Path) -> Mapping[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"))
         size = file.with_suffix(".safetensors").stat().st_size
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{file.name} of the package is damaged: {error}; install it again") from None
+        raise CheckpointError(f"{file.name} of the package is damaged: {error}; reinstall aleazero") from None
     missing = {"game", "params", "horizon"} - found.keys() if isinstance(found, dict) else {"everything"}
     if missing or not size:
         what = ", ".join(sorted(missing)) or "its network"
-        raise CheckpointError(f"{file.name} of the package is damaged: {what} is missing; install it again")
+        raise CheckpointError(f"{file.name} of the package is damaged: {what} is missing; reinstall aleazero")
     return found  # type: ignore[no-any-return]
 
 
 def champion_of(game: Game) -> Champion | None:
-    """The one that plays a game; None where there is none."""
+    """Return the bundled network for a game; None if there is none."""
     return next((one for one in champions() if one.plays(game)), None)
 
 
 def champion_path(game: Game) -> Path:
-    """The file of the one that plays a game."""
+    """Return the file of the bundled network for a game."""
     found = champion_of(game)
     if found is None:
         known = ", ".join(one.game for one in champions()) or "none"
-        raise ConfigError(
-            f"no champion ships for {game!r}, expected a network's file (there are champions of: {known})"
-        )
+        raise ConfigError(f"no bundled network for {game!r}, expected the path of a network (bundled: {known})")
     return found.path

@@ -1,7 +1,7 @@
-"""A player selects an action. It thinks only where there is a choice, and its luck is its own.
+"""Players, which select actions.
 
-What a player draws is keyed by (its seed, the position): the same position and seed have the same action, whatever was
-played before, and no seed of played dice comes near it.
+The random numbers of a player are derived from its seed and the position. The same position and seed give the same
+action, whatever was played before, and they are independent of the dice of the game.
 """
 
 from __future__ import annotations
@@ -22,42 +22,76 @@ if TYPE_CHECKING:
 
 
 Allowed = list[int] | None
-"""The actions that a player may choose from, ascending; None for all that are legal."""
+"""The actions that a player may select, in ascending order; None for all legal actions."""
 
 
 class Player(Protocol):
-    """Whoever selects actions. Some of the legal ones alone may be allowed: ``actions``, by state; None for all."""
+    """A player, which selects actions; ``make_player`` makes one from a spec."""
 
     def select(self, state: State, seed: int, actions: Sequence[int] | None = None) -> int:
-        """The action to play at a decision; ``seed`` is of the player's own luck."""
+        """Select an action.
+
+        Args:
+            state: a decision state.
+            seed: seed of the player's own random numbers.
+            actions: subset of the legal actions to select from; None for all.
+
+        Returns:
+            The action id.
+
+        Raises:
+            PositionError: if the state is not a decision.
+            IllegalActionError: if ``actions`` is empty or contains an illegal action.
+        """
 
     def select_many(
         self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
     ) -> list[int]:
-        """The same actions as one after the other, perhaps at less cost."""
+        """Select an action in each of several states; the actions are the same as those of ``select``.
+
+        Args:
+            states: decision states.
+            seeds: seed of the player's own random numbers for each state.
+            actions: subset of the legal actions for each state; None for all.
+
+        Returns:
+            One action id per state.
+
+        Raises:
+            PositionError: if a state is not a decision.
+            IllegalActionError: if a subset is empty or contains an illegal action.
+        """
 
     def explain(self, state: State, seed: int) -> SearchResult | None:
-        """Return the search or plan by which ``select`` chooses with this seed; None for a player that has none."""
+        """Return the search or plan that ``select`` uses.
+
+        Args:
+            state: a decision state.
+            seed: seed of the player's own random numbers.
+
+        Returns:
+            The result of the search or plan; None if the player does neither.
+        """
 
 
 class BasePlayer(ABC):
-    """A player whose forced moves cost nothing."""
+    """Base class of players; ``choose`` is only called for states with more than one action to select from."""
 
     selects_canonical = True
-    """Its actions are among ``legal_actions``: nobody need look again. False where somebody else decides."""
+    """Whether all selected actions are among ``legal_actions``, so that they need no check."""
 
     def select(self, state: State, seed: int, actions: Sequence[int] | None = None) -> int:
-        """The action to play at a decision."""
+        """Select an action, see ``Player.select``."""
         return self.select_many([state], [seed], [actions])[0]
 
     def select_many(
         self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
     ) -> list[int]:
-        """The actions to play at some decisions."""
+        """Select an action in each state, see ``Player.select_many``."""
         if actions is not None and len(actions) != len(states):
-            raise ConfigError(f"actions has {len(actions)} entries, expected {len(states)}, one a state")
-        all_actions: Any = repeat(None) if actions is None else actions
-        choices = [choice_at(state, some) for state, some in zip(states, all_actions, strict=False)]
+            raise ConfigError(f"actions has {len(actions)} entries, expected {len(states)}, one per state")
+        subsets: Any = repeat(None) if actions is None else actions
+        choices = [choice_at(state, subset) for state, subset in zip(states, subsets, strict=False)]
         rows = [row for row, (forced, _) in enumerate(choices) if forced is None]
         chosen = iter(
             self.choose([states[row] for row in rows], [seeds[row] for row in rows], [choices[row][1] for row in rows])
@@ -67,24 +101,24 @@ class BasePlayer(ABC):
         return [next(chosen) if forced is None else forced for forced, _ in choices]
 
     def explain(self, state: State, seed: int) -> SearchResult | None:
-        """Return the search or plan by which ``select`` chooses with this seed; None for a player that has none."""
+        """Return the search or plan that ``select`` uses; None if the player does neither."""
         return None
 
     @abstractmethod
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The actions at decisions that have a choice."""
+        """Return an action for each state; every state has more than one action to select from."""
 
 
 def choice_at(state: State, actions: Sequence[int] | None = None) -> tuple[int | None, Allowed]:
-    """The only action, where there is one only; and what is allowed, where that is less than what is legal."""
+    """Return the only action, None if there are more; and the allowed actions, None if all legal ones are allowed."""
     if state.kind() != DECISION:
-        raise PositionError(f"{state.game.name}: nobody decides in {state.to_text()!r}, expected a decision")
+        raise PositionError(f"{state.game.name}: {state.to_text()!r} has no player to move, expected a decision")
     legal = state.legal_actions()
     allowed = legal if actions is None else check_allowed(state, actions)
     return allowed[0] if len(allowed) == 1 else None, None if len(allowed) == len(legal) else allowed
 
 
 def own_seed(state: State, seed: int) -> int:
-    """The seed of what a player with this seed draws in this position."""
+    """Return the seed for a player's random numbers in this position."""
     digest = hashlib.blake2b(state.key(), digest_size=8).digest()
     return stream_key(PLAYER_DRAWS, seed, int.from_bytes(digest, "little"))

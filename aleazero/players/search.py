@@ -1,6 +1,6 @@
-"""Players that search, plan, or take a network's favourite action.
+"""Players that search, plan, or select the action with a network's highest logit.
 
-Those that search or plan can explain their choice. Where nothing is drawn, one plan serves all decisions of a turn.
+Players that search or plan can explain their choice. A plan without playouts is used for all decisions of a turn.
 """
 
 from __future__ import annotations
@@ -27,22 +27,25 @@ from aleazero.search.search import Search
 from aleazero.untrusted import is_there
 
 TREES: Final = 32
-"""Searches that are under way at once, at most."""
+"""Most searches at the same time."""
 LEAVES: Final = 4_000_000
-"""Leaves that they may have together: what keeps their memory below a few gigabytes."""
+"""Most leaves of all searches together, which limits their memory to a few gigabytes."""
 
 
 class SearchPlayer(BasePlayer):
-    """Plays the most visited action of a search; the number of threads changes its speed only.
+    """Selects the most visited action of a search; ``threads`` do not change the actions.
 
-    ``timed`` allows ``max_seconds`` in the config: such a player does not repeat its actions.
+    ``timed`` allows ``max_seconds`` in the config; a player with a time limit does not repeat its actions.
     """
 
     def __init__(
         self, game: Game, evaluator: Any, config: SearchConfig, threads: int = 1, *, timed: bool = False
     ) -> None:
         if config.max_seconds is not None and not timed:
-            raise ConfigError("a player with max_seconds does not repeat, expected num_simulations or max_evaluations")
+            raise ConfigError(
+                f"max_seconds is {config.max_seconds}, expected num_simulations or max_evaluations: a player with a "
+                "time limit does not repeat its actions"
+            )
         self.config, self._game, self._evaluator = config, game, resolve_evaluator(evaluator)
         self.chance = chance_of(config, game, self._evaluator)
         leaves = config.num_simulations * largest_visit(self.chance, game)
@@ -50,7 +53,7 @@ class SearchPlayer(BasePlayer):
         self._forest = None if timed else Forest(game, evaluator, config, trees=trees, threads=threads)
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """Search all of these positions, each with a seed of its own."""
+        """Search all states, each with its own seed."""
         own_seeds = [own_seed(state, seed) for state, seed in zip(states, seeds, strict=True)]
         if self._forest is None:
             rows = zip(states, own_seeds, allowed, strict=True)
@@ -58,7 +61,7 @@ class SearchPlayer(BasePlayer):
         return [_best(result) for result in self._forest.run(states, seeds=own_seeds, actions=allowed)]
 
     def explain(self, state: State, seed: int) -> SearchResult:
-        """Return the search by which ``select`` chooses with this seed; Ctrl-C ends it early."""
+        """Return the search that ``select`` uses; Ctrl-C ends it early."""
         return self._search().run(state, seed=own_seed(state, seed))
 
     def _search(self) -> Search:
@@ -66,7 +69,7 @@ class SearchPlayer(BasePlayer):
 
 
 def _best(result: SearchResult) -> int:
-    assert result.best_action is not None  # there is one at a decision
+    assert result.best_action is not None  # it is a decision
     return int(result.best_action)
 
 
@@ -74,7 +77,7 @@ KEPT_PLANS: Final = 256
 
 
 class PlanPlayer(BasePlayer):
-    """Plays the best action of a plan; ``settings`` are those of ``Planner``."""
+    """Selects the best action of a plan; ``settings`` are further arguments of ``Planner``."""
 
     def __init__(self, game: Game, evaluator: Any, settings: Mapping[str, Any]) -> None:
         self._game, self._settings = game, dict(settings)
@@ -83,33 +86,33 @@ class PlanPlayer(BasePlayer):
         self._draws = isinstance(self._evaluator, Rollout)
         self._serves_turn = not self._draws and self._settings.get("plies") is None
         self._plans: OrderedDict[int, Plan] = OrderedDict()
-        """The last plan of each seed: a seed is one seat in one game."""
+        """The last plan of each seed; a seed belongs to one seat in one game."""
 
     def select_many(
         self, states: Sequence[State], seeds: Sequence[int], actions: Sequence[Sequence[int] | None] | None = None
     ) -> list[int]:
-        """The actions to play at some decisions; where a plan serves the turn, it answers forced moves too."""
+        """Select an action in each state; a plan for the turn also has its forced moves."""
         if actions is None and self._serves_turn:
             return self.choose(states, seeds, [None] * len(states))
         return super().select_many(states, seeds, actions)
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """What the plans say, those at hand and new ones."""
+        """Return the best actions of the kept plans, and of new ones."""
         rows = list(zip(states, seeds, allowed, strict=True))
         selected = [
-            self._planned(state, seed) if some is None and not self._draws else self._alone(state, seed, some)
+            self._planned(state, seed) if some is None and not self._draws else self._plan_once(state, seed, some)
             for state, seed, some in rows
         ]
         new = [row for row, action in enumerate(selected) if action is None]
         plans = self._planner.plan_many([states[row].clone() for row in new]) if new else []
         for row, plan in zip(new, plans, strict=True):
             known = plan.action_within(states[row])
-            selected[row] = plan.action(states[row]) if known is None else known  # which says what is wrong
+            selected[row] = plan.action(states[row]) if known is None else known  # raises an error with the reason
             self._keep(seeds[row], plan)
         return [action for action in selected if action is not None]
 
     def explain(self, state: State, seed: int) -> SearchResult | None:
-        """Return what the plan by which ``select`` chooses with this seed says of a state."""
+        """Return the result of the plan that ``select`` uses."""
         plan = self._plans.get(seed)
         if plan is None or plan.action_within(state) is None:
             plan = self._planner_at(state, seed).plan(state.clone())
@@ -117,19 +120,20 @@ class PlanPlayer(BasePlayer):
         return plan.result(state)
 
     def _planner_at(self, state: State, seed: int) -> Planner:
-        """The planner of a decision: playouts draw from a stream of their own."""
+        """Return the planner of a decision; one with playouts has its own random stream for each decision."""
         if not self._draws:
             return self._planner
         return Planner(self._game, self._evaluator, **self._settings, seed=own_seed(state, seed))
 
-    def _alone(self, state: State, seed: int, allowed: Allowed) -> int | None:
-        """The action of a plan for this decision only: its playouts have luck of their own, or a few actions are
-        allowed, all of which the plan of the turn may have pruned.
+    def _plan_once(self, state: State, seed: int, allowed: Allowed) -> int | None:
+        """Return the action of a plan for this decision only, with playouts or a subset of the actions.
+
+        A plan for the turn may have pruned all actions of the subset.
         """
         return self._planner_at(state, seed).run(state.clone(), allowed).best_action
 
     def _planned(self, state: State, seed: int) -> int | None:
-        """What the plan at hand says, if the state is inside its turn."""
+        """Return the action of the kept plan; None if the state is outside of its turn."""
         plan = self._plans.get(seed)
         return None if plan is None else plan.action_within(state)
 
@@ -145,7 +149,7 @@ DUMMY: Final = "dummy"
 
 
 class ZeroNet:
-    """A network that knows nothing: equal logits, and values of zero."""
+    """A network that returns equal logits and values of zero."""
 
     afterstates = NONE
 
@@ -153,15 +157,15 @@ class ZeroNet:
         self._actions, self._players = game.num_actions, game.num_players
 
     def __call__(self, observations: Any, legal_masks: Any, /) -> tuple[Any, Any]:
-        """Zeros."""
+        """Return zeros."""
         rows = len(observations)
         return np.zeros((rows, self._actions), np.float32), np.zeros((rows, self._players), np.float32)
 
 
 def read_any_net(path: str, game: Game, inference: str | None = None, prior_temperature: float | None = None) -> Any:
-    """As ``read_net``, or a value network that values all states; ``prior_temperature`` is of its priors.
+    """Read a policy-value network or a value network; the path ``champion`` is the bundled network for the game.
 
-    ``champion`` is the network that ships for the game.
+    ``prior_temperature`` applies to the priors of value networks.
     """
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
@@ -174,22 +178,20 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
             from aleazero.nets.planned import PlannedEvaluator
 
             if inference is not None:
-                raise ConfigError(
-                    f"is {inference!r}, expected none: a value network computes itself", field="inference"
-                )
+                raise ConfigError(f"is {inference!r}, expected none: value networks do not use it", field="inference")
             return PlannedEvaluator.load(file, game, prior_temperature, tables=kind is TableInfo)
     net = read_net(path, game, inference)
     if prior_temperature is not None:
-        text = f"is {prior_temperature}, expected none: {path} has priors of its own"
+        text = f"is {prior_temperature}, expected none: {path} has its own priors"
         raise ConfigError(text, field="prior_temperature")
     return net
 
 
 def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
-    """The network of policy and value at a path, or ``dummy``; ``inference`` says what computes it."""
+    """Read the policy-value network at a path, or ``dummy``; ``inference`` is the library that evaluates it."""
     if path == DUMMY:
         if inference is not None:
-            raise ConfigError(f"is {inference!r}, expected none: {DUMMY} computes nothing", field="inference")
+            raise ConfigError(f"is {inference!r}, expected none: {DUMMY} does not use it", field="inference")
         return ZeroNet(game)
     if not is_there(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
@@ -201,20 +203,20 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
 
 
 class NetPlayer(BasePlayer):
-    """The allowed action of the network's highest logit; of those that tie, the lowest id."""
+    """Selects the action with the highest logit of a policy-value network; among ties the lowest id."""
 
     def __init__(self, net: Evaluator, game: Game) -> None:
         self._net, self._game = net, game
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The network's favourites."""
+        """Return the actions with the highest logits."""
         observations = np.stack([state.observation_tensor() for state in states])
-        return self.favourites(
+        return self.best_actions(
             observations, [some or state.legal_actions() for state, some in zip(states, allowed, strict=True)]
         )
 
-    def favourites(self, observations: NDArray[np.float32], allowed: Sequence[Sequence[int]]) -> list[int]:
-        """By row the action of the highest logit among some."""
+    def best_actions(self, observations: NDArray[np.float32], allowed: Sequence[Sequence[int]]) -> list[int]:
+        """Return for each row the allowed action with the highest logit."""
         masks = np.zeros((len(allowed), self._game.num_actions), np.bool_)
         for row, some in enumerate(allowed):
             masks[row, some] = True

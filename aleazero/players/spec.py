@@ -1,8 +1,8 @@
 """Player specs: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, e.g. ``search:sims=200,evaluator=rollout``.
 
-A network is named by its path, which comes first and without a key: ``net:PATH,sims=64``. A player of the user's own is
-named by its Python file and what it is called there: ``path/file.py:NAME``. The kit of a game may have more kinds. The
-names of evaluators and chance modes are the same in specs, settings and command-line options.
+The path of a network comes first and has no key: ``net:PATH,sims=64``. A player in a user's Python file is written
+``path/file.py:NAME``. The kit of a game may have more kinds. The names of evaluators and chance modes are the same in
+specs, settings and command-line options.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXAMPLES: Final = (
     "net:PATH,sims=64 or your own as path/file.py:NAME"
 )
 FILE: Final = "file"
-"""The kind of players that a user's Python file has."""
+"""The kind of a player in a user's Python file."""
 
 SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "random": {},
@@ -43,20 +43,20 @@ SETTINGS: Final[Mapping[str, Mapping[str, type]]] = {
     "plan": {"horizon": str, "plies": int, "keep": int, "margin": float, "evaluator": str, "net": str},
     "net": {"sims": int, "chance": str, "c": float, "inference": str, "prior_temperature": float},
 }
-"""What may be set of each kind of player."""
+"""Settings of each kind of player, with their types."""
 FIRST: Final[Mapping[str, str]] = {"net": "path"}
-"""What comes first, without a key, in the text of a kind that needs it."""
+"""Setting that comes first and has no key, by kind of player."""
 CHANCE_MODES: Final = ("sampling", "stratified", "progressive", "full", "open")
-"""Names of chance handling: the presets of ``ChanceConfig``."""
+"""Names of the chance modes, which are presets of ``ChanceConfig``."""
 EVALUATORS: Final = ("uniform", "rollout", "rollout:N", "oracle", "net:PATH")
 MOST_PLAYOUTS: Final = 100_000
-"""Most playouts of one leaf: nothing is heard of a search while they run."""
-EXPECTED: Final = {int: "a whole number", float: "a number"}
+"""Most playouts per leaf; a search cannot be interrupted during the playouts of a leaf."""
+EXPECTED: Final = {int: "an integer", float: "a number"}
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A kind of player, and what is set of it."""
+    """A parsed player spec: the kind of player and its settings."""
 
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -76,15 +76,15 @@ class PlayerSpec:
 
 
 def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> PlayerSpec:
-    """Read a player's spec.
+    """Parse a player spec.
 
     Args:
         text: the spec.
-        what: what errors call it.
-        kinds: more kinds of players, those of a game's kit; what is set of them is text and checked by their makers.
+        what: name of the spec in error messages.
+        kinds: further kinds of players, from the kit of a game; their settings are strings and not checked here.
 
     Raises:
-        ConfigError: the text is not a spec.
+        ConfigError: if the text is not a spec.
     """
     kind, colon, rest = text.partition(":")
     path, dot, name = text.rpartition(".py")
@@ -106,7 +106,7 @@ def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> 
         if not equals or not value:
             raise ConfigError(f"{what} {text!r}: got {pair!r}, expected {key}=VALUE")
         if key in settings:
-            raise ConfigError(f"{what} {text!r}: {key} is there twice, expected once")
+            raise ConfigError(f"{what} {text!r}: {key} is given twice, expected once")
         if known is None:
             settings[key] = value
             continue
@@ -119,7 +119,7 @@ def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> 
     if "evaluator" in settings:
         check_evaluator(settings["evaluator"], f"{what} {text!r}: evaluator")
         if "net" in settings:
-            raise ConfigError(f"{what} {text!r}: net is there beside evaluator, expected one of the two")
+            raise ConfigError(f"{what} {text!r}: both net and evaluator are given, expected one of them")
     if "net" in settings and kind != "net":
         settings["evaluator"] = f"net:{settings.pop('net')}"
     if "chance" in settings:
@@ -127,40 +127,40 @@ def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> 
     return PlayerSpec(kind, settings)
 
 
-def _first(kind: str, word: str, what: str) -> str:
-    """The word that comes without a key."""
-    if not word or word.partition("=")[0].strip() in SETTINGS[kind]:
+def _first(kind: str, value: str, what: str) -> str:
+    """Return the value that comes first and has no key."""
+    if not value or value.partition("=")[0].strip() in SETTINGS[kind]:
         raise ConfigError(f"{what}: got no {FIRST[kind]}, expected {kind}:{FIRST[kind].upper()},KEY=VALUE")
-    return word
+    return value
 
 
-def read_chance(word: str, what: str = "chance") -> ChanceConfig:
+def read_chance(name: str, what: str = "chance") -> ChanceConfig:
     """Return the preset of a chance mode by its name."""
     from aleazero.search.config import ChanceConfig
 
-    if word not in CHANCE_MODES:
-        raise ConfigError(f"is {word!r}, {nearest(word, CHANCE_MODES)}", field=what)
-    return ChanceConfig.preset(word)
+    if name not in CHANCE_MODES:
+        raise ConfigError(f"is {name!r}, {nearest(name, CHANCE_MODES)}", field=what)
+    return ChanceConfig.preset(name)
 
 
 def chance_name(chance: ChanceConfig) -> str | None:
-    """The preset that has these settings; None for others."""
+    """Return the name of the chance mode with these settings; None if there is none."""
     from aleazero.search.config import PRESETS, ChanceConfig
 
     return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
 
 
-def check_evaluator(word: str, what: str = "evaluator") -> None:
-    """Reject a text that names no evaluator."""
-    name, colon, number = word.partition(":")
+def check_evaluator(text: str, what: str = "evaluator") -> None:
+    """Raise a ``ConfigError`` if a text is not the name of an evaluator."""
+    name, colon, number = text.partition(":")
     if name == "net":
         if not number:
-            raise ConfigError(f"is {word!r}, expected net:PATH, a network's file", field=what)
+            raise ConfigError(f"is {text!r}, expected net:PATH with the path of a network", field=what)
         return
     if name not in EVALUATORS:
-        raise ConfigError(f"is {word!r}, {nearest(name, EVALUATORS)}", field=what)
+        raise ConfigError(f"is {text!r}, {nearest(name, EVALUATORS)}", field=what)
     if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
         raise ConfigError(
-            f"is {word!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",
+            f"is {text!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",
             field=what,
         )

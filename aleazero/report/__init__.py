@@ -1,6 +1,6 @@
 """HTML report of a run: one page to read, print and keep, and its figures as PNG.
 
-It is made from the files of the run alone, so the same directory gives the same bytes.
+It depends only on the files of the run, so the same directory gives the same bytes.
 
 To find where a number on the page comes from, read the attribute ``data-from`` of its element. It names the event, or
 the file, and the keys inside (``source.py``). To find the code that chose the number, look for its section in
@@ -16,16 +16,16 @@ from typing import Final
 from aleazero.errors import ConfigError, RunError
 
 FILE, IMAGES = "report.html", "images"
-REQUIRED: Final = {"matplotlib": "draws", "jinja2": "fills its page"}
+REQUIRED: Final = ("matplotlib", "jinja2")
 
 
 def why_no_report() -> str | None:
-    """Return, in one line, which package is missing to make a report; None if none is."""
-    for package, use in REQUIRED.items():
+    """Return an error message if a package for reports is missing; None if all are installed."""
+    for package in REQUIRED:
         try:
             import_module(package)
         except ImportError:
-            return f"the report {use} with {package}, which is missing: pip install 'aleazero[report]'"
+            return f"the report requires {package}, which is missing: pip install 'aleazero[report]'"
     return None
 
 

@@ -14,9 +14,10 @@ from typing import Final, Literal
 from aleazero.report.source import RunSource, Sourced, ratio, total
 
 LEARN, SELFPLAY, FIT, GATE, EVALUATE, FINAL = "learn", "selfplay", "fit", "gate", "evaluate", "final"
-ORACLE: Final = "oracle"
-OPPONENTS: Final = {"random": "orange", "rollout": "blue", ORACLE: "red"}
+WEAK_OPPONENTS: Final = {"random": "orange", "rollout": "blue"}
+"""Opponents of every game, with their colours; other opponents are an oracle or a reference player."""
 PHASES: Final = {LEARN: "blue", SELFPLAY: "blue", FIT: "purple", GATE: "orange", EVALUATE: "green", FINAL: "teal"}
+BARS: Final = "Bars are 95 % confidence intervals."
 VERDICT_COLOURS: Final = {"promoted": "green", "kept": "orange", "undecided": "muted"}
 MORE: Final = ("blue", "purple", "green", "orange", "teal", "red")
 NETWORK: Final = re.compile(r"network [1-9][0-9]*")
@@ -103,7 +104,7 @@ def charts_of(run: RunSource) -> list[Chart]:
     return found
 
 
-def minutes_learnt(run: RunSource) -> dict[int, Sourced]:
+def minutes_of_learning(run: RunSource) -> dict[int, Sourced]:
     """Return the minutes of learning until the end of each iteration, without gates and evaluations."""
     found: dict[int, Sourced] = {}
     learning = {one.value["iteration"]: one["seconds"] for one in run.events("learning")}  # the last of each iteration
@@ -115,40 +116,40 @@ def minutes_learnt(run: RunSource) -> dict[int, Sourced]:
 
 
 def strength_chart(run: RunSource) -> Chart:
-    """Chart the scores against the fixed opponents and the oracle, and the mean score."""
-    measured = run.phases(EVALUATE)
-    lines = [Line(f"against {name}", _colour(OPPONENTS, name), means(measured, "results", "opponents", name))
-             for name in opponents(run) if name != ORACLE]  # fmt: skip
-    oracle = [Line("against oracle", OPPONENTS[ORACLE], means(measured, "results", "opponents", ORACLE))]
-    scores = [Line("the network", "blue", means(measured, "results", "score")),
-              Line("the oracle, same games", "red", means(measured, "results", "oracle_score"))]  # fmt: skip
+    """Chart the scores against the fixed opponents, and the mean score."""
+    evaluated = run.phases(EVALUATE)
+    lines = {name: Line(f"against {name}", WEAK_OPPONENTS.get(name, "red"),
+                        means(evaluated, "results", "opponents", name)) for name in opponents(run)}  # fmt: skip
+    weak = [line for name, line in lines.items() if name in WEAK_OPPONENTS]
+    strong = [line for name, line in lines.items() if name not in WEAK_OPPONENTS]
+    scores = [Line("the network", "blue", means(evaluated, "results", "score")),
+              Line("its opponent", "red", means(evaluated, "results", "reference_score"))]  # fmt: skip
     return Chart(
         "strength", "Strength over time",
-        "Share of games won by the network of each iteration; draws count half. Bars are intervals of 95 %; at the "
-        "dashed line neither side is better.",
-        [Panel("games won", "percent", _filled(lines), even=0.5),
-         Panel("games won against the oracle", "percent", _filled(oracle), even=0.5, close=True),
+        f"Share of games won by the network of each iteration; draws count half. {BARS} At the dashed line both sides "
+        "are equal.",
+        [Panel("games won", "percent", _filled(weak), even=0.5),
+         *(Panel(f"games won {line.name}", "percent", _filled([line]), even=0.5, close=True) for line in strong),
          Panel("mean score", "score", _filled(scores))],
-        minutes_learnt(run),
+        minutes_of_learning(run),
     )  # fmt: skip
 
 
 def regret_chart(run: RunSource) -> Chart:
     """Chart the regret per decision, by kind, and per game."""
-    measured = run.phases(EVALUATE)
-    kinds = _named(one["results"]["regret"]["by_kind"].parts() for one in measured.values())
-    lines = [Line("all decisions", "ink", means(measured, "results", "regret"))]
+    evaluated = run.phases(EVALUATE)
+    kinds = _named(one["results"]["regret"]["by_kind"].parts() for one in evaluated.values())
+    lines = [Line("all decisions", "ink", means(evaluated, "results", "regret"))]
     if len(kinds) > 1:
         for number, (name, named) in enumerate(kinds.items()):
-            points = means(measured, "results", "regret", "by_kind", name)
+            points = means(evaluated, "results", "regret", "by_kind", name)
             lines.append(Line(name, MORE[number % len(MORE)], points, named=named))
-    game = [Line("per game", "ink", means(measured, "results", "regret_per_game"))]
+    game = [Line("per game", "ink", means(evaluated, "results", "regret_per_game"))]
     return Chart(
         "regret", "Regret",
-        "What a decision of the network gives away on average against the exact best one, on the same positions every "
-        "time; nothing is perfect play. Bars are intervals of 95 %.",
+        f"Mean regret of the network of each iteration, per decision on fixed positions; zero is optimal play. {BARS}",
         [Panel("regret per decision", "plain", _filled(lines)), Panel("regret per game", "plain", _filled(game))],
-        minutes_learnt(run),
+        minutes_of_learning(run),
     )  # fmt: skip
 
 
@@ -165,14 +166,15 @@ def ratings_chart(run: RunSource) -> Chart:
     line = Line("networks", "blue", [points[number] for number in sorted(points)])
     return Chart(
         "ratings", "Ratings",
-        "Elo of the network of each iteration, from all pairs of games that were played; the oracle is zero, or, where "
-        "it was not met, random play. Bars are intervals of 95 %; who won or lost every game is not drawn.",
+        "Elo rating of the network of each iteration, from all pairs of the run, relative to the oracle or reference "
+        "player, or else to random play. "
+        f"{BARS} Players that won or lost every game are not drawn.",
         [Panel("Elo", "elo", [line], levels, x_name="network")],
     )  # fmt: skip
 
 
 def gates_chart(run: RunSource) -> Chart:
-    """Chart the score of each candidate against the champion: games won, or points ahead if gates go by points."""
+    """Chart the score of each candidate against the champion: games won, or the gain if gates compare returns."""
     points: dict[str, list[Point]] = {name: [] for name in VERDICT_COLOURS}
     in_points = False
     for one in run.phases(GATE).values():
@@ -182,14 +184,14 @@ def gates_chart(run: RunSource) -> Chart:
         if score:
             points[verdict(one)].append(Point(one["iteration"], score["mean"], score["low"], score["high"]))
     lines = [Line(name, VERDICT_COLOURS[name], found, "dots") for name, found in points.items() if found]
-    what = "How far ahead of the champion so far each iteration's network was, in the game's own points or returns."
+    what = "Mean return of each candidate minus that of the champion."
     edge = run.config["gate"]["gain0" if in_points else "score0"]
-    asked = {} if edge.number in (None, 0.0 if in_points else 0.5) else {"must be above": edge}
-    panel = Panel("candidate ahead of champion", "plain", lines, asked, even=0.0)
+    threshold = {} if edge.number in (None, 0.0 if in_points else 0.5) else {"must be above": edge}
+    panel = Panel("gain over the champion", "plain", lines, threshold, even=0.0)
     if not in_points:
-        what = "Share of games that each iteration's network won against the champion so far."
-        panel = Panel("candidate against champion", "percent", lines, asked, even=0.5, close=True)
-    return Chart("gates", "Gates", f"{what} Bars are intervals of 95 %; at the dashed line both are equal.", [panel])
+        what = "Share of games that each candidate won against the champion."
+        panel = Panel("candidate against champion", "percent", lines, threshold, even=0.5, close=True)
+    return Chart("gates", "Gates", f"{what} {BARS} At the dashed line both are equal.", [panel])
 
 
 def losses_chart(run: RunSource) -> Chart:
@@ -205,22 +207,26 @@ def losses_chart(run: RunSource) -> Chart:
     for number, (key, name) in enumerate(LOSSES.items()):
         points = [Point(one["iteration"], one[key]) for one in fits if one[key].number != 0.0]  # 0: not trained
         panels.append(Panel(f"{name} loss", "loss", [Line(name, MORE[number], points)]))
-    caption = "How far the network is from what it is taught; it cannot reach zero in a game of chance."
+    caption = "Distance of the network's outputs from their targets. In games of chance it cannot reach zero."
     return Chart("losses", "Losses", caption, panels)
 
 
 def calibration_chart(run: RunSource) -> Chart:
     """Chart the predicted values of the newest network and the mean returns."""
-    measured = [one["results"] for one in run.phases(EVALUATE).values() if one["results"]["calibration"]]
-    found = run.events("fit") or measured
+    evaluated = [one["results"] for one in run.phases(EVALUATE).values() if one["results"]["calibration"]]
+    fits = run.events("fit")
+    found = fits or evaluated
     rows = found[-1]["calibration"].rows() if found else []
     line = Line("tenths of the predictions", "blue", [Point(row[0], row[1]) for row in rows])
+    source = (
+        "Samples of the newest fit, from the point of view of the player to move,"
+        if fits
+        else "Positions of games of the newest network against itself, from the first player's point of view,"
+    )
     return Chart(
         "calibration", "Calibration of values",
-        "Positions of the newest fit, or of games of the newest network against itself, in ten groups, from the lowest "
-        "predicted value to the highest: what was predicted for the player to move, or for the first player, and what "
-        "came. On the dashed line predictions are right.",
-        [Panel("what came", "plain", [line], equal=True, x_name="predicted value", x_way="plain")],
+        f"{source} in ten groups by predicted value. On the dashed line predictions and results are equal.",
+        [Panel("mean result", "plain", [line], equal=True, x_name="predicted value", x_way="plain")],
     )  # fmt: skip
 
 
@@ -228,12 +234,12 @@ def entropy_chart(run: RunSource) -> Chart:
     """Chart the entropy of the search's and of the network's policy."""
     fits = run.events("fit")
     lines = [Line(name, colour, [Point(one["iteration"], one[key]) for one in fits])
-             for key, name, colour in (("target_entropy", "the search's choices", "orange"),
-                                       ("model_entropy", "the network's policy", "blue"),
-                                       ("kl", "distance between them", "purple"))]  # fmt: skip
+             for key, name, colour in (("target_entropy", "search policy", "orange"),
+                                       ("model_entropy", "network policy", "blue"),
+                                       ("kl", "KL divergence", "purple"))]  # fmt: skip
     return Chart("entropy", "Policy entropy",
-                 "How undecided the search and the network are, in nats, and the divergence of one from the other: "
-                 "zero is sure, or agreed.", [Panel("nats", "plain", lines)])  # fmt: skip
+                 "Entropy of the search policy and of the network policy, and the KL divergence between them, in nats.",
+                 [Panel("nats", "plain", lines)])  # fmt: skip
 
 
 def throughput_chart(run: RunSource) -> Chart:
@@ -242,23 +248,23 @@ def throughput_chart(run: RunSource) -> Chart:
     played, fits = run.events("selfplay"), run.events("fit")
     gated = [one for one in run.phases(GATE).values() if one["results"]["pairs"].number]
     rates = (
-        ("learning: turns a second", PHASES[LEARN], [(one, one["turns_per_second"]) for one in newest.values()]),
-        ("self-play: games a second", PHASES[SELFPLAY], [(one, ratio(one["games"], one["seconds"])) for one in played]),
-        ("self-play: evaluations a second", PHASES[SELFPLAY],
+        ("learning: turns/s", PHASES[LEARN], [(one, one["turns_per_second"]) for one in newest.values()]),
+        ("self-play: games/s", PHASES[SELFPLAY], [(one, ratio(one["games"], one["seconds"])) for one in played]),
+        ("self-play: evaluations/s", PHASES[SELFPLAY],
          [(one, ratio(one["evaluations"], one["seconds"])) for one in played]),
-        ("fit: samples a second", PHASES[FIT], [(one, one["samples_per_second"]) for one in fits]),
-        ("gate: pairs of games a second", PHASES[GATE],
+        ("fit: samples/s", PHASES[FIT], [(one, one["samples_per_second"]) for one in fits]),
+        ("gate: pairs/s", PHASES[GATE],
          [(one, ratio(one["results"]["pairs"], one["seconds"])) for one in gated]),
-        ("evaluate: pairs of games a second", PHASES[EVALUATE],
+        ("evaluation: pairs/s", PHASES[EVALUATE],
          [(one, ratio(_met(one), one["seconds"])) for one in run.phases(EVALUATE).values() if _met(one)]),
     )  # fmt: skip
     panels = [Panel(title, "plain", [Line(title, colour, [Point(one["iteration"], rate) for one, rate in found])])
               for title, colour, found in rates]  # fmt: skip
-    return Chart("throughput", "Throughput", "Work a second, by phase.", panels)
+    return Chart("throughput", "Throughput", "Throughput of each phase.", panels)
 
 
 def _met(evaluated: Sourced) -> Sourced:
-    """Return the pairs against all opponents of an evaluation."""
+    """Return the number of pairs of an evaluation."""
     return total([one["count"] for one in evaluated["results"]["opponents"].parts().values()])
 
 
@@ -268,7 +274,7 @@ def time_chart(run: RunSource) -> Chart:
     for name, colour in PHASES.items():
         points = [Point(one["iteration"], ratio(seconds_of(one), 60)) for one in run.phases(name).values()]
         lines.append(Line(name, colour, points, "bars"))
-    return Chart("time", "Where the time went", "Minutes of each iteration, by phase.",
+    return Chart("time", "Time", "Minutes of each iteration, by phase.",
                  [Panel("minutes", "minutes", _filled(lines))])  # fmt: skip
 
 
@@ -290,7 +296,7 @@ def seconds_of(phase: Sourced) -> Sourced:
 
 
 def opponents(run: RunSource) -> list[str]:
-    """Return the names of all fixed opponents that were met."""
+    """Return the names of all fixed opponents of the evaluations."""
     return list(_named(one["results"]["opponents"].parts() for one in run.phases(EVALUATE).values()))
 
 
@@ -313,7 +319,3 @@ def _named(found: Iterable[dict[str, Sourced]]) -> dict[str, Sourced]:
 
 def _filled(lines: list[Line]) -> list[Line]:
     return [line for line in lines if line.points]
-
-
-def _colour(known: dict[str, str], name: str) -> str:
-    return known.get(name, "teal")

@@ -20,10 +20,10 @@ from aleazero.report import tables
 from aleazero.report.charts import (
     EVALUATE,
     GATE,
-    ORACLE,
     PHASES,
+    WEAK_OPPONENTS,
     Chart,
-    minutes_learnt,
+    minutes_of_learning,
     newest_ratings,
     opponents,
     seconds_of,
@@ -33,25 +33,25 @@ from aleazero.report.tables import champion_number, final_of, game_html, measure
 from aleazero.runs.directory import read_notes
 
 RECIPES: Final = {
-    "afterstate": "it learnt what positions are worth before the dice fall, and plans each turn exactly",
-    "alphazero": "it learnt from games against itself, each move of which a search chose",
+    "afterstate": "The network values positions between turns, and each turn is planned exactly.",
+    "alphazero": "The network was trained on games against itself, in which a search selected each action.",
 }
 GLOSSARY: Final = {
-    "network": "What is learnt. Each iteration ends with one, named by its number.",
-    "champion": "The network that the gates have chosen: to follow it, a later one must pass a gate against it.",
-    "minutes of learning": "What learning itself took, without gates and evaluations, and in the recipe afterstate "
-    "without compiling.",
-    "gate": "A test of the newest network against the champion. What it asks is a setting: whether the newest is "
-    "better, or only not worse by so much. It says how often it errs.",
-    "pair": "Two games on the same luck with seats swapped (alone: one game each on the same luck), so that luck "
-    "favours nobody. Pairs are what all statistics count.",
-    "interval of 95 %": "A range that holds the true number in nineteen of twenty such measurements.",
-    "random": "A player who chooses by lot.",
-    "rollout": "A search that values positions by playing them out, two hundred times a move; it has learnt nothing.",
-    "oracle": "Exact play, computed and not learnt.",
-    "regret": "What a decision gives away, in the game's own points (or wins), against the best one; known where exact "
-    "values are.",
-    "Elo": "A scale of strength: equal players have equal ratings, and four hundred more means ten wins for a loss.",
+    "network": "The result of an iteration, named by the number of the iteration.",
+    "champion": "The best network so far. A later network becomes champion if it passes a gate.",
+    "minutes of learning": "Time of learning without gates and evaluations. The recipe afterstate also leaves out "
+    "compilation.",
+    "gate": "A statistical test of the newest network against the champion. Its settings define whether the network "
+    "must be better, or must not be worse by more than a margin.",
+    "pair": "Two games with the same dice and the seats swapped, or in a one-player game one game per player with the "
+    "same dice. Statistics count pairs, not games.",
+    "95 % confidence interval": "An interval that contains the true value in 95 % of such measurements.",
+    "random": "A player that selects actions at random.",
+    "rollout": "A search that values positions by random playouts, with 200 playouts per action. It is not trained.",
+    "oracle": "Optimal play by exact values.",
+    "regret": "The value that a decision loses compared with the best decision, in the unit of the game's returns. It "
+    "requires exact values.",
+    "Elo": "A scale of strength. Equal players have equal ratings; 400 points more mean ten wins per loss.",
 }
 
 
@@ -79,22 +79,29 @@ def make_page(run: RunSource, charts: Sequence[Chart], drawings: dict[str, str])
         drawings=drawings,
         error_rates=gate_error_rates(run),
         missing=missing(run, charts),
-        glossary={**GLOSSARY, **read_notes(run.path)},  # notes of the game's kit replace the terms they explain
+        glossary=glossary(run),
     )
     return page.lstrip()
 
 
+def glossary(run: RunSource) -> dict[str, str]:
+    """Return the glossary: notes of the game's kit replace entries; opponents that did not play are left out."""
+    met = opponents(run)
+    known = {term: text for term, text in GLOSSARY.items() if term not in (*WEAK_OPPONENTS, "oracle") or term in met}
+    return {**known, **read_notes(run.path)}
+
+
 def summary(run: RunSource) -> Markup:
-    """Describe the run in two sentences."""
+    """Describe the run in three sentences."""
     recipe = str(run.manifest["recipe"].value)
     spent = total([seconds_of(one) for name in PHASES for one in run.phases(name).values()])
-    learnt = list(minutes_learnt(run).values())
+    minutes = list(minutes_of_learning(run).values())
     took = Markup()
-    if learnt:
-        took = Markup(" and {} minutes of learning ({} with everything)").format(
-            number_html(learnt[-1], "minutes"), number_html(ratio(spent, 60), "minutes")
+    if minutes:
+        took = Markup(" and {} minutes of learning ({} minutes in total)").format(
+            number_html(minutes[-1], "minutes"), number_html(ratio(spent, 60), "minutes")
         )
-    return Markup("This run taught a network to play {} from nothing, in {}{}: {}. {}").format(
+    return Markup("This run trained a network for {} from scratch, in {}{}. {} {}").format(
         game_in_words(run), progress(run), took, RECIPES.get(recipe, recipe), _strength(run)
     )
 
@@ -107,7 +114,7 @@ def game_in_words(run: RunSource) -> Markup:
 
 
 def progress(run: RunSource) -> Markup:
-    """Return how many iterations are over: the number of the last finished one."""
+    """Return the number of finished iterations as text."""
     over = [one["number"] for one in run.manifest["iterations"].rows() if EVALUATE in (one["done"].value or ())]
     done = over[-1] if over else Sourced(0, "0")
     of = run.config["iterations"]
@@ -122,7 +129,7 @@ def why_stopped(run: RunSource) -> Sourced | None:
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """How often a gate errs, as a sentence, and the networks whose gates have it."""
+    """Error rates of a gate as a sentence, and the networks whose gates have them."""
 
     words: Sourced
     networks: list[Sourced]
@@ -139,60 +146,66 @@ def gate_error_rates(run: RunSource) -> list[ErrorRates]:
 
 
 def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
-    """List the parts that a reader may look for in vain, each with the reason."""
+    """List the parts that the report does not have, each with the reason."""
     drawn = {chart.key for chart in charts}
-    measured = {number: one for number, one in run.phases(EVALUATE).items() if one["results"].value}
+    evaluated = {number: one for number, one in run.phases(EVALUATE).items() if one["results"].value}
     found: list[str] = []
-    if not measured:
-        found.append("No network was measured yet: there is no strength to show.")
+    if not evaluated:
+        found.append("No strength: no network was evaluated yet.")
     else:
-        if ORACLE not in opponents(run):
-            listed = run.config["evaluate"]["against"].value
-            if listed:
-                found.append("The oracle was not among the opponents that the settings ask for.")
+        if not set(opponents(run)) - WEAK_OPPONENTS.keys():
+            if run.config["evaluate"]["against"].value:
+                found.append("No games against an oracle or reference player: the settings do not list one.")
             elif "regret" in drawn:
-                found.append("The oracle was not met in games; regret tells how far perfect play is.")
+                found.append("No games against an oracle: regret shows the distance from optimal play.")
             else:
-                found.append("No oracle for this game: nobody knows how far perfect play is.")
+                found.append("No games against an oracle: the exact values of this game are not known.")
         if "regret" not in drawn:
             off = run.config["evaluate"]["regret"].value is False
-            found.append("Regret was not asked for in the settings." if off
-                         else "No regret: the game has no exact values to judge decisions by.")  # fmt: skip
+            found.append("No regret: it is disabled in the settings." if off
+                         else "No regret: the exact values of this game are not known.")  # fmt: skip
         if not newest_ratings(run):
-            found.append("No ratings: neither the oracle nor random play, where they begin, was met.")
-        left_out = [one["iteration"] for number, one in run.phases(GATE).items() if number not in measured]
+            found.append("No Elo ratings: the run has no games against an oracle, a reference player or random play.")
+        left_out = [one["iteration"] for number, one in run.phases(GATE).items() if number not in evaluated]
         if left_out:
             numbers = Markup(", ").join(number_html(one, "exactly") for one in left_out)
-            found.append(Markup("Networks that were not measured: {}.").format(numbers))
+            found.append(Markup("Networks that were not evaluated: {}.").format(numbers))
     if "gates" not in drawn:
-        found.append("No gate was played: the first network is champion without one.")
+        found.append("No gates: the first network is champion without a gate.")
     if "losses" not in drawn:
-        found.append("No losses were told: tables learn without them, or nothing is learnt yet.")
+        found.append("No losses: tables are trained without them, or no network was trained yet.")
     if run.manifest["recipe"].value == "afterstate":
-        found.append("The recipe afterstate has no policy: there is no entropy.")
+        found.append("No policy entropy: networks of the recipe afterstate have no policy.")
         if "calibration" not in drawn:
-            found.append("No calibration: no network was measured so, or tables value the boards.")
+            found.append("No calibration: it is disabled in the settings, or the network consists of tables.")
     elif "entropy" not in drawn:
-        found.append("No fit is over yet: there is no calibration and no entropy.")
+        found.append("No calibration and no policy entropy: no network was fitted yet.")
     if run.events("resumed"):
-        found.append("The run was resumed: what a phase took before it was killed, not stopped, is not in its minutes.")
+        found.append(
+            "Times before a kill: the run was resumed, and time that a phase took before it was killed is lost."
+        )
     return found
 
 
 def _strength(run: RunSource) -> Markup:
     champion = champion_number(run)
     if not champion:
-        return Markup("It has no champion yet.")
+        return Markup("There is no champion yet.")
     networks, final = measured_networks(run), final_of(run)
     if not networks:
-        return Markup("Its champion, network {}, was not measured.").format(number_html(champion, "exactly"))
+        return Markup("The champion, network {}, was not evaluated.").format(number_html(champion, "exactly"))
     name, one = next(iter(networks.items()))
     number, results = one["iteration"], one["results"]
     if final is not None and name != "champion":
         name, number, results = "champion", final["results"]["network"], final["results"]
-    best = results if final is None else final["results"]  # of the most games
+    best = results if final is None else final["results"]  # it has the most games
     shares = {**results["opponents"].parts(), **best["opponents"].parts()}
-    against = {"random": "random play", "rollout": "a search of two hundred playouts", "oracle": "the oracle"}
+    against = {
+        "random": "random play",
+        "rollout": "a search with 200 playouts",
+        "oracle": "the oracle",
+        "solo-optimal": "the solo-optimal player",
+    }
     wins: list[Markup] = []
     for opponent, score in shares.items():
         mean, of = number_html(score["mean"], "percent"), "" if wins else "of its games "
@@ -201,12 +214,11 @@ def _strength(run: RunSource) -> Markup:
     if best["score"]:
         clauses.append(Markup("scores {} on average").format(number_html(best["score"]["mean"], "score")))
     if results["regret"]:
-        regret = number_html(results["regret"]["mean"])
-        clauses.append(Markup("gives away {} a decision against exact play").format(regret))
+        clauses.append(Markup("loses {} per decision (regret)").format(number_html(results["regret"]["mean"])))
     return Markup("{}, network {}, {}.").format(
-        "Its champion" if name == "champion" else "The newest network that was measured",
+        "The champion" if name == "champion" else "The newest evaluated network",
         number_html(number, "exactly"),
-        Markup("; it ").join(clauses) or "was measured",
+        Markup("; it ").join(clauses) or "was evaluated",
     )
 
 

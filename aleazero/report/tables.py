@@ -65,14 +65,15 @@ def final_table(run: RunSource, networks: dict[str, Sourced]) -> Table:
         add(f"against {name}", [_share(one["results"]["opponents"][name]) for one in columns])
     for name in opponents:
         add(f"points against {name}", [_points(one["results"]["points"][name]) for one in columns])
-    counted = "pairs of games" if any(one["results"]["oracle_score"] for one in columns) else "games"
+    counted = "pairs" if any(one["results"]["reference_score"] for one in columns) else "games"
     add("mean score", [_mean(one["results"]["score"], "score", counted) for one in columns])
-    add(Markup("mean score of the oracle <small>in the same games</small>"),
-        [_mean(one["results"]["oracle_score"], "score", counted) for one in columns])  # fmt: skip
+    add(Markup("mean score of the opponent <small>in the same games</small>"),
+        [_mean(one["results"]["reference_score"], "score", counted) for one in columns])  # fmt: skip
     add("regret per decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
-    add("best decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
+    add("optimal decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
     add("regret per game", [_mean(one["results"]["regret_per_game"], "plain", "games") for one in columns])
-    add(Markup("Elo <small>the oracle is zero, or random play</small>"),
+    anchor = next((one["name"] for one in ratings.values() if one["error"].value == 0.0), Sourced("", "events:"))
+    add(Markup("Elo <small>relative to {}</small>").format(text_html(anchor)),
         [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
         + [NOTHING] * (len(columns) - len(networks)))  # fmt: skip
     head = ["", *(_network(name, one["iteration"]) for name, one in networks.items())]
@@ -87,9 +88,7 @@ def regret_table(measured: Sourced) -> Table | None:
     rows = [[name_html(one), number_html(one["count"], "count"), mean_html(one),
              number_html(one["optimal"], "percent"), number_html(one["tied"], "count")]
             for one in kinds.values()]  # fmt: skip
-    return (
-        Table(("kind of decision", "positions", "regret", "best chosen", "with several best"), rows) if rows else None
-    )
+    return Table(("kind of decision", "positions", "regret", "optimal", "several best actions"), rows) if rows else None
 
 
 def ratings_table(run: RunSource) -> Table | None:
@@ -97,26 +96,25 @@ def ratings_table(run: RunSource) -> Table | None:
     rows = [[text_html(one["name"]), number_html(one["rating"], "elo") if _bounded(one) else NOTHING,
              interval_html(one, "elo"), number_html(one["pairs"], "count")]
             for one in newest_ratings(run)]  # fmt: skip
-    return Table(("player", "Elo", "interval", "pairs"), rows, "compact") if rows else None
+    return Table(("player", "Elo", "95 % interval", "pairs"), rows, "compact") if rows else None
 
 
 def gate_table(run: RunSource) -> Table | None:
     """Return each gate with its verdict; None if there was no gate."""
     rows, in_points = [], False
     for one in run.phases(GATE).values():
-        results, word = one["results"], verdict(one)
+        results, decision = one["results"], verdict(one)
         name = Markup("network {}").format(number_html(one["iteration"], "exactly"))
         pairs = number_html(results["pairs"], "count")
         if not results["score"]:
-            rows.append([name, "nobody", pairs, NOTHING, "the first champion"])
+            rows.append([name, "none", pairs, NOTHING, "first champion"])
             continue
         champion = Markup("network {}").format(number_html(results["against"], "exactly"))
         in_points = in_points or bool(results["gain"])
         score = mean_html(results["gain"]) if results["gain"] else mean_html(results["score"], "percent")
-        rows.append(
-            [name, champion, pairs, score, Markup('<span class="{}">{}</span>').format(word, VERDICT_TEXTS[word])]
-        )
-    scored = "points ahead" if in_points else "games won"
+        text = Markup('<span class="{}">{}</span>').format(decision, VERDICT_TEXTS[decision])
+        rows.append([name, champion, pairs, score, text])
+    scored = "gain" if in_points else "games won"
     return Table(("candidate", "champion", "pairs", scored, "verdict"), rows, left=(1, 4)) if rows else None
 
 
@@ -140,13 +138,13 @@ def identity_table(run: RunSource) -> Table:
     rows: list[list[str]] = [
         ["AleaZero", text_html(manifest["version"])],
         ["seed", number_html(manifest["seed"], "exactly")],
-        ["rules of the game", text_html(manifest["rules"])],
-        ["settings, as a hash", text_html(manifest["settings"])],
+        ["version of the rules", text_html(manifest["rules"])],
+        ["hash of the settings", text_html(manifest["settings"])],
     ]
     for one in manifest["iterations"].rows():
         if one["model"] and one["number"].value == champion.value:
-            rows.append(["the champion's file, as a hash", text_html(one["model"])])
-    return Table(("what", "which"), rows, "compact", left=(1,))
+            rows.append(["hash of the champion's file", text_html(one["model"])])
+    return Table(("name", "value"), rows, "compact", left=(1,))
 
 
 def chart_tables(chart: Chart) -> list[Table]:
@@ -163,7 +161,7 @@ def measured_networks(run: RunSource) -> dict[str, Sourced]:
         networks["champion"] = found[champion]
     if found and max(found) != champion:
         newest = max(found) == max(run.phases(GATE), default=0)
-        networks["newest" if newest else "newest measured"] = found[max(found)]
+        networks["newest" if newest else "newest evaluated"] = found[max(found)]
     return networks
 
 
@@ -225,7 +223,7 @@ def number_text(number: Sourced, way: str) -> str:
     """Return a number as text; ``way`` is a key of ``WRITE``."""
     if number.number is None:
         return NOTHING
-    return WRITE[way](number.value).replace("-", "−" if way != "date" else "-")  # a seed is too long for a float
+    return WRITE[way](number.value).replace("-", "−" if way != "date" else "-")
 
 
 def plain(value: float) -> str:
@@ -238,7 +236,7 @@ def plain(value: float) -> str:
 
 
 def minutes(value: float) -> str:
-    """Write minutes; fewer have more decimals."""
+    """Write minutes; small numbers have more decimals."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
@@ -299,7 +297,7 @@ def _mean(estimate: Sourced, way: str, counted: str) -> str:
 
 
 def _share(estimate: Sourced) -> str:
-    return _mean(estimate, "percent", "pairs of games")
+    return _mean(estimate, "percent", "pairs")
 
 
 def _points(both: Sourced) -> str:

@@ -1,1 +1,1 @@
-"""A run: one training history and its directory, from one file of settings to a stronger player."""
+"""A run: one training history and its directory, from one config file to a trained player."""

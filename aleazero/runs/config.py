@@ -1,6 +1,6 @@
-"""Settings of a run, and their file: YAML with one strict schema, and changes from the command line.
+"""Settings of a run, their YAML file with a strict schema, and changes from the command line.
 
-An unknown key or an impossible value raises a ``ConfigError`` that names the key's path.
+An unknown key or an invalid value raises a ``ConfigError`` with the path of the key.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aleazero.errors import AleaZeroError, ConfigError, fields_below, fields_nam
 from aleazero.evaluation.gate import gate_seeds
 from aleazero.evaluation.gate_rules import GateConfig
 from aleazero.evaluation.match import NAMED
-from aleazero.evaluation.strength import NAMES, can_measure
+from aleazero.evaluation.strength import can_measure, strongest_opponent
 from aleazero.files import os_errors_as
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
@@ -29,113 +29,148 @@ from aleazero.training.config import TUPLES, AfterstateConfig, TrainConfig, Tupl
 from aleazero.untrusted import is_there
 
 UNKNOWN: Final = 2**40
-"""Rounds, as long as their number is not fixed."""
+"""Number of rounds while it is not computed yet."""
 MEASURED: Final = 1 / 12
-"""Share of the minutes after which the number of rounds is fixed, at the latest."""
+"""Largest share of the minutes after which the number of rounds is computed."""
 RUN_LEVEL: Final = ("seed", "rounds")
-"""Settings of a recipe that the run has for itself."""
+"""Settings of a recipe that are set at the top level of the file."""
 TAG: Final = "tag:yaml.org,2002:"
 MERGE: Final = f"{TAG}merge"
 PLAIN: Final = {f"{TAG}{kind}" for kind in ("map", "seq", "str", "int", "float", "bool", "null", "merge")}
-"""The values that a file may have: those of JSON."""
+"""Types of values that a file may have, those of JSON."""
 MOST_BYTES: Final = 1 << 16
-"""Of a file."""
+"""Largest size of a file."""
 MOST_EXPANDED: Final = 1_000_000
-"""Characters and values with every alias written out."""
+"""Most characters and values of a file with every alias expanded."""
 DEEPEST: Final = 32
-"""Levels of nesting."""
+"""Most levels of nesting."""
 MOST_DIGITS: Final = 40
-"""Of an integer, in any base."""
+"""Most digits of an integer, in any base."""
 
 
 class AlphazeroConfig(Settings):
-    """The recipe ``alphazero``: games with a search, and a fit, in each iteration."""
+    """Settings of the recipe ``alphazero``: each iteration plays games with a search, then fits a network."""
 
-    games: int = Field(256, ge=1, description="Of self-play in an iteration.")
-    first_games: int = Field(512, ge=1, description="In the first one, which knows nothing yet.")
-    selfplay: SelfplayConfig = Field(default_factory=SelfplayConfig, description="How its games are played.")
-    train: TrainConfig = Field(
-        default_factory=TrainConfig, description="How a network is fitted; the seed is the run's."
+    games: int = Field(256, ge=1, description="Number of self-play games per iteration, from the second on.")
+    first_games: int = Field(
+        512, ge=1, description="Number of self-play games of the first iteration, which has no network yet."
     )
-    inference: Literal["onnxruntime", "torch"] = Field("onnxruntime", description="What computes networks in play.")
-    actor: Literal["newest", "champion"] = Field("newest", description="Whose network plays against itself.")
-    start: Literal["newest", "champion"] = Field("newest", description="Whose weights a fit goes on from.")
+    selfplay: SelfplayConfig = Field(default_factory=SelfplayConfig, description="Settings of the self-play games.")
+    train: TrainConfig = Field(
+        default_factory=TrainConfig, description="Settings of the fit; its seed is the seed of the run."
+    )
+    inference: Literal["onnxruntime", "torch"] = Field(
+        "onnxruntime", description="Library that evaluates the network in self-play."
+    )
+    actor: Literal["newest", "champion"] = Field("newest", description="Network that plays the self-play games.")
+    start: Literal["newest", "champion"] = Field("newest", description="Network whose weights a fit starts from.")
 
 
 class EvaluateConfig(Settings):
-    """What is measured beside the gate."""
+    """Settings of the evaluation of networks, which follows the gate."""
 
     every: int = Field(
-        1, ge=1, description="In each iteration whose number is a multiple; the last is always measured."
+        1, ge=1, description="Evaluate iterations whose number is a multiple of this; the last is always evaluated."
     )
-    pairs: int = Field(100, ge=2, description="Against each opponent, on the same luck with seats swapped.")
+    pairs: int = Field(
+        100, ge=2, description="Number of pairs against each opponent; a pair plays the same dice with seats swapped."
+    )
     against: tuple[str, ...] | None = Field(
         None,
         strict=False,
-        description="Which of the fixed opponents: random, rollout, oracle; left out: all that the game has.",
+        description="Opponents: random, rollout, and oracle (solved games) or the game's reference player "
+        "(solo-optimal in Yatzy). By default all that the game has.",
     )
     reference_games: int = Field(
         2000,
         ge=0,
-        description="Games of the fast measurement that the game has for networks of recipe `afterstate`; 0 for none.",
+        description="Number of games of the game's fast measurement, for networks of recipe `afterstate`; 0 for none.",
     )
     final_pairs: int = Field(
-        0, ge=0, description="Of the champion when the run is over, on other luck, against each opponent."
+        0, ge=0, description="Number of pairs of the champion against each opponent at the end of the run; 0 for none."
     )
     final_reference_games: int = Field(
-        0, ge=0, description="Games of the same fast measurement for the champion at the end of the run; 0 for none."
+        0,
+        ge=0,
+        description="Number of games of the game's fast measurement of the champion at the end of the run; 0 for none.",
     )
     calibration_games: int = Field(
-        1000, ge=0, description="Of a network against itself, for how right its values are (recipe afterstate)."
+        1000,
+        ge=0,
+        description="Number of games of a network against itself that compare predicted values with results (recipe "
+        "`afterstate`); 0 for none.",
     )
-    regret: bool = Field(True, description="Whether decisions are judged on the game's fixed set, where it has one.")
+    regret: bool = Field(True, description="Whether to measure regret on fixed positions, if exact values are known.")
 
 
 class KeepConfig(Settings):
-    """What stays on disk."""
+    """Limits of the files that a run keeps."""
 
-    models: int = Field(20, ge=1, description="Newest models; the champion stays in any case.")
-    samples: int = Field(1_000_000, ge=1, description="Newest samples of self-play; the training window stays anyway.")
+    models: int = Field(20, ge=1, description="Number of newest models to keep; the champion is always kept.")
+    samples: int = Field(
+        1_000_000, ge=1, description="Number of newest self-play samples to keep, at least the training window."
+    )
 
 
 class RunConfig(Settings):
-    """All that a run is."""
+    """Configuration of a training run, as in its YAML file.
 
-    game: str = Field(description="A game's name, or your own as path/file.py:NAME, from this file's folder.")
-    params: dict[str, Any] = Field(default_factory=dict, description="Of the game.")
-    recipe: Literal["afterstate", "alphazero"] = Field(
-        "afterstate", description="afterstate: turns planned exactly; alphazero: self-play with a search."
+    A run trains a network in each iteration, plays it against the champion in a gate, and evaluates it.
+    """
+
+    game: str = Field(
+        description="Name of the game, or path/file.py:NAME of your own game, relative to the config file."
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="Same seed and settings, same run to the bit.")
-    iterations: int = Field(6, ge=1, lt=UNKNOWN, description="After each, a gate and an evaluation.")
+    params: dict[str, Any] = Field(default_factory=dict, description="Parameters of the game, e.g. {players: 2}.")
+    recipe: Literal["afterstate", "alphazero"] = Field(
+        "afterstate",
+        description="afterstate: learn values between turns, and plan each turn exactly. alphazero: self-play with a "
+        "search, and a policy-value network.",
+    )
+    seed: int = Field(
+        0, ge=0, lt=2**63, description="Seed of all random numbers; equal seeds and settings give bit-identical runs."
+    )
+    iterations: int = Field(
+        6, ge=1, lt=UNKNOWN, description="Number of iterations; each ends with a gate and an evaluation."
+    )
     rounds: int | None = Field(
-        None, ge=1, lt=UNKNOWN, description="Of the afterstate recipe, in all iterations together."
+        None,
+        ge=1,
+        lt=UNKNOWN,
+        description="Number of learning rounds of all iterations together (recipe `afterstate`).",
     )
     minutes: float | None = Field(
-        None, gt=0, description="Instead of rounds: about how long is learnt, gates and evaluations excluded."
+        None,
+        gt=0,
+        description="Approximate minutes of learning, without gates and evaluations, in place of `rounds` (recipe "
+        "`afterstate`).",
     )
     afterstate: AfterstateConfig | TupleConfig = Field(
         default_factory=AfterstateConfig,
         description="Settings of the recipe `afterstate`, for a network or for tables (`net.kind: tuples`). Defaults "
         "depend on the game.",
     )
-    alphazero: AlphazeroConfig = Field(default_factory=AlphazeroConfig, description="Settings of that recipe.")
+    alphazero: AlphazeroConfig = Field(
+        default_factory=AlphazeroConfig, description="Settings of the recipe `alphazero`."
+    )
     play: str = Field(
-        "", description="How a network plays in gates and evaluations, behind net:PATH, e.g. `sims=64,c=0.12`."
+        "", description="Settings of the network's player spec in gates and evaluations, e.g. `sims=64,c=0.12`."
     )
-    gate: GateConfig = Field(default_factory=GateConfig, description="What it takes to become the champion.")
+    gate: GateConfig = Field(
+        default_factory=GateConfig,
+        description="Settings of the gate, which decides whether a network becomes champion.",
+    )
     evaluate: EvaluateConfig = Field(
-        default_factory=EvaluateConfig, description="What each iteration, and the champion, is measured by."
+        default_factory=EvaluateConfig, description="Settings of the evaluation of each network and of the champion."
     )
-    keep: KeepConfig = Field(default_factory=KeepConfig, description="How much of it stays on disk.")
+    keep: KeepConfig = Field(default_factory=KeepConfig, description="Limits of the files that the run keeps.")
 
     @field_validator("afterstate", mode="before")
     @classmethod
     def _read_afterstate(cls, given: Any) -> Any:
-        """Choose the class: by ``net.kind``, or else by settings that only tables have.
+        """Choose the class by ``net.kind``, or else by settings that only tables have.
 
-        The game may choose the other one (``learning``), as it has defaults of its own. So only what is given counts,
-        and is written to files.
+        The defaults depend on the game (``learning``), so only the given settings are kept and written to files.
         """
         if isinstance(given, AfterstateConfig | TupleConfig):
             return given
@@ -161,20 +196,35 @@ class RunConfig(Settings):
         return given
 
     def load_game(self) -> Game:
-        """The game that is learnt."""
+        """Load the game of the run."""
         return load_game(self.game, **self.params)
 
     def learning(self, game: Game) -> AfterstateConfig | TupleConfig:
-        """Return the settings of the recipe ``afterstate``, with the game's defaults for those that are not given."""
+        """Return the settings of the recipe ``afterstate``, with the game's defaults for missing settings."""
         given = self._as_given(self.afterstate)
         net = given.pop("net", {})
         with fields_below("afterstate"):
             return config_for(game, {**given, "seed": self.seed, "rounds": self.rounds or 1}, net)
 
     def check(self) -> Game:
-        """Refuse what does not go together; the game."""
+        """Check the settings together and with the game.
+
+        Returns:
+            The game.
+
+        Raises:
+            ConfigError: if settings contradict each other or do not apply to the game.
+        """
         game = self.load_game()
         self._check_play()
+        self._check_gate_and_evaluation(game)
+        if self.recipe == "alphazero":
+            self._check_alphazero(game)
+        else:
+            self._check_afterstate(game)
+        return game
+
+    def _check_gate_and_evaluation(self, game: Game) -> None:
         if self.iterations > 1:  # the first network is champion without a gate
             with fields_below("gate"):
                 self.gate.hypotheses(game)
@@ -183,62 +233,63 @@ class RunConfig(Settings):
                 gate_seeds(self.gate, self.seed, 1)
             except ConfigError as error:
                 raise ConfigError(f"gate.seed_set: {error}") from None
-        against = self.evaluate.against
-        for word in against or ():
-            if word not in NAMES:
-                raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, NAMES)}")
+        against, known = self.evaluate.against, ("random", "rollout", strongest_opponent(game))
+        for name in against or ():
+            if name not in known:
+                raise ConfigError(f"evaluate.against has {name!r}, {nearest(name, known)}")
         if against is not None and len(set(against)) != len(against):
             raise ConfigError(f"evaluate.against is {list(against)}, expected each opponent once")
         if self.evaluate.final_pairs == 1:
             raise ConfigError("evaluate.final_pairs is 1, expected at least 2, or 0 for none")
-        if self.recipe == "alphazero":
-            for name in ("rounds", "minutes", "afterstate"):
-                value = self._as_given(self.afterstate) if name == "afterstate" else getattr(self, name)
-                if value:
-                    raise ConfigError(f"{name} is {value!r}, expected none with recipe alphazero")
-            if self.alphazero.train.seed:
-                raise ConfigError(
-                    f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top of the file"
-                )
-            with fields_below("alphazero.selfplay"):
-                self.alphazero.selfplay.full_simulations(game)
-            if games := self.evaluate.final_reference_games:
-                raise ConfigError(f"evaluate.final_reference_games is {games}, expected 0 with recipe alphazero")
-        else:
-            if (self.rounds is None) == (self.minutes is None):
-                got = "neither" if self.rounds is None else "both"
-                raise ConfigError(f"rounds and minutes: got {got}, expected one of them with recipe afterstate")
-            if "alphazero" in self.model_fields_set:
-                raise ConfigError("alphazero has settings, expected none with recipe afterstate")
-            if self.rounds is not None and self.rounds < self.iterations:
-                raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one an iteration")
-            learning = self.learning(game)
-            if self.minutes is not None and isinstance(learning, AfterstateConfig) and learning.hold < MEASURED:
-                raise ConfigError(
-                    f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
-                    "minutes: the number of rounds is measured before any rate falls"
-                )
-            games = self.evaluate.final_reference_games
-            if games and not can_measure(game):
-                raise ConfigError(
-                    f"evaluate.final_reference_games is {games}, expected 0: {game!r} has no fast measurement"
-                )
-        return game
+
+    def _check_alphazero(self, game: Game) -> None:
+        for name in ("rounds", "minutes", "afterstate"):
+            value = self._as_given(self.afterstate) if name == "afterstate" else getattr(self, name)
+            if value:
+                raise ConfigError(f"{name} is {value!r}, expected none with recipe alphazero")
+        if self.alphazero.train.seed:
+            raise ConfigError(
+                f"alphazero.train.seed is {self.alphazero.train.seed}, expected seed at the top level of the file"
+            )
+        with fields_below("alphazero.selfplay"):
+            self.alphazero.selfplay.full_simulations(game)
+        if games := self.evaluate.final_reference_games:
+            raise ConfigError(f"evaluate.final_reference_games is {games}, expected 0 with recipe alphazero")
+
+    def _check_afterstate(self, game: Game) -> None:
+        if (self.rounds is None) == (self.minutes is None):
+            got = "neither" if self.rounds is None else "both"
+            raise ConfigError(f"rounds and minutes: got {got}, expected one of them with recipe afterstate")
+        if "alphazero" in self.model_fields_set:
+            raise ConfigError("alphazero has settings, expected none with recipe afterstate")
+        if self.rounds is not None and self.rounds < self.iterations:
+            raise ConfigError(f"rounds is {self.rounds}, expected at least {self.iterations}, one per iteration")
+        learning = self.learning(game)
+        if self.minutes is not None and isinstance(learning, AfterstateConfig) and learning.hold < MEASURED:
+            raise ConfigError(
+                f"afterstate.hold is {learning.hold}, expected at least {MEASURED:.3g}, or rounds in place of "
+                "minutes: the number of rounds is measured before any rate decays"
+            )
+        games = self.evaluate.final_reference_games
+        if games and not can_measure(game):
+            raise ConfigError(
+                f"evaluate.final_reference_games is {games}, expected 0: {game!r} has no fast measurement"
+            )
 
     def _check_play(self) -> None:
-        """Refuse settings of play that the recipe's networks do not have, before one is learnt."""
+        """Check ``play`` before the first network is trained."""
         given = dict(parse_spec(f"net:PATH,{self.play}", "play").settings) if self.play else {}
         searches = given.get("sims", 0 if self.recipe == "afterstate" else 1)
         inference = given.get("inference")
         if inference is not None and self.recipe == "afterstate":
-            raise ConfigError(f"play: inference is {inference!r}, expected none: a value network computes itself")
+            raise ConfigError(f"play: inference is {inference!r}, expected none: value networks do not use it")
         if inference not in (None, "onnxruntime", "torch"):
             raise ConfigError(f"play: inference is {inference!r}, expected onnxruntime or torch")
         if self.recipe == "alphazero" and "prior_temperature" in given:
             raise ConfigError("play has prior_temperature, expected none: networks of recipe alphazero have priors")
         for name in ("chance", "c", "prior_temperature"):
             if name in given and not searches:
-                raise ConfigError(f"play has {name}, which is of a search, expected sims=N beside it")
+                raise ConfigError(f"play has {name}, which requires a search: add sims=N")
         if searches:
             with fields_named({"num_simulations": "play: sims", "c": "play: c"}):
                 SearchConfig(num_simulations=searches, c=given.get("c", 1.0))
@@ -255,20 +306,24 @@ def schema() -> dict[str, Any]:
 
 
 def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
-    """The settings in a file, with ``key.inner=value`` changes; whole and possible, or an error by the key's path."""
+    """Read and check a config file, with ``key.inner=value`` changes.
+
+    Raises:
+        ConfigError: if the file cannot be read, or a setting is unknown, invalid or does not apply to the game.
+    """
     if path.suffix == ".py":
         raise ConfigError(
             f"{path} is a Python file, expected a config file in YAML: write `game: {path.name}` and `minutes: 6` into "
             f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train --game {path} --run "
             f"{Path('runs') / path.stem}`"
         )
-    with os_errors_as(ConfigError, f"{path} cannot be read", "a file of settings"), path.open("rb") as file:
+    with os_errors_as(ConfigError, f"{path} cannot be read", "a config file"), path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
     data = parse(content, str(path))
     for change in changes:
         apply_change(data, change)
     if isinstance(data.get("game"), int):
-        data["game"] = str(data["game"])  # 2048 is a name
+        data["game"] = str(data["game"])  # the name 2048
     if isinstance(data.get("game"), str):
         name, colon, inner = data["game"].partition(":")
         if name.endswith(".py"):
@@ -282,7 +337,7 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
 
 
 def make_config(data: dict[str, Any], where: str | None = None) -> RunConfig:
-    """The settings, if each is possible; errors begin with where they stand, e.g. the name of a file."""
+    """Check each setting and return the configuration; errors start with ``where``, e.g. the name of a file."""
     try:
         return RunConfig(**data)
     except ConfigError as error:
@@ -290,7 +345,7 @@ def make_config(data: dict[str, Any], where: str | None = None) -> RunConfig:
 
 
 def check_config(config: RunConfig, where: str | None = None) -> Game:
-    """The game, if settings go together and with it."""
+    """Check the settings together and with the game, and return the game; errors start with ``where``."""
     try:
         return config.check()
     except ConfigError as error:
@@ -300,22 +355,22 @@ def check_config(config: RunConfig, where: str | None = None) -> Game:
 
 
 def parse(text: str | bytes, where: str) -> dict[str, Any]:
-    """YAML as a mapping."""
+    """Parse YAML settings."""
     content = text.encode() if isinstance(text, str) else text
     if len(content) > MOST_BYTES:
-        raise ConfigError(f"{where} has more than {MOST_BYTES:,} bytes, expected a file of settings")
+        raise ConfigError(f"{where} has more than {MOST_BYTES:,} bytes, expected a config file")
     try:
         data = _load(content.decode())
     except UnicodeDecodeError:
-        raise ConfigError(f"{where} is no text, expected YAML") from None
+        raise ConfigError(f"{where} is not a text file, expected YAML") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise ConfigError(f"{where}{line}: {getattr(error, 'problem', None) or error}; expected YAML") from None
-    except ValueError as error:  # a number that cannot be
+    except ValueError as error:  # e.g. an invalid date or number
         raise ConfigError(f"{where}: {error}; expected YAML") from None
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
-        raise ConfigError(f"{where} holds {type(data).__name__}, expected settings as `key: value`")
+        raise ConfigError(f"{where} has a {type(data).__name__}, expected settings as `key: value`")
     return data
 
 
@@ -337,29 +392,27 @@ def apply_change(data: dict[str, Any], change: str) -> None:
 
 
 def as_yaml(config: RunConfig) -> str:
-    """All settings, defaults too, as a file that reads back to the same."""
-    return _as_text(_of_recipe(config))
+    """Return all settings, including defaults, as a file that reads back to the same configuration."""
+    return _as_text(config, {})
 
 
 def in_full(config: RunConfig) -> str:
-    """The same, with what suits the game in place of what the recipe leaves to it."""
-    found = _of_recipe(config)
-    if config.recipe == "afterstate":
-        found["afterstate"] = config.learning(config.load_game()).model_dump(mode="json", exclude=set(RUN_LEVEL))
-    return _as_text(found)
+    """Return all settings as a file, including the defaults that depend on the game."""
+    if config.recipe != "afterstate":
+        return as_yaml(config)
+    learning = config.learning(config.load_game()).model_dump(mode="json", exclude=set(RUN_LEVEL))
+    return _as_text(config, {"afterstate": learning})
 
 
-def _of_recipe(config: RunConfig) -> dict[str, Any]:
-    return config.model_dump(mode="json", exclude={"alphazero"} if config.recipe == "afterstate" else {"afterstate"})
-
-
-def _as_text(found: dict[str, Any]) -> str:
+def _as_text(config: RunConfig, changes: Mapping[str, Any]) -> str:
+    other_recipe = {"alphazero"} if config.recipe == "afterstate" else {"afterstate"}
+    found = {**config.model_dump(mode="json", exclude=other_recipe), **changes}
     text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
     return text
 
 
 def file_near(folder: Path, name: str) -> str:
-    """Return the absolute path of a file that is in the folder, or else in the current one; the name if in neither."""
+    """Return the absolute path of a file in the folder or else in the current one; the name if it is in neither."""
     for place in (folder / name, Path.cwd() / name):
         if is_there(place) and place.is_file():
             return str(place.resolve())
@@ -367,13 +420,13 @@ def file_near(folder: Path, name: str) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that is given twice, of which YAML's own loader takes the last in silence."""
+    """Rejects repeated keys, of which YAML's own loader silently takes the last."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[str] = set()
     for where, _ in node.value:
-        if where.tag == MERGE:  # `<<: *anchor` may be there again, and what it brings may be overruled
+        if where.tag == MERGE:  # `<<: *anchor` may be repeated, and its keys may be overridden
             continue
         if where.tag != f"{TAG}str":
             raise yaml.MarkedYAMLError(problem="a key is not text", problem_mark=where.start_mark)
@@ -387,17 +440,17 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
-# 1e-3, which is a number everywhere but in YAML 1.1
+# 1e-3, which YAML 1.1 does not read as a number
 
 
 def _load(text: str) -> Any:
-    """The value of a YAML text, which is measured before it is made; raises YAMLError or ValueError."""
+    """Load YAML after checking its size; raises YAMLError or ValueError."""
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return None
-        _measure(node, {})
+        _check_size(node, {})
         return loader.construct_document(node)
     except RecursionError:
         raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
@@ -405,10 +458,10 @@ def _load(text: str) -> Any:
         loader.dispose()
 
 
-def _measure(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
-    """Characters and values of a node, and its levels, with aliases written out; an error if they are too many.
+def _check_size(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
+    """Return the size and depth of a node with aliases expanded; raise an error if it is too large.
 
-    ``known`` has the nodes that were measured, with None for those that are being measured.
+    ``known`` has the results of other nodes; None for those whose computation is in progress.
     """
     if id(node) in known:
         if (found := known[id(node)]) is None:
@@ -420,9 +473,9 @@ def _measure(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple
         inside = [one for pair in node.value for one in pair]
     elif isinstance(node, yaml.SequenceNode):
         inside = node.value
-    measured = [_measure(one, known) for one in inside]
-    size = 1 + len(node.value) + sum(one for one, _ in measured)
-    levels = 1 + max((one for _, one in measured), default=0)
+    sizes = [_check_size(one, known) for one in inside]
+    size = 1 + len(node.value) + sum(one for one, _ in sizes)
+    levels = 1 + max((one for _, one in sizes), default=0)
     problem = ""
     if node.tag not in PLAIN:
         problem = f"a value has the type {node.tag.removeprefix(TAG)[:40]!r}, expected text in quotes"
@@ -431,7 +484,7 @@ def _measure(node: yaml.Node, known: dict[int, tuple[int, int] | None]) -> tuple
     elif node.tag == f"{TAG}int" and size > MOST_DIGITS:
         problem = f"a number has more than {MOST_DIGITS} digits"
     elif size > MOST_EXPANDED:
-        problem = f"it has more than {MOST_EXPANDED:,} characters with aliases written out"
+        problem = f"it has more than {MOST_EXPANDED:,} characters with aliases expanded"
     if problem:
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     known[id(node)] = size, levels

@@ -1,18 +1,18 @@
-"""The directory of a run: who works there, what was done so far, and where things lie.
+"""The directory of a run: its files, its lock, and its state.
 
     config.yaml       all settings
-    manifest.json     what was done, and what came of it: no times, so that equal runs have equal manifests
-    events.ndjson     what happened when
+    manifest.json     finished phases and their results, without times: equal runs have equal manifests
+    events.ndjson     log of events with times
     models/           networks, by iteration
-    learning/         where the afterstate recipe stands within an iteration
-    replay/           samples of self-play
-    gates/            a report of each gate, and its games
-    evaluations/      what was measured beside it, and notes of the game's kit for the report
+    learning/         state of the afterstate recipe within an iteration
+    replay/           self-play samples
+    gates/            report and recorded games of each gate
+    evaluations/      results of evaluations, and notes of the game's kit for the report
     scalars.csv, tensorboard/, report.html, images/
 
-One process at a time works there and writes the manifest, always whole. Settings that change are written to config.yaml
-first; the manifest has the plan that it follows. Where that is another one, killed between the two files, the run is
-planned anew when it is opened.
+One process at a time works in the directory. It writes the manifest atomically. Changed settings are written to
+config.yaml first; the manifest has the schedule that it follows. If the two differ because the process was killed in
+between, the schedule is updated when the run is opened.
 """
 
 from __future__ import annotations
@@ -38,19 +38,21 @@ from aleazero.runs.events import EVENTS, Events, read_events
 from aleazero.untrusted import is_there, parse_json, read_regular
 from aleazero.version import VERSION
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of the directory's files."""
 CONFIG, MANIFEST = "config.yaml", "manifest.json"
+NO_RUN: Final = "{} is not a run, expected a directory made by `aleazero train`"
+OTHER_RUN: Final = "{} is a run with {} {!r}, got {!r}: expected the same, or another directory"
 NOTES: Final = Path("evaluations") / "notes.json"
 STRICT: Final = ConfigDict(strict=True, extra="forbid")
 LOOSE: Final = ConfigDict(strict=True, extra="ignore")
 MISSING: Final[Any] = None
 MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
-"""Settings that may be others when a run goes on; iterations only more than before."""
+"""Settings that may change when a run is resumed; iterations may only increase."""
 
 
 class _Estimate(BaseModel):
-    """What is read of a mean."""
+    """Required fields of a mean."""
 
     model_config = LOOSE
     count: int
@@ -61,7 +63,7 @@ class _Estimate(BaseModel):
 
 
 class _Rating(BaseModel):
-    """What is read of a rating."""
+    """Required fields of a rating."""
 
     model_config = LOOSE
     name: str
@@ -72,7 +74,7 @@ class _Rating(BaseModel):
 
 
 class _Measured(BaseModel):
-    """What is read of an evaluation; all of it may be missing, nothing may be null."""
+    """Fields of an evaluation that are read; each may be missing, none may be null."""
 
     model_config = LOOSE
     network: int = 0
@@ -83,46 +85,46 @@ class _Measured(BaseModel):
     ratings: list[_Rating] = []
 
 
-class _Learnt(BaseModel):
-    """What is read of rounds of learning."""
+class _Learned(BaseModel):
+    """Required fields of learning rounds."""
 
     model_config = LOOSE
     rounds: Annotated[int, Field(ge=1)]
 
 
 class _Played(BaseModel):
-    """What is read of self-play."""
+    """Required fields of self-play."""
 
     model_config = LOOSE
     network: int | None
 
 
 RESULTS: Final[dict[str, type[BaseModel]]] = {
-    "learn": _Learnt,
+    "learn": _Learned,
     "selfplay": _Played,
     "evaluate": _Measured,
     "final": _Measured,
 }
-"""What the results of a phase must hold at least, by phase: what is read again when a run goes on, or is looked at."""
+"""Required fields of the results of a phase, by phase."""
 
 
 @dataclass
 class Iteration:
-    """What an iteration came to."""
+    """State of an iteration."""
 
     __pydantic_config__ = STRICT
     number: int
     done: list[str] = field(default_factory=list)
-    """Phases that are over."""
+    """Finished phases."""
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Of each phase."""
+    """Results by phase."""
     model: str | None = None
-    """The hash of the network that came of it."""
+    """Hash of the network."""
     champion: int | None = None
-    """Whose network is the champion behind its gate, by iteration."""
+    """Iteration of the champion after the gate."""
 
     def check(self) -> None:
-        """Raise a ValueError if it says what no run writes."""
+        """Raise a ValueError if no run can have this state."""
         where = f"iteration {self.number}"
         for phase, kind in RESULTS.items():
             if self.results.get(phase):
@@ -145,7 +147,7 @@ class Iteration:
 
 @dataclass
 class Schedule:
-    """Settings that may change and that the rest of a run was planned by; where they are others, it is planned anew."""
+    """The settings that may change and that determine the remaining phases of a run."""
 
     __pydantic_config__ = STRICT
     iterations: Annotated[int, Field(ge=1)]
@@ -155,56 +157,56 @@ class Schedule:
 
     @classmethod
     def of(cls, config: RunConfig) -> Schedule:
-        """What settings ask for."""
+        """Return the schedule of a configuration."""
         evaluate = config.evaluate
         return cls(config.iterations, config.minutes, evaluate.final_pairs, evaluate.final_reference_games)
 
     @property
     def final(self) -> tuple[int, int]:
-        """How the champion is measured when all is over."""
+        """Settings of the final evaluation of the champion."""
         return self.final_pairs, self.final_reference_games
 
 
 @dataclass
 class Manifest:
-    """What was done in a run."""
+    """State of a run, as in manifest.json."""
 
     __pydantic_config__ = STRICT
     format: int
     version: str
-    """Of the code that began it."""
+    """Version of AleaZero that started the run."""
     game: str
     params: dict[str, Any]
     rules: str
-    """Which rules: their version, and a hash of the file where they are a user's own."""
+    """Version of the rules, with a hash of the file if it is the user's."""
     recipe: str
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     settings: str
-    """A hash of the settings that may not change."""
+    """Hash of the settings that may not change."""
     plan: Schedule
     rounds: Annotated[int, Field(ge=1)] | None = None
-    """Of the afterstate recipe in all; None while that is measured."""
+    """Total number of learning rounds (recipe ``afterstate``); None until it is computed from the minutes."""
     seeds: str | None = None
-    """A hash of the gate's file of seeds, where it has one."""
+    """Hash of the gate's seed file; None if it has none."""
     finished: bool = False
     iterations: list[Iteration] = field(default_factory=list)
 
     @classmethod
     def of(cls, config: RunConfig, game: Game) -> Manifest:
-        """Of a run that has not begun."""
+        """Return the manifest of a new run."""
         return cls(FORMAT, VERSION, config.game, config.params, rules_id(config.game, game), config.recipe,
                    config.seed, settings_hash(config), Schedule.of(config), config.rounds,
                    seeds_of(config))  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """Read back what ``to_json`` wrote."""
+        """Read the text of ``to_json``."""
         data = parse_json(text)
         if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
             raise RunError(f"its format is {data['format']}, expected {FORMAT}: another version of AleaZero wrote it")
         found = _adapter().validate_json(text)
         if [one.number for one in found.iterations] != list(range(1, len(found.iterations) + 1)):
-            raise ValueError("its iterations are not one behind the other")
+            raise ValueError("its iterations are not consecutive")
         if found.finished and not found.iterations:
             raise ValueError("it is finished without an iteration")
         for one in found.iterations:
@@ -212,25 +214,25 @@ class Manifest:
         return found
 
     def to_json(self) -> str:
-        """As text, the same for equal runs."""
+        """Return the text of the file, the same for equal runs."""
         return json.dumps(without_nan(asdict(self)), indent=1, ensure_ascii=False) + "\n"
 
     @property
     def champion(self) -> int | None:
-        """Whose network is the best so far, by iteration."""
+        """Iteration of the current champion."""
         found = [one.champion for one in self.iterations if one.champion is not None]
         return found[-1] if found else None
 
 
 @cache
 def _adapter() -> TypeAdapter[Manifest]:
-    """What checks a manifest, made once: that takes longer than checking one."""
+    """Return the validator of manifests; making it takes longer than validating."""
     return TypeAdapter(Manifest)
 
 
 @dataclass
 class RunDirectory:
-    """A run's directory, held by this process."""
+    """The directory of a run, locked by this process."""
 
     path: Path
     config: RunConfig
@@ -239,70 +241,70 @@ class RunDirectory:
 
     @property
     def replay(self) -> Path:
-        """Samples of self-play."""
+        """Folder of self-play samples."""
         return self.path / "replay"
 
     def model(self, iteration: int) -> Path:
-        """The network of an iteration."""
+        """Return the file of an iteration's network."""
         return self.path / "models" / f"{iteration:04}.safetensors"
 
     def checked_model(self, iteration: int) -> Path:
-        """The network of an iteration that wrote one, if its file is still the same."""
-        path, wrote = self.model(iteration), self.manifest.iterations[iteration - 1].model
+        """Return the file of an iteration's network, after checking that it is the one that the run wrote."""
+        path, expected = self.model(iteration), self.manifest.iterations[iteration - 1].model
         found = file_hash(path, RunError)
-        if wrote is not None and found != wrote:
-            raise RunError(f"{path} is another file than the run wrote: its hash is {found}, expected {wrote}")
+        if expected is not None and found != expected:
+            raise RunError(f"{path} is not the file that the run wrote: its hash is {found}, expected {expected}")
         return path
 
     def require_same_seeds(self) -> None:
-        """Refuse a file of the gate's seeds that was edited since the run began."""
+        """Check that the gate's seed file was not edited since the run started."""
         if (found := seeds_of(self.config)) != self.manifest.seeds:
             raise RunError(
-                f"{self.config.gate.seed_set} is another file than the run began with: its hash is {found}, expected "
-                f"{self.manifest.seeds}; put it back, or start another run"
+                f"{self.config.gate.seed_set} was changed since the run started: its hash is {found}, expected "
+                f"{self.manifest.seeds}; restore it, or start another run"
             )
 
     def iteration(self, number: int) -> Iteration:
-        """The entry of an iteration, which is begun if it was not."""
+        """Return the state of an iteration; the next iteration is added."""
         if number == len(self.manifest.iterations) + 1:
             self.manifest.iterations.append(Iteration(number))
         return self.manifest.iterations[number - 1]
 
     def write_manifest(self) -> None:
-        """Write down what was done."""
+        """Write the manifest."""
         self.write(self.path / MANIFEST, self.manifest.to_json())
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file whole."""
+        """Write a file atomically."""
         write_file(path, text, RunError)
 
 
 @contextmanager
 def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirectory]:
-    """Hold a run's directory: a new one for these settings, or one that goes on.
+    """Open and lock the directory of a new run, or of a run to resume.
 
-    Without settings the run goes on with its own. Settings that differ from the run's are refused, but for those of
-    ``MAY_CHANGE``.
+    Without ``config`` a run is resumed with its own settings. Settings other than those of ``MAY_CHANGE`` must be the
+    same as in the run.
     """
     if config is None and not is_there(path / MANIFEST):
-        raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made")
+        raise RunError(NO_RUN.format(path))
     if "," in str(path):
-        raise RunError(f"{path} has a comma, expected none: players are written net:PATH,KEY=VALUE")
+        raise RunError(f"{path} has a comma, expected none: player specs have the form net:PATH,KEY=VALUE")
     if is_there(path) and path.is_dir():
         if not (path / MANIFEST).exists():
             _require_empty(path, config)
         require_no_links(path)
     with locked(path, RunError):
-        for left in path.rglob(".*.tmp"):  # by a process that was killed while it wrote
-            if left.is_file():
-                left.unlink()
+        for leftover in path.rglob(".*.tmp"):  # of a process that was killed while writing
+            if leftover.is_file():
+                leftover.unlink()
         manifest = read_manifest(path) if (path / MANIFEST).exists() else None
         if manifest is not None and (config is None or not _nothing_done(path, manifest)):
             _require_this_version(path, manifest)
-            held = read_own_config(path)
-            config = held if config is None else config
+            stored = read_own_config(path)
+            config = stored if config is None else config
             game = check_config(config, str(path / CONFIG))
-            _require_same(path, manifest, held, config, game)
+            _require_same(path, manifest, stored, config, game)
             _reschedule(manifest, config)
         else:
             assert config is not None
@@ -315,13 +317,13 @@ def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirector
 
 
 def read_manifest(path: Path) -> Manifest:
-    """What was done in a run; anybody may read it."""
+    """Read the manifest of a run; this needs no lock."""
     file = path / MANIFEST
     with os_errors_as(RunError, f"{file} cannot be read"):
         try:
             content = read_regular(file)
         except FileNotFoundError:
-            raise RunError(f"{path} holds no run, expected a directory that `aleazero train` made") from None
+            raise RunError(NO_RUN.format(path)) from None
     try:
         return Manifest.from_json(content.decode())
     except RunError as error:
@@ -334,9 +336,9 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_notes(path: Path) -> dict[str, str]:
-    """The notes that the game's kit had for the report of a run, by term.
+    """Read the notes of the game's kit for the report of a run, by term.
 
-    They are read from the run's own file: a report must not load a game, whose code may be somebody else's.
+    They are read from a file of the run, because a report must not execute the code of a game.
     """
     file = path / NOTES
     if not is_there(file):
@@ -352,24 +354,24 @@ def read_notes(path: Path) -> dict[str, str]:
 
 
 def read_own_config(path: Path) -> RunConfig:
-    """The settings of a run; whether its game can be played is another question."""
+    """Read the settings of a run without loading its game."""
     file = path / CONFIG
     try:
         with os_errors_as(RunError, f"{file} cannot be read"):
             text = read_regular(file).decode()
     except UnicodeDecodeError:
-        raise RunError(f"{file} is no text, expected YAML") from None
+        raise RunError(f"{file} is not a text file, expected YAML") from None
     return make_config(parse(text, str(file)), str(file))
 
 
 def settings_hash(config: RunConfig) -> str:
-    """Sixteen letters that stand for the settings that may not change."""
+    """Return a hash of the settings that may not change."""
     found = config.model_dump(mode="json", exclude=MAY_CHANGE)
     return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def rules_id(spec: str, game: Game) -> str:
-    """The version of the rules, and where they are a user's own file, its hash."""
+    """Return the version of the rules, with a hash of the file if it is the user's."""
     file = Path(spec.partition(":")[0])
     if file.suffix != ".py":
         return str(game.info.version)
@@ -377,31 +379,31 @@ def rules_id(spec: str, game: Game) -> str:
 
 
 def seeds_of(config: RunConfig) -> str | None:
-    """A hash of the gate's file of seeds; none where they are fresh, or have a name."""
+    """Return a hash of the gate's seed file; None for fresh seeds and named sets."""
     seed_set = config.gate.seed_set
     return None if seed_set is None or seed_set in NAMED else file_hash(Path(seed_set), RunError)
 
 
 def require_no_links(path: Path) -> None:
-    """Refuse a run's directory with a symbolic link, a pipe or a device inside: writing there would leave it."""
+    """Reject a directory with a symbolic link, a pipe or a device inside, which could lead writes outside of it."""
     if (odd := odd_entry(path)) is not None:
         kind = "a symbolic link" if odd.is_symlink() else "neither a file nor a directory"
         raise RunError(f"{odd} is {kind}, expected only files and directories inside a run: remove it")
 
 
 def _require_empty(path: Path, config: RunConfig | None) -> None:
-    """Of what a new run begins with, a process that was killed may have left something."""
+    """Check that a directory without manifest has no files, except leftovers of a new run that was killed."""
     ours = (LOCK, CONFIG, f".{CONFIG}.*.tmp", f".{MANIFEST}.*.tmp")
     found = sorted(one.name for one in path.iterdir() if not any(fnmatch(one.name, name) for name in ours))
     if found:
-        raise RunError(f"{path} holds {found[0]}, expected a new directory, or one of a run")
+        raise RunError(f"{path} contains {found[0]}, expected a new directory, or the directory of a run")
     file = path / CONFIG
     if config is not None and file.is_file() and read_regular(file) != as_yaml(config).encode():
-        raise RunError(f"{file} would be overwritten, expected a directory without it: name another one with --run")
+        raise RunError(f"{file} would be overwritten, expected a directory without it: choose another one with --run")
 
 
 def _nothing_done(path: Path, manifest: Manifest) -> bool:
-    """Whether a run was stopped, e.g. by an error, before it learned anything: other settings may take its place."""
+    """Return whether a run was stopped before it saved any training, so that other settings may replace it."""
     if manifest.iterations or not {one.name for one in path.iterdir()} <= {LOCK, CONFIG, MANIFEST, EVENTS}:
         return False
     events = read_events(path / EVENTS)
@@ -409,35 +411,34 @@ def _nothing_done(path: Path, manifest: Manifest) -> bool:
 
 
 def _require_this_version(path: Path, manifest: Manifest) -> None:
-    """Refuse to go on where other code began: it may learn otherwise. Looking at a run does not ask."""
+    """Check that the run was started by this version of AleaZero; another may train differently."""
     if manifest.version != VERSION:
         raise RunError(
-            f"{path} holds a run of AleaZero {manifest.version}, got {VERSION}: expected the same; "
-            f"install aleazero=={manifest.version} to go on, or start another run"
+            f"{path} is a run of AleaZero {manifest.version}, this is {VERSION}: "
+            f"install aleazero=={manifest.version} to resume it, or start another run"
         )
 
 
-def _require_same(path: Path, manifest: Manifest, held: RunConfig, config: RunConfig, game: Game) -> None:
+def _require_same(path: Path, manifest: Manifest, stored: RunConfig, config: RunConfig, game: Game) -> None:
+    """Check that game and settings are those of the run, except for settings that may change."""
     rules = rules_id(config.game, game)
     for name, had, got in (("game", manifest.game, config.game), ("params", manifest.params, config.params),
                            ("rules", manifest.rules, rules), ("recipe", manifest.recipe, config.recipe)):  # fmt: skip
         if had != got:
-            raise RunError(f"{path} holds a run with {name} {had!r}, got {got!r}: expected the same, or another run")
+            raise RunError(OTHER_RUN.format(path, name, had, got))
     if settings_hash(config) != manifest.settings:
-        name, before, after = _difference(held.model_dump(mode="json"), config.model_dump(mode="json"))
+        name, had, got = _difference(stored.model_dump(mode="json"), config.model_dump(mode="json"))
         if not name:
-            raise RunError(f"{path / CONFIG} was changed by hand, expected the settings that the run began with")
-        raise RunError(
-            f"{path} holds a run with {name} {before!r}, got {after!r}: expected the same settings, or another run"
-        )
+            raise RunError(f"{path / CONFIG} was edited, expected the settings that the run started with")
+        raise RunError(OTHER_RUN.format(path, name, had, got))
     if config.iterations < len(manifest.iterations):
         raise ConfigError(
-            f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}: so many are done"
+            f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}, which are done"
         )
 
 
 def _reschedule(manifest: Manifest, config: RunConfig) -> None:
-    """What is to be done by settings that changed: more iterations and rounds, or another look at the champion."""
+    """Apply changed settings: more iterations or rounds, or another final evaluation."""
     had, plan = manifest.plan, Schedule.of(config)
     done, wanted = len(manifest.iterations), plan.iterations
     if config.rounds is not None:
@@ -447,12 +448,12 @@ def _reschedule(manifest: Manifest, config: RunConfig) -> None:
         if had.minutes is not None and plan.minutes is not None and had.minutes != plan.minutes:
             share = plan.minutes / had.minutes
         manifest.rounds = max(wanted, round(manifest.rounds * share))
-    learnt = [one.results["learn"]["rounds"] for one in manifest.iterations if "learn" in one.done]
-    over = len(learnt)
-    if manifest.rounds is not None and 0 < over < wanted and manifest.rounds * (over + 1) <= learnt[-1] * wanted:
+    rounds = [one.results["learn"]["rounds"] for one in manifest.iterations if "learn" in one.done]
+    count = len(rounds)
+    if manifest.rounds is not None and 0 < count < wanted and manifest.rounds * (count + 1) <= rounds[-1] * wanted:
         raise ConfigError(
             f"rounds is {manifest.rounds}, expected more in {wanted} iterations, e.g. "
-            f"{-(-learnt[-1] * wanted // over)}: {learnt[-1]} are done in {over}"
+            f"{-(-rounds[-1] * wanted // count)}: {rounds[-1]} are done in {count}"
         )
     if manifest.finished:
         last = manifest.iterations[-1]
@@ -464,7 +465,7 @@ def _reschedule(manifest: Manifest, config: RunConfig) -> None:
 
 
 def _difference(had: Any, wanted: Any, name: str = "") -> tuple[str, Any, Any]:
-    """The first setting that differs, of those that may not."""
+    """Return the first setting that differs but may not change: its path, and both values."""
     if isinstance(had, dict) and isinstance(wanted, dict):
         for key in {**had, **wanted}:
             if had.get(key) != wanted.get(key) and (name or key not in MAY_CHANGE):

@@ -1,4 +1,4 @@
-"""Evaluate the networks of a run: fixed opponents, the oracle, regret, score, calibration, and ratings of all."""
+"""Evaluation of the networks of a run: fixed opponents, regret, score, calibration, and Elo ratings."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Final
 
 from aleazero.errors import ConfigError, RunError, nearest
 from aleazero.evaluation.ratings import PairResult, connected, rate_players
-from aleazero.evaluation.regret import RegretReport
 from aleazero.evaluation.strength import (
-    NAMES,
+    ORACLE,
     StrengthReport,
     calibrate,
+    can_measure,
     evaluate_player,
     fixed_opponents,
     measure_values,
+    strongest_opponent,
 )
 from aleazero.files import os_errors_as
 from aleazero.games.base import Game
@@ -28,35 +29,34 @@ from aleazero.runs.directory import NOTES, RunDirectory
 from aleazero.runs.recipes import PhaseProgress
 from aleazero.untrusted import parse_json, read_regular
 
-ANCHORS: Final = ("oracle", "random")
-"""Whose rating is 0: the first of them that was met. Where random play loses every game, it is no measure."""
 MOST_PAIRS: Final = 10_000_000
 """Most pairs in a table of a file."""
-LAST: Final = 0
-"""Which luck: an iteration's own, by its number, and this one at the end. Pairs on the same luck would not be more."""
+FINAL_DICE: Final = 0
+"""Number of the dice of the final evaluation; an iteration has its own number, so no dice are used twice."""
 
 
 def require_opponents(run: RunDirectory, game: Game) -> None:
-    """Refuse an opponent that the game has not, before anything is learnt."""
-    known = fixed_opponents(game) if "oracle" in (run.config.evaluate.against or ()) else NAMES
-    for word in run.config.evaluate.against or ():
-        if word not in known:
-            raise ConfigError(f"evaluate.against has {word!r}, {nearest(word, known)} in {game!r}")
+    """Reject the oracle as opponent of a game that is not solved, before anything is trained."""
+    against = run.config.evaluate.against or ()
+    if ORACLE in against and ORACLE not in (known := fixed_opponents(game)):
+        raise ConfigError(f"evaluate.against has {ORACLE!r}, {nearest(ORACLE, known)} in {game!r}")
 
 
-def measure(
-    run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, tell: PhaseProgress
+def evaluate_network(
+    run: RunDirectory, game: Game, iteration: int, player: str, pool: Pool, progress: PhaseProgress
 ) -> dict[str, Any]:
-    """Measure an iteration's network; all of it goes into ``evaluations/``, the essence is told."""
+    """Evaluate the network of an iteration; write all results to ``evaluations/`` and return the main ones."""
     config = run.config.evaluate
-    strength = _play_opponents(run, game, iteration, player, config.pairs, iteration, pool, tell, regret=config.regret)
+    if config.regret:
+        progress(0, None, "regret")
+    strength = _play_opponents(run, game, iteration, player, config.pairs, iteration, pool, progress, config.regret)
     results = _opponent_scores(strength)
-    regret = strength.regret
-    tell(0, None, "games against the oracle and against itself")
-    if regret is not None:
-        results["regret"] = {**regret.overall.to_dict(), "by_kind": _by_kind(regret)}
-    _add_results(results, _measure_quickly(run, game, iteration, config.reference_games, iteration, pool))
+    if (regret := strength.regret) is not None:
+        by_kind = {name: group.to_dict() for name, group in regret.by_kind.items()}
+        results["regret"] = {**regret.overall.to_dict(), "by_kind": by_kind}
+    _add_results(results, _measure_quickly(run, game, iteration, config.reference_games, iteration, pool, progress))
     if run.config.recipe == "afterstate" and config.calibration_games and not has_board(game):
+        progress(0, None, "calibration")
         values = NetValues.load(run.checked_model(iteration), game)
         results["calibration"] = calibrate(values, config.calibration_games, seed=run.config.seed)
     everything = {**strength.to_dict(), "iteration": iteration, **results,
@@ -64,37 +64,40 @@ def measure(
     run.write(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
     if notes := kit_of(game).notes:
         run.write(run.path / NOTES, json.dumps(dict(notes), indent=1) + "\n")
-    results["ratings"] = ratings(run, iteration)
+    results["ratings"] = ratings(run, game, iteration)
     return results
 
 
-def measure_champion(run: RunDirectory, game: Game, player: str, pool: Pool, tell: PhaseProgress) -> dict[str, Any]:
-    """Measure the champion once more when the run is over: in more games, on luck that nothing was measured on."""
+def evaluate_champion(
+    run: RunDirectory, game: Game, player: str, pool: Pool, progress: PhaseProgress
+) -> dict[str, Any]:
+    """Evaluate the champion at the end of the run, with more games and dice that were not used before."""
     config, champion = run.config.evaluate, run.manifest.champion
     assert champion is not None
     results: dict[str, Any] = {"network": champion}
     if config.final_pairs:
-        results |= _opponent_scores(_play_opponents(run, game, champion, player, config.final_pairs, LAST, pool, tell))
-    tell(0, None, "games against the oracle")
-    _add_results(results, _measure_quickly(run, game, champion, config.final_reference_games, LAST, pool))
+        strength = _play_opponents(run, game, champion, player, config.final_pairs, FINAL_DICE, pool, progress)
+        results |= _opponent_scores(strength)
+    games = config.final_reference_games
+    _add_results(results, _measure_quickly(run, game, champion, games, FINAL_DICE, pool, progress))
     return results
 
 
-def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pairs: int, luck: int, pool: Pool,
-          tell: PhaseProgress, *, regret: bool = False) -> StrengthReport:  # fmt: skip
-    """Pairs of games against the fixed opponents."""
+def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pairs: int, dice: int, pool: Pool,
+                    progress: PhaseProgress, regret: bool = False) -> StrengthReport:  # fmt: skip
+    """Play pairs against the fixed opponents."""
     config = run.config.evaluate
     against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
-               if name != "oracle" or not _reference_is_measured(run, game)]  # fmt: skip
+               if name != strongest_opponent(game) or not _reference_is_measured(run, game)]  # fmt: skip
     return evaluate_player(
-        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, luck),
+        player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, dice),
         player_seed=run.config.seed, workers=pool, source=run.config.game, name=f"network {network}",
-        progress=lambda name, done, of: tell(done, of, f"against {name}"),
+        progress=lambda name, done, of: progress(done, of, f"against {name}"),
     )  # fmt: skip
 
 
 def _reference_is_measured(run: RunDirectory, game: Game) -> bool:
-    kit = kit_of(game)  # with a reference player the kit's measurement has the games against it
+    kit = kit_of(game)  # with a reference player, the kit's measurement plays the games against it
     measured = kit.measure is not None and kit.reference is not None
     return run.config.recipe == "afterstate" and measured and run.config.evaluate.reference_games > 0
 
@@ -108,31 +111,33 @@ def _opponent_scores(strength: StrengthReport) -> dict[str, Any]:
     return results
 
 
-def _measure_quickly(run: RunDirectory, game: Game, network: int, games: int, luck: int, pool: Pool) -> dict[str, Any]:
-    """What can be measured in native code: thousands of games a second."""
-    if run.config.recipe != "afterstate" or not games:
+def _measure_quickly(run: RunDirectory, game: Game, network: int, games: int, dice: int, pool: Pool,
+                     progress: PhaseProgress) -> dict[str, Any]:  # fmt: skip
+    """Run the game's fast measurement of value networks, if it has one."""
+    if run.config.recipe != "afterstate" or not games or not can_measure(game):
         return {}
-    seed = stream_key(EVALUATIONS, run.config.seed, luck)
+    progress(0, None, "fast measurement")
+    seed = stream_key(EVALUATIONS, run.config.seed, dice)
     found = measure_values(run.checked_model(network), game, games=games, seed=seed, threads=pool.count)
     if "won" in found:
-        found = {"opponents": {"oracle": found.pop("won")}, **found}
+        found = {"opponents": {strongest_opponent(game): found.pop("won")}, **found}
     if "regret" in found:
         found["regret_per_game"] = found.pop("regret")
     return found
 
 
 def _add_results(results: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Add what the game's own measurement found; its opponent joins those that were met in pairs."""
-    met = {**results.get("opponents", {}), **found.get("opponents", {})}
-    results |= {**found, "opponents": met} if met else found
+    """Add the results of the fast measurement; its opponent is added to the others."""
+    opponents = {**results.get("opponents", {}), **found.get("opponents", {})}
+    results |= {**found, "opponents": opponents} if opponents else found
 
 
-def _by_kind(report: RegretReport) -> dict[str, Any]:
-    return {name: group.to_dict() for name, group in report.by_kind.items()}
+def ratings(run: RunDirectory, game: Game, last: int) -> list[dict[str, Any]]:
+    """Return the Elo ratings of all networks and fixed opponents so far.
 
-
-def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
-    """Elo of all networks so far and the fixed opponents, from all their pairs; the oracle is 0, or random play."""
+    The oracle or reference player has rating 0. Without games against it, random play has: it is a poor anchor, because
+    strong networks win every game against it.
+    """
     results = []
     for number in range(1, last + 1):
         for folder, pairs_in in (("evaluations", _measured_pairs), ("gates", _gated_pairs)):
@@ -144,8 +149,9 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
             try:
                 results += pairs_in(parse_json(content), f"network {number}")
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise RunError(f"{file} is damaged: {str(error)[:100]}; without it ratings do without it") from None
-    anchor = next((name for name in ANCHORS if any(name == one.second for one in results)), None)
+                raise RunError(f"{file} is damaged: {str(error)[:100]}; remove it to rate without it") from None
+    opponents = {one.second for one in results}
+    anchor = next((name for name in (strongest_opponent(game), "random") if name in opponents), None)
     if anchor is None:
         return []
     wanted = connected(results, anchor)
@@ -155,7 +161,7 @@ def ratings(run: RunDirectory, last: int) -> list[dict[str, Any]]:
 def _measured_pairs(evaluation: Any, network: str) -> list[PairResult]:
     found = {name: [float(one) for one in scores] for name, scores in evaluation["pairs"].items()}
     for name, score in evaluation["opponents"].items():
-        if "pair_table" in score:  # of the game's own measurement
+        if "pair_table" in score:  # from the fast measurement
             found[name] = _scores(score["pair_table"])
     return [PairResult(network, name, scores) for name, scores in found.items()]
 
@@ -166,5 +172,5 @@ def _gated_pairs(report: Any, network: str) -> list[PairResult]:
 
 def _scores(table: Mapping[str, int]) -> list[float]:
     if not sum(table.values()) <= MOST_PAIRS:
-        raise ValueError(f"its pairs are more than {MOST_PAIRS:,}")
+        raise ValueError(f"it has more than {MOST_PAIRS:,} pairs")
     return [float(score) for score, count in table.items() for _ in range(count)]

@@ -1,9 +1,9 @@
-"""The run: in each iteration a network, a gate and an evaluation; then unneeded files are removed.
+"""The loop of a run: each iteration trains a network, plays a gate, and evaluates the network.
 
-After the last iteration the champion may be evaluated once more, on other dice.
+After the last iteration the champion may be evaluated once more, with other dice.
 
-A phase does its work and writes its files; then an event is added; then the manifest marks the phase as done. If the
-run is killed in between, the phase is done again and ends with the same files.
+A phase writes its files, then logs an event, then the manifest marks the phase as done. If the run is killed in
+between, the phase is repeated and ends with the same files.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ from aleazero.games.base import Game
 from aleazero.processes import Pool
 from aleazero.replay.window import Window, shard_paths
 from aleazero.runs.directory import Iteration, RunDirectory, require_no_links
-from aleazero.runs.evaluate import measure, measure_champion, require_opponents
+from aleazero.runs.evaluate import evaluate_champion, evaluate_network, require_opponents
 from aleazero.runs.events import interrupted, read_events, write_scalars, write_tensorboard
 from aleazero.runs.recipes import make_recipe
 
 GATE, EVALUATE, FINAL = "gate", "evaluate", "final"
 REPLAYS: Final = 2
-"""Pairs of a gate whose games are kept, to be watched."""
+"""Number of pairs of a gate whose games are recorded."""
 
 
 class Listener(Protocol):
-    """Who watches a run."""
+    """Receives the progress of a run."""
 
     def phase(self, iteration: int, of: int, name: str) -> None:
-        """A phase begins."""
+        """A phase starts."""
 
     def progress(self, done: int, of: int | None, note: str) -> None:
-        """So much of it is done."""
+        """The phase has done this much work; ``of`` is None if the total is not known yet."""
 
     def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
-        """It is over, and this came of it."""
+        """The phase is done, with these results."""
 
 
 def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> None:
-    """Do all that is missing of a run."""
+    """Do all phases of a run that are not done yet."""
     if run.manifest.finished:
         return
     require_opponents(run, game)
     _require_networks(run)
-    run.events.add("resumed" if run.manifest.iterations else "started", iterations=run.config.iterations)
+    started = any(one["event"] == "started" for one in read_events(run.events.path))
+    run.events.add("resumed" if started else "started", iterations=run.config.iterations)
     during: dict[str, Any] = {}
     began = time.monotonic()
     try:
@@ -80,9 +81,9 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
                     require_no_links(run.path)
                     write_tensorboard(run.path)
     except (Exception, KeyboardInterrupt) as error:
-        with contextlib.suppress(RunError):  # a full disk is told by who met it first
-            told = {"during": {**during, "seconds": time.monotonic() - began}} if during else {}
-            run.events.add("stopped", why=str(error) or type(error).__name__, **told)
+        with contextlib.suppress(RunError):  # e.g. a full disk, which the first error already reports
+            stop = {"during": {**during, "seconds": time.monotonic() - began}} if during else {}
+            run.events.add("stopped", why=str(error) or type(error).__name__, **stop)
         raise
     run.manifest.finished = True
     run.write_manifest()
@@ -90,33 +91,31 @@ def train(run: RunDirectory, game: Game, workers: int, listener: Listener) -> No
 
 
 def player_of(run: RunDirectory, iteration: int) -> str:
-    """The text of the player that an iteration's network is."""
+    """Return the player spec of an iteration's network."""
     return f"net:{run.checked_model(iteration)}" + (f",{run.config.play}" if run.config.play else "")
 
 
 def prune(run: RunDirectory, newest: int) -> None:
-    """Remove models that are neither new nor the champion, and samples that no window reaches.
+    """Remove old models except the champion, and samples that no window reaches.
 
-    ``newest`` is the last iteration that is over: the next one, if it has begun, goes on from it.
+    ``newest`` is the last finished iteration, from which the next one continues.
     """
     champion = run.manifest.champion
     for number in range(1, newest + 1 - run.config.keep.models):
         if number != champion:
             _remove(run.path.glob(f"models/{number:04}.*"))
-    for number in range(1, newest):  # what training goes on from
+    for number in range(1, newest):  # training states
         if number != champion:
             _remove(run.path.glob(f"models/{number:04}.training.safetensors"))
     if run.config.recipe == "alphazero" and run.replay.is_dir():
         kept = max(run.config.keep.samples, run.config.alphazero.train.window)
         wanted, paths = Window(run.replay, kept).shards, shard_paths(run.replay)[0]
-        if wanted:
-            _remove(
-                paths[: paths.index(wanted[0].path)]
-            )  # the oldest; what is damaged behind them is told, not removed
+        if wanted:  # remove the oldest shards only: damaged shards after them stay, and are reported
+            _remove(paths[: paths.index(wanted[0].path)])
 
 
 def _require_networks(run: RunDirectory) -> None:
-    """Refuse to go on without a network that will be judged, or challenged, before anything is learnt."""
+    """Check the networks that the next gate or evaluation needs, before anything is trained."""
     if run.manifest.champion is not None:
         run.checked_model(run.manifest.champion)
     written = [one for one in run.manifest.iterations if one.model is not None]
@@ -125,7 +124,7 @@ def _require_networks(run: RunDirectory) -> None:
 
 
 def _phases_after(run: RunDirectory, number: int) -> tuple[str, ...]:
-    """The phases behind an iteration's network."""
+    """Return the phases after an iteration's network is written."""
     config = run.config.evaluate
     final = number == run.config.iterations and (config.final_pairs or config.final_reference_games)
     return (GATE, EVALUATE, FINAL) if final else (GATE, EVALUATE)
@@ -133,15 +132,15 @@ def _phases_after(run: RunDirectory, number: int) -> tuple[str, ...]:
 
 def _finish_phase(run: RunDirectory, iteration: Iteration, phase: str, results: dict[str, Any], seconds: float) -> None:
     before = interrupted(read_events(run.events.path), iteration.number, phase)
-    told = {"interrupted": before} if before else {}
-    run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, **told, results=results)
+    earlier = {"interrupted": before} if before else {}
+    run.events.add("phase", iteration=iteration.number, phase=phase, seconds=seconds, **earlier, results=results)
     iteration.results[phase] = results
     iteration.done.append(phase)
     run.write_manifest()
 
 
 def _gate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
-    """The iteration's network against the champion; the first of all is champion without one."""
+    """Play the iteration's network against the champion; the first network is champion without a gate."""
     number, champion = iteration.number, run.manifest.champion
     if champion is None:
         iteration.champion = number
@@ -165,17 +164,15 @@ def _gate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, liste
 
 
 def _evaluate(run: RunDirectory, game: Game, iteration: Iteration, pool: Pool, listener: Listener) -> dict[str, Any]:
-    """What is measured of the iteration's network, beside the gate."""
     number = iteration.number
     if number % run.config.evaluate.every and number != run.config.iterations:
         return {}
-    return measure(run, game, number, player_of(run, number), pool, listener.progress)
+    return evaluate_network(run, game, number, player_of(run, number), pool, listener.progress)
 
 
 def _final(run: RunDirectory, game: Game, pool: Pool, listener: Listener) -> dict[str, Any]:
-    """What is measured of the champion, when all is over."""
     assert run.manifest.champion is not None
-    return measure_champion(run, game, player_of(run, run.manifest.champion), pool, listener.progress)
+    return evaluate_champion(run, game, player_of(run, run.manifest.champion), pool, listener.progress)
 
 
 def _remove(paths: Iterable[Path]) -> None:

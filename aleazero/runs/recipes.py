@@ -1,6 +1,6 @@
-"""What an iteration does before its gate, by recipe: learning rounds, or self-play and a fit.
+"""The two recipes: how an iteration makes its network, by learning rounds, or by self-play and a fit.
 
-Each phase can be begun again after a kill: what it finds done it does not do again, and it ends with the same files.
+A phase can be repeated after a kill. It keeps the work that was saved, and ends with the same files.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from aleazero.training.table_learner import TupleLearner
 
 LEARN, SELFPLAY, FIT = "learn", "selfplay", "fit"
 SAVED_EVERY: Final = 30.0
-"""Seconds between two states of learning."""
-NOT_OURS: Final = "the fit would not be the run's"
-TOLD: Final = 20
-"""How often an iteration's learning is told in the events."""
+"""Seconds between two saved states of learning."""
+EVENTS_PER_ITERATION: Final = 20
+"""Number of learning events that an iteration logs."""
+DIFFERENT: Final = "the fit would differ from the run's"
 PhaseProgress = Callable[[int, int | None, str], None]
-"""Called with how much of a phase is done, of how much (None while that is measured), and a note."""
+"""Called with the work done, the total (None if it is not known yet), and a note of less than 24 characters."""
 
 
 class Recipe(Protocol):
-    """How the network of an iteration comes to be."""
+    """The phases of an iteration that make its network."""
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """In their order; behind the last one the iteration's network is there."""
+        """Names of the phases, in order; the last one writes the network."""
 
-    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
-        """Do a phase, and tell what it came to: only what is the same when it is done again."""
+    def do(self, phase: str, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
+        """Do a phase; return its results, which are the same if the phase is repeated."""
 
     def close(self) -> None:
         """End its threads."""
 
 
 def make_recipe(run: RunDirectory, game: Game, pool: Pool) -> Recipe:
-    """The recipe that the settings name."""
+    """Return the recipe of a run."""
     return Alphazero(run, game, pool) if run.config.recipe == "alphazero" else Afterstate(run, game, pool.count)
 
 
 class Afterstate:
-    """Rounds of learning, the same number in every iteration."""
+    """Learning rounds, the same number in each iteration."""
 
     phases = (LEARN,)
 
@@ -67,41 +67,36 @@ class Afterstate:
         self._seconds = 0.0
         self._state = run.path / "learning" / "state.safetensors"
 
-    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
-        """Learn until the iteration's last round, and write the network."""
+    def do(self, phase: str, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
+        """Learn up to the last round of the iteration, and write the network."""
         if self._learner is None:
             self._learner = make_learner(self._game, self.run.config.learning(self._game), self._workers)
             self._seconds = read_state(self._state, self._learner, self.run.manifest.settings) or 0.0
         learner = self._learner
         learner.rounds = self.run.manifest.rounds or UNKNOWN
-        saved, began, compiled = time.monotonic(), time.perf_counter(), False
-        turns = games = evaluations = 0
+        saved, began, compiled, turns = time.monotonic(), time.perf_counter(), False, 0
         if learner.rounds_done > (self._last_round(iteration) or UNKNOWN):
             raise CheckpointError(
-                f"{self._state} is of round {learner.rounds_done}, expected at most {self._last_round(iteration)} in "
-                f"iteration {iteration}; without it the run starts anew"
+                f"{self._state} is from round {learner.rounds_done}, expected at most {self._last_round(iteration)} in "
+                f"iteration {iteration}; remove it to restart learning"
             )
         while (last := self._last_round(iteration)) is None or learner.rounds_done < last:
             started = time.perf_counter()
             try:
-                told = learner.round()
+                found = learner.round()
             except AleaZeroError as error:
                 raise type(error)(f"{error}; {self._last_good()}") from None
             if compiled:
                 self._seconds += time.perf_counter() - started
-                turns += told.turns
-                games += told.games
-                evaluations += told.evaluations or 0
+                turns += found.turns
             else:
                 compiled, began = True, time.perf_counter()
-            self._measure(learner)
-            spent = max(1e-9, time.perf_counter() - began)
-            self._announce(told, iteration, turns / spent)
-            first = self._first_round(iteration)
-            last = self._last_round(iteration)
-            counts = {"turns": turns, "games": games, "evaluations": evaluations}
-            note = ", ".join(f"{count / spent:,.0f} {name}/s" for name, count in counts.items() if count)
-            tell(learner.rounds_done - first, None if last is None else last - first, note)
+            self._fix_rounds(learner)
+            rate = turns / max(1e-9, time.perf_counter() - began)
+            self._log(found, iteration, rate)
+            first, last = self._first_round(iteration), self._last_round(iteration)
+            note = f"{rate:,.0f} turns/s" if turns else ""
+            progress(learner.rounds_done - first, None if last is None else last - first, note)
             if time.monotonic() - saved >= SAVED_EVERY:
                 self._save(learner)
                 saved = time.monotonic()
@@ -117,8 +112,8 @@ class Afterstate:
     def _save(self, learner: Learner) -> None:
         write_state(self._state, learner, self._seconds, self.run.manifest.settings)
 
-    def _measure(self, learner: Learner) -> None:
-        """Fix the number of rounds once enough of the minutes is over, before any rate has begun to fall."""
+    def _fix_rounds(self, learner: Learner) -> None:
+        """Compute the number of rounds from the minutes, early enough that no learning rate has decayed yet."""
         config, manifest = self.run.config, self.run.manifest
         share = min(MEASURED, 0.5 / config.iterations)
         if manifest.rounds is None and config.minutes is not None and self._seconds >= share * 60.0 * config.minutes:
@@ -133,15 +128,15 @@ class Afterstate:
         rounds = self.run.manifest.rounds
         return None if rounds is None else -(-rounds * iteration // self.run.config.iterations)
 
-    def _announce(self, told: Round, iteration: int, rate: float) -> None:
+    def _log(self, found: Round, iteration: int, rate: float) -> None:
         last = self._last_round(iteration)
         if last is None:
             return
-        every = max(1, (last - self._first_round(iteration)) // TOLD)
-        if told.number % every == 0 or told.number == last:
-            self.run.events.add("learning", iteration=iteration, round=told.number, turns_per_second=rate,
-                                seconds=self._seconds, losses=told.losses, learning_rate=told.learning_rate,
-                                mean_return=told.mean_return)  # fmt: skip
+        every = max(1, (last - self._first_round(iteration)) // EVENTS_PER_ITERATION)
+        if found.number % every == 0 or found.number == last:
+            self.run.events.add("learning", iteration=iteration, round=found.number, turns_per_second=rate,
+                                seconds=self._seconds, losses=found.losses, learning_rate=found.learning_rate,
+                                mean_return=found.mean_return)  # fmt: skip
 
     def _last_good(self) -> str:
         done = [one.number for one in self.run.manifest.iterations if LEARN in one.done]
@@ -151,14 +146,14 @@ class Afterstate:
 def make_learner(
     game: Game, config: AfterstateConfig | TupleConfig, threads: int = 1
 ) -> AfterstateLearner | TupleLearner:
-    """Return the learner that these settings are for."""
+    """Return the learner for these settings."""
     if isinstance(config, TupleConfig):
         return TupleLearner(game, config, threads=threads)
     return AfterstateLearner(game, config, threads)
 
 
 class Alphazero:
-    """Games of self-play, and a fit."""
+    """Self-play games, and a fit."""
 
     phases = (SELFPLAY, FIT)
 
@@ -167,101 +162,101 @@ class Alphazero:
         self._pool = pool
         self._require_files()
 
-    def do(self, phase: str, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
-        """Play, or fit."""
-        return self._play(iteration, tell) if phase == SELFPLAY else self._fit(iteration, tell)
+    def do(self, phase: str, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
+        """Play games, or fit a network to the samples."""
+        return self._play(iteration, progress) if phase == SELFPLAY else self._fit(iteration, progress)
 
     def close(self) -> None:
         """Do nothing: the pool belongs to the run."""
 
-    def _play(self, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
-        whose = self._whose(self._config.actor, iteration)
+    def _play(self, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
+        actor = self._iteration_of(self._config.actor, iteration)
         games = self._games(iteration)
         began, evaluations, decisions, played = time.perf_counter(), 0, 0, 0
 
-        def on_game(taken: FinishedGame, done: int, of: int) -> None:
+        def on_game(finished: FinishedGame, done: int, of: int) -> None:
             nonlocal evaluations, decisions, played
-            evaluations, decisions, played = evaluations + taken.evaluations, decisions + taken.decisions, played + 1
-            spent = max(1e-9, time.perf_counter() - began)
-            tell(done, of, f"{played / spent:,.1f} games/s, {evaluations / spent:,.0f} evaluations/s")
+            evaluations, decisions = evaluations + finished.evaluations, decisions + finished.decisions
+            played += 1
+            progress(done, of, f"{evaluations / max(1e-9, time.perf_counter() - began):,.0f} evaluations/s")
 
-        net = "dummy" if whose is None else str(self.run.checked_model(whose))
+        net = "dummy" if actor is None else str(self.run.checked_model(actor))
         play_games(self._pool, self._game, net, games, self.run.replay, self._config.selfplay,
                    spec=self.run.config.game, seed=self.run.config.seed, iteration=iteration,
                    inference=self._config.inference, on_game=on_game)  # fmt: skip
         spent = time.perf_counter() - began
-        if played:  # else a run before had told of them
+        if played:  # else they were logged before the run was killed
             self.run.events.add("selfplay", iteration=iteration, games=played, seconds=spent, evaluations=evaluations,
                                 decisions=decisions)  # fmt: skip
-        return {"games": games, "network": whose}
+        return {"games": games, "network": actor}
 
-    def _fit(self, iteration: int, tell: PhaseProgress) -> dict[str, Any]:
-        whose = self._whose(self._config.start, iteration)
-        if whose is not None:
-            self._require_state(whose)
+    def _fit(self, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
+        start = self._iteration_of(self._config.start, iteration)
+        if start is not None:
+            self._require_state(start)
         config = self._config.train.model_copy(update={"seed": self.run.config.seed})
 
-        def progress(done: int, of: int, losses: Mapping[str, float]) -> None:
-            tell(done, of, ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items()))
+        def on_step(done: int, of: int, losses: Mapping[str, float]) -> None:
+            progress(done, of, f"policy {losses['policy_loss']:.2f}, value {losses['value_loss']:.2f}")
 
         window = Window(self.run.replay, config.window)
         for shard in window.broken:
             raise ReplayError(f"{shard.path}: {shard.why}; without it, the fit has fewer samples than the run played")
-        if len(window):  # else the fit says so
+        if len(window):  # else the fit raises an error
             self._require_own_games(window, iteration)
         summary = fit(self._game, window, self.run.model(iteration), config,
-                      start=None if whose is None else self.run.checked_model(whose), progress=progress)  # fmt: skip
-        told = asdict(summary)
-        self.run.events.add("fit", iteration=iteration, **told)
-        return {"step": summary.step, "samples": summary.samples, "start_network": whose}
+                      start=None if start is None else self.run.checked_model(start), progress=on_step)  # fmt: skip
+        self.run.events.add("fit", iteration=iteration, **asdict(summary))
+        return {"step": summary.step, "samples": summary.samples, "start_network": start}
 
     def _require_files(self) -> None:
-        """Refuse to go on without what the next iteration goes on from, before anything is played."""
+        """Check the networks that the next iteration starts from, before any game is played."""
         iteration = 1 + sum(one.model is not None for one in self.run.manifest.iterations)
         if iteration > self.run.config.iterations:
             return
-        if (actor := self._whose(self._config.actor, iteration)) is not None:
+        if (actor := self._iteration_of(self._config.actor, iteration)) is not None:
             self.run.checked_model(actor)
-        if (start := self._whose(self._config.start, iteration)) is not None:
+        if (start := self._iteration_of(self._config.start, iteration)) is not None:
             self._require_state(start)
 
     def _require_state(self, iteration: int) -> None:
-        """Refuse a network without the state that training had there: it would not go on as it was."""
-        from aleazero.training.trainer import read_state, state_path
+        """Check that a network still has its training state, without which training would continue differently."""
+        from aleazero.training import trainer
 
         path = self.run.checked_model(iteration)
         try:
-            if not read_state(path, *read_checkpoint(path, PolicyValueInfo)):
-                raise CheckpointError(f"{state_path(path)} is gone, expected it beside the network")
+            if not trainer.read_state(path, *read_checkpoint(path, PolicyValueInfo)):
+                raise CheckpointError(f"{trainer.state_path(path)} is missing, expected it next to the network")
         except CheckpointError as error:
-            raise RunError(f"{error}; put back the file that the run wrote, or start another run") from None
+            raise RunError(f"{error}; restore the file that the run wrote, or start another run") from None
 
     def _games(self, iteration: int) -> int:
         return self._config.games if iteration > 1 else self._config.first_games
 
     def _require_own_games(self, window: Window, iteration: int) -> None:
-        """Refuse a window with a gap, or with samples of others: from its oldest shard on, it has what was played."""
+        """Check that the window has all samples that the run played since its oldest shard, and no others."""
         oldest, found = shard_key(window.shards[0].path), {shard.path: shard for shard in window.shards}
         for number in range(max(1, oldest[0]), iteration + 1):
             origin = self._origin(number)
             for place in range(math.ceil(self._games(number) / self._config.selfplay.games_per_shard)):
                 path = self.run.replay / shard_name(number, place)
                 if (number, place) >= oldest and not path.exists():
-                    raise ReplayError(f"{path} is gone, expected all that were played: {NOT_OURS}")
+                    raise ReplayError(f"{path} is missing, expected all samples of the run: {DIFFERENT}")
                 if path in found:  # else it is older, or its games have no samples
-                    require_origin(found.pop(path), origin, NOT_OURS)
+                    require_origin(found.pop(path), origin, DIFFERENT)
         for path in found:
-            raise ReplayError(f"{path} is none that the run played, expected no others there: {NOT_OURS}")
+            raise ReplayError(f"{path} does not belong to the run, expected only its own samples: {DIFFERENT}")
 
     def _origin(self, iteration: int) -> Origin:
-        """Of the samples of an iteration whose games were played."""
+        """Return the origin of the samples of an iteration."""
         config, iterations = self.run.config, self.run.manifest.iterations
         actor = iterations[iteration - 1].results[SELFPLAY]["network"]
         model = DUMMY if actor is None else str(iterations[actor - 1].model)
         settings = settings_id(self._config.selfplay, config.seed, self._config.inference)
         return Origin.of(self._game, model, config.game, settings)
 
-    def _whose(self, who: str, iteration: int) -> int | None:
+    def _iteration_of(self, network: str, iteration: int) -> int | None:
+        """Return the iteration of the ``newest`` network or of the ``champion``; None in the first iteration."""
         if iteration == 1:
             return None
-        return iteration - 1 if who == "newest" else self.run.manifest.champion
+        return iteration - 1 if network == "newest" else self.run.manifest.champion

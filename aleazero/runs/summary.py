@@ -13,16 +13,16 @@ from aleazero.runs.directory import MANIFEST, Manifest, read_manifest, read_own_
 from aleazero.runs.events import EVENTS, read_events
 
 MEANS: Final = {"score": "mean score", "regret": "regret per decision", "regret_per_game": "regret per game"}
-"""Results that are means, and how a table names them."""
+"""Results that are means, with their names in tables."""
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """The runs in a folder, by name."""
+    """Return the directories of the runs in a folder, sorted by name."""
     return sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
 
 
 def summary_of(path: Path) -> dict[str, Any]:
-    """What is known of a run; anybody may ask, also while it goes on."""
+    """Summarize a run as JSON data; this needs no lock, so the run may be in progress."""
     manifest, config = read_manifest(path), read_own_config(path)
     events = read_events(path / EVENTS)
     measured = _measured(manifest)
@@ -47,7 +47,7 @@ def summary_of(path: Path) -> dict[str, Any]:
 
 
 def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """By setting that differs, and by measure of strength, a word for each run."""
+    """Compare runs: the settings that differ, and the lines of their summaries, each with one text per run."""
     if len(paths) < 2:
         raise ConfigError(f"got {len(paths)} run, expected at least two to compare")
     summaries = [summary_of(path) for path in paths]
@@ -65,7 +65,7 @@ def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def disk_use(path: Path) -> dict[str, int]:
-    """Bytes by what lies in a directory, and in all."""
+    """Return the bytes of each entry of a directory, and their sum as ``all``."""
     found: dict[str, int] = {}
     for file in path.rglob("*"):
         with contextlib.suppress(OSError):
@@ -76,7 +76,7 @@ def disk_use(path: Path) -> dict[str, int]:
 
 
 def summary_lines(data: Mapping[str, Any]) -> dict[str, str]:
-    """The same as a small table: what, and how much."""
+    """Return the lines of a summary as text, by name."""
     done, of = data["iterations"]["done"], data["iterations"]["of"]
     state = "finished" if data["finished"] else "not finished"
     params = ", ".join(f"{name}={value}" for name, value in data["params"].items())
@@ -96,38 +96,34 @@ def summary_lines(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def strength_lines(results: Mapping[str, Any], network: int | None) -> dict[str, str]:
-    """How strong a network is, line by line."""
+    """Return the strength of a network as text, by measure."""
     lines = {}
     for name, score in results.get("opponents", {}).items():
-        lines[f"against {name}"] = share_text(score)
-    for name, words in MEANS.items():
+        mean, low, high = (percent(score, part) for part in ("mean", "low", "high"))
+        lines[f"against {name}"] = f"{mean} ({low} to {high}, {score['count']:,} pairs)"
+    for name, title in MEANS.items():
         if name in results:
             found = results[name]
-            lines[words] = f"{found['mean']:.4g} ± {found['error']:.2g}"
+            lines[title] = f"{found['mean']:.4g} ± {found['error']:.2g}"
     for one in results.get("ratings", []):
         if one["name"] == f"network {network}":
-            zero = [other["name"] for other in results["ratings"] if other["error"] == 0.0]
-            lines["Elo"] = rating_text(one) + (f"; {zero[0]} is 0" if zero else "")
+            anchor = [other["name"] for other in results["ratings"] if other["error"] == 0.0]
+            lines["Elo"] = rating_text(one) + (f"; {anchor[0]} is 0" if anchor else "")
     return lines
 
 
 def rating_text(one: Mapping[str, Any]) -> str:
-    """A rating with its interval, or the bound that there is."""
-    if one["low"] is not None and one["high"] is not None:
-        return f"{one['rating']:+.0f} ({one['low']:+.0f} to {one['high']:+.0f})"
-    return "no bound" if one["low"] is one["high"] else (
-        f"at most {one['high']:+.0f}" if one["low"] is None else f"at least {one['low']:+.0f}"
-    )  # fmt: skip
-
-
-def share_text(found: Mapping[str, Any]) -> str:
-    """A share of games with its interval."""
-    mean, low, high = (percent(found, name) for name in ("mean", "low", "high"))
-    return f"{mean} ({low} to {high}, {found['count']:,} pairs)"
+    """Return a rating with its interval; if the interval has one bound or none, only the bound."""
+    low, high = one["low"], one["high"]
+    if low is not None and high is not None:
+        return f"{one['rating']:+.0f} ({low:+.0f} to {high:+.0f})"
+    if low is not None:
+        return f"at least {low:+.0f}"
+    return "no bound" if high is None else f"at most {high:+.0f}"
 
 
 def percent(found: Mapping[str, Any], name: str = "mean") -> str:
-    """Return a number of a share of games, with as many digits as its interval is worth."""
+    """Return a number of a share as a percentage, with more digits if its interval is narrow."""
     digits = 2 if found["high"] - found["low"] < 0.01 else 1
     return f"{found[name]:.{digits}%}"
 
@@ -137,12 +133,12 @@ def _iterations_done(manifest: Manifest) -> int:
 
 
 def _measured(manifest: Manifest) -> tuple[int, dict[str, Any]] | None:
-    """The champion, or where it was not measured the newest network that was, and what was found."""
+    """Return the champion, or else the newest evaluated network, with its results."""
     found = {one.number: one.results["evaluate"] for one in manifest.iterations if one.results.get("evaluate")}
     if not found:
         return None
     finals = [one.results["final"] for one in manifest.iterations if "final" in one.results]
-    final = finals[-1] if finals and finals[-1].get("network") == manifest.champion else {}  # of the most games
+    final = finals[-1] if finals and finals[-1].get("network") == manifest.champion else {}  # it has the most games
     number = (
         manifest.champion if manifest.champion is not None and (manifest.champion in found or final) else max(found)
     )

@@ -321,7 +321,7 @@ class NetAgent(Agent):
     def select_action(self, seen: AgentInput) -> int:
         """Return the allowed action with the highest logit."""
         observations = np.asarray(seen.observation, np.float32)[None]
-        return self._player.favourites(observations, [allowed_by(seen.legal_action_mask, self._game)])[0]
+        return self._player.best_actions(observations, [allowed_by(seen.legal_action_mask, self._game)])[0]
 
 
 def allowed_by(mask: NDArray[Any], game: Game) -> list[int]:

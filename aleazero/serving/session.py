@@ -1,8 +1,8 @@
 """A game in progress without a user interface: position, seats, dice, history and explanations.
 
-The game's dice are derived from (seed, viewer, that viewer's count). What players draw comes from another stream, by
-seat and position, so that no search can foresee a roll or repeat the draws of the one before. The history lists every
-action and outcome since ``start``, so a session can be rebuilt from it.
+The dice of the game are derived from (seed, viewer, number of rolls of this viewer). The random numbers of players are
+derived separately, from seat and position, so no search can foresee a roll. The history lists every action and outcome
+since ``start``, so a session can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ class Session:
     """A game in progress.
 
     Args:
-        state: the position to start from; the session plays on in it.
+        state: the position to start from; the session modifies it.
         seed: seed of the dice and of the players' searches.
-        players: the player of each seat; a seat without one is decided by the caller, through ``act``.
-        temperature: 0 plays the most visited action of a search, 1 draws in proportion to the visits.
+        players: the player of each seat; for a seat without player the caller plays the actions with ``act``.
+        temperature: 0 selects the most visited action of a search, 1 samples in proportion to the visits.
+
+    Raises:
+        ConfigError: if a seat does not exist.
     """
 
     def __init__(
@@ -42,11 +45,11 @@ class Session:
 
     @property
     def ply(self) -> int:
-        """Decisions so far."""
+        """Number of decisions so far."""
         return sum(step["kind"] == "decision" for step in self.history)
 
     def draw(self) -> str:
-        """Let chance move once; return the name of the outcome."""
+        """Draw one outcome at a chance node; return its name."""
         viewer = self.state.viewer()
         outcome = self._dice.draw(self.state)
         name = self.state.action_to_string(outcome)
@@ -58,7 +61,7 @@ class Session:
         return name
 
     def draw_all(self) -> list[str]:
-        """Let chance move until a player decides or the game is over; return the names of the outcomes."""
+        """Draw outcomes until a player decides or the game is over; return their names."""
         drawn = []
         while self.state.is_chance_node():
             drawn.append(self.draw())
@@ -76,9 +79,10 @@ class Session:
         return name
 
     def choose(self) -> tuple[int, SearchResult | None]:
-        """Let the player at the seat to move choose; return the action and the search or plan that chose it.
+        """Let the player to move select an action; return it with the search or plan that selected it.
 
-        A forced move costs nothing. Ctrl-C during the search raises ``KeyboardInterrupt``: half a search is no choice.
+        Raises:
+            KeyboardInterrupt: if Ctrl-C interrupts the search.
         """
         state, player = self.state, self.players[self.state.current_player()]
         legal = state.legal_actions()
@@ -93,16 +97,16 @@ class Session:
         return result.sample_action(self.temperature), result
 
     def hint(self, player: Player) -> SearchResult | None:
-        """Return what a player would search or plan in this position; None for a player that cannot explain."""
+        """Return the search or plan of a player in this position; None if the player does neither."""
         return player.explain(self.state, self._player_seed(HINTS))
 
     def _player_seed(self, stream: int) -> int:
-        """The seed of the player to move, the same for all its moves; players derive one per position from it."""
+        """Return the seed of the player to move, from which it derives one per position."""
         return stream_key(stream, self.seed, self.state.current_player())
 
 
 def recorded_steps(record: RecordedGame, game: Game) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a recorded game by name, each with the position it led to; check them against the rules."""
+    """Yield the named steps of a recorded game with the resulting positions, after checking them against the rules."""
     before = None
     for number, (state, step) in enumerate(record.positions(game)):
         if step is None or before is None:

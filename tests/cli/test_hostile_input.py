@@ -39,7 +39,7 @@ MARK = "\nopen(__file__ + '.ran', 'w').close()\n"
         (["replay", "check", LONG], "no folder"),
         (["selfplay", "--game", "pig", "--games", "1", "--out", LONG], "File name too long"),
         (["check", f"{LONG}.py"], "no file"),
-        (["runs", "show", ESCAPES], r"\x1b[31mred\x1b]0;title\x07\x9b1m\u202e holds no run"),
+        (["runs", "show", ESCAPES], r"\x1b[31mred\x1b]0;title\x07\x9b1m\u202e is not a run"),
     ],
 )  # fmt: skip
 def test_typed_input_ends_in_one_short_line(refused, words, said):

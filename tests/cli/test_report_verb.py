@@ -54,7 +54,7 @@ def test_the_browser_is_opened_when_asked(
 
 
 def test_bad_directories_are_one_line(tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert "holds no run" in refused("report", str(tmp_path))
+    assert "is not a run" in refused("report", str(tmp_path))
     path = run_by_hand(tmp_path / "run")
     (path / "events.ndjson").write_text("{}}\n", encoding="utf-8")
     assert "events.ndjson, line 1 is damaged" in refused("report", str(path))

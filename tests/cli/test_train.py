@@ -71,8 +71,8 @@ def test_runs_are_listed_shown_and_compared(config, finished, tmp_path):
     ("words", "said"),
     [
         (["train", "none.yaml"], "none.yaml cannot be read"),
-        (["resume", "nowhere"], "nowhere holds no run"),
-        (["runs", "show", "nowhere"], "nowhere holds no run"),
+        (["resume", "nowhere"], "nowhere is not a run"),
+        (["runs", "show", "nowhere"], "nowhere is not a run"),
         (["runs", "list", "--folder", "nowhere"], "nowhere holds no runs"),
         (["runs", "compare", "nowhere"], "expected at least two"),
         (["config", "check", "none.yaml"], "none.yaml cannot be read"),
@@ -140,7 +140,7 @@ def test_a_run_of_another_version_is_shown_but_not_gone_on_with(config, finished
     for words in (("resume", runs[0]), ("train", config, "--run", runs[0])):
         result = invoke(*words)
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-        assert "holds a run of AleaZero 0.0.7" in result.stderr
+        assert "is a run of AleaZero 0.0.7" in result.stderr
 
 
 def test_rules_that_fail_are_blamed_in_a_line(tmp_path):
@@ -175,7 +175,7 @@ def test_config_shows_checks_and_explains(config):
 def test_another_setting_on_the_same_run_is_refused(config, finished):
     result = invoke("train", config, "--run", finished[0], "--set", "seed=5")
     assert result.exit_code == 2
-    assert "holds a run with seed 0, got 5" in result.stderr
+    assert "is a run with seed 0, got 5" in result.stderr
 
 
 def test_a_finished_run_is_extended(config, finished, tmp_path):

@@ -119,7 +119,7 @@ def test_a_game_without_a_highest_return_needs_no_gate(run_json, refused, tmp_pa
     words = ("train", "--game", "2048", "--set", "afterstate.lanes=2", "--set", "evaluate.reference_games=20",
              "--workers", "1", "--rounds", "2", "--run", str(tmp_path / "run"))  # fmt: skip
     assert run_json(*words)["results"]["score"]["count"] == 2
-    assert "gate.gain1 is None, expected the points worth finding" in refused(*words, "--set", "iterations=2")
+    assert "gate.gain1 is None, expected a number of points" in refused(*words, "--set", "iterations=2")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_other_settings_on_the_same_run_are_one_line(refused, run_json, tmp_path
     words = (*PIG, *SMALL, "--rounds", "2", "--run", str(tmp_path / "run"))
     run_json(*words)
     line = refused(*words, "--set", "afterstate.explore=0.2")
-    assert "holds a run with afterstate.explore None, got 0.2: expected the same settings" in line
-    assert "holds a run with seed 0, got 1" in refused(*words, "--seed", "1")
+    assert "is a run with afterstate.explore None, got 0.2: expected the same" in line
+    assert "is a run with seed 0, got 1" in refused(*words, "--seed", "1")
     (tmp_path / "run" / "events.ndjson").write_text("{\n")
     assert "line 1 is damaged" in refused(*words)

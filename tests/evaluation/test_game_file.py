@@ -17,7 +17,7 @@ def games():
     return GameFile.of(PIG, "pig", ("greedy", "random"), list(open_pairs(PIG, "greedy", "random", [3, 4])))
 
 
-def test_what_is_written_is_read_again_and_plays(games, tmp_path):
+def test_a_file_reads_back_and_replays(games, tmp_path):
     games.write(tmp_path / "games.json")
     again = GameFile.read(tmp_path / "games.json")
     assert again == games
@@ -49,23 +49,23 @@ def read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        ({"kind": "other"}, "got no 'aleazero games'"),
+        ({"kind": "other"}, "has no kind 'aleazero games'"),
         ({"format": 2}, "got format 2, expected 1"),
         ({"games": [{"pair": 0}]}, "damaged"),
         ({"games": 7}, "damaged"),
         ({"params": []}, "damaged"),
     ],
 )
-def test_damaged_files_are_refused(games, read, change, said):
-    with pytest.raises(ReplayError, match=said):
+def test_damaged_files_are_rejected(games, read, change, message):
+    with pytest.raises(ReplayError, match=message):
         read({**json.loads(games.to_bytes()), **change})
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_missing_files_are_rejected(tmp_path):
     with pytest.raises(ConfigError, match="cannot read"):
         GameFile.read(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(ReplayError, match="no JSON"):
+    with pytest.raises(ReplayError, match="is not JSON"):
         GameFile.read(tmp_path / "bad.json")

@@ -1,4 +1,4 @@
-"""Gates: verdicts, and reports that are the same bytes whoever plays them."""
+"""Gates: verdicts and reports, which are byte-identical in other processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_report_repeats_to_the_byte_anywhere(tmp_path):
+def test_a_report_is_byte_identical_in_another_process(tmp_path):
     first = run_gate(PIG, "greedy", "random", FEW, seed=3, replays=2)
     file = tmp_path / "code.py"
     file.write_text(CODE)
@@ -41,12 +41,12 @@ def test_a_report_repeats_to_the_byte_anywhere(tmp_path):
     assert json.loads((tmp_path / "gate_report.json").read_bytes()) == first.data
 
 
-def test_verdicts_and_what_they_rest_on():
+def test_verdicts_and_results():
     report = run_gate(PIG, "greedy", "random", FEW)
     assert (report.promoted, report.decided, report.data["verdict"]) == (True, True, "promoted")
     assert report.table.count < 40
     assert report.data["results"]["pairs"] == report.data["seeds"]["count"] == report.table.count
-    assert "an equal candidate passes at most 5.0% of gates" in report.error_rates["in_words"]
+    assert "an equal candidate is promoted in at most 5.0% of gates" in report.error_rates["in_words"]
     same = run_gate(PIG, "greedy", "greedy", GateConfig(pairs=400))
     assert (same.promoted, same.decided) == (False, True)
     undecided = run_gate(PIG, "random", "random", GateConfig(pairs=12))
@@ -55,37 +55,40 @@ def test_verdicts_and_what_they_rest_on():
     assert "which keeps the champion" in undecided.error_rates["in_words"]
     fixed = run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=30))
     assert (fixed.promoted, fixed.table.count) == (True, 30)
-    assert "passes about 5.0%" in fixed.error_rates["in_words"]
+    assert "promoted in about 5.0%" in fixed.error_rates["in_words"]
 
 
-def test_an_edge_below_even_is_told_as_it_is():
+def test_error_rates_name_a_threshold_below_one_half():
     report = run_gate(PIG, "greedy", "random", GateConfig(pairs=40, score0=0.45))
-    words = report.error_rates["in_words"]
-    assert words.startswith("one with a score of 0.45 passes at most 5.0% of gates; an equal one passes about ")
-    assert "; one with a score of 0.55 is turned down in" in words
+    text = report.error_rates["in_words"]
+    assert text.startswith(
+        "a candidate with a score of 0.45 is promoted in at most 5.0% of gates; an equal candidate in about "
+    )
+    assert "; a candidate with a score of 0.55 is rejected in" in text
 
 
-def test_a_gate_that_asks_who_is_not_worse_says_so():
+def test_error_rates_of_a_non_inferiority_gate():
     report = run_gate(PIG, "greedy", "greedy", GateConfig(pairs=400, score0=0.45, score1=0.5))
     assert report.promoted
     rates = report.error_rates
-    assert rates["in_words"].startswith("one with a score of 0.45 passes at most 5.0% of gates; an equal candidate is")
+    start = "a candidate with a score of 0.45 is promoted in at most 5.0% of gates; an equal candidate is rejected"
+    assert rates["in_words"].startswith(start)
     assert rates["no_better"]["mean"] == 0.45
     assert rates["no_better"]["promoted"] <= 0.065  # three standard errors of 2,000 simulated gates
     assert rates["equal"] == rates["better"]
     assert rates["better"]["promoted"] >= 0.9
 
 
-def test_alone_differences_of_scores_decide():
+def test_one_player_gates_compare_scores():
     game = aleazero.load_game("dice_game")
     report = run_gate(game, "oracle", "random", GateConfig(pairs=60))
     assert report.data["test"]["unit"] == "returns"
-    ahead = report.data["results"]["points"]["difference"]["mean"]
-    assert ahead == pytest.approx(float(report.table.gains.mean()), abs=1e-5)
+    gain = report.data["results"]["points"]["difference"]["mean"]
+    assert gain == pytest.approx(float(report.table.gains.mean()), abs=1e-5)
     assert report.promoted == (report.data["verdict"] == "promoted")
 
 
-def test_names_stand_for_players_and_sets_for_files(tmp_path):
+def test_reports_contain_names_instead_of_paths(tmp_path):
     file = tmp_path / "mine.txt"
     file.write_text("\n".join(str(number) for number in range(1, 15)))
     config = GateConfig(rule="fixed", pairs=12, seed_set=str(file))
@@ -95,14 +98,14 @@ def test_names_stand_for_players_and_sets_for_files(tmp_path):
     assert str(tmp_path) not in report.to_bytes().decode()
     assert report.games.games[0].players == ("net 7", "net 5")
     assert report.games.games[1].players == ("net 5", "net 7")
-    with pytest.raises(ConfigError, match="has 14 seeds, expected 20, one a pair"):
+    with pytest.raises(ConfigError, match="has 14 seeds, expected 20, one per pair"):
         run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=20, seed_set=str(file)))
     assert gate_seeds(GateConfig(seed_set="small"), 0, 0) == load_seed_set("small")
 
 
-def test_fresh_luck_is_other_luck():
+def test_independent_dice_differ_from_shared_dice():
     shared, fresh = (
-        run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=30, deterministic_chance=luck))
-        for luck in (True, False)
+        run_gate(PIG, "greedy", "random", GateConfig(rule="fixed", pairs=30, deterministic_chance=shared))
+        for shared in (True, False)
     )
     assert shared.data["results"]["pair_table"] != fresh.data["results"]["pair_table"]

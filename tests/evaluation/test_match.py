@@ -38,14 +38,14 @@ def record(name, threads=1, **settings):
 
 
 def in_another_process(name, threads):
-    words = json.dumps([name, *MATCHES[name], threads])
-    done = subprocess.run([sys.executable, "-c", CODE, words], capture_output=True, text=True, env=os.environ)
+    arguments = json.dumps([name, *MATCHES[name], threads])
+    done = subprocess.run([sys.executable, "-c", CODE, arguments], capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.mark.parametrize("name", MATCHES)
-def test_a_match_repeats_to_the_byte(name):
+def test_a_match_is_reproducible(name):
     first = record(name)
     assert record(name) == first
     assert record(name, threads=2) == first
@@ -54,20 +54,20 @@ def test_a_match_repeats_to_the_byte(name):
 
 
 @pytest.mark.long
-def test_a_searched_match_of_yatzy_repeats_to_the_byte(monkeypatch):
+def test_a_yatzy_match_with_searches_is_reproducible(monkeypatch):
     monkeypatch.setitem(MATCHES, "yatzy", ({"players": 2}, ("search:sims=40,chance=stratified", "search:sims=20")))
     first = record("yatzy")
     assert record("yatzy", threads=2) == first
     assert in_another_process("yatzy", threads=2) == first
 
 
-def test_who_plays_beside_a_game_does_not_change_it(monkeypatch):
+def test_parallel_games_do_not_change_each_other(monkeypatch):
     first = json.loads(record("pig"))
-    monkeypatch.setattr(match, "LANES", 2)
+    monkeypatch.setattr(match, "PARALLEL_GAMES", 2)
     assert json.loads(record("pig")) == first
 
 
-def test_the_record_replays_with_the_played_luck():
+def test_recorded_steps_replay_with_the_game_dice():
     pig = aleazero.load_game("pig")
     (game,) = play_match(pig, [make_player("random", pig)] * 2, [77])
     state, counts = pig.new_initial_state(), {0: 0, 1: 0}
@@ -83,10 +83,10 @@ def test_the_record_replays_with_the_played_luck():
 
 
 class Prophet(BasePlayer):
-    """Keeps by lot, foretells its next hand as if its seed were that of the dice, and counts how often it is right."""
+    """Predicts its next hand as if its seed were that of the dice, and counts correct predictions."""
 
     def __init__(self, dice_seed=None):
-        self.dice_seed, self.foretold, self.right, self.said = dice_seed, {}, 0, 0
+        self.dice_seed, self.predicted, self.correct, self.predictions = dice_seed, {}, 0, 0
         self.seeds = []
 
     def choose(self, states, seeds, allowed):
@@ -95,9 +95,9 @@ class Prophet(BasePlayer):
     def look(self, state, seed):
         self.seeds.append(seed)
         vector, legal = state.vector, state.legal_actions()
-        if seed in self.foretold:
-            self.right += self.foretold.pop(seed) == vector[IN_HAND]
-            self.said += 1
+        if seed in self.predicted:
+            self.correct += self.predicted.pop(seed) == vector[IN_HAND]
+            self.predictions += 1
         if vector[REROLLS] == 0:
             return legal[0]
         player = state.current_player()
@@ -105,23 +105,23 @@ class Prophet(BasePlayer):
         known = seed if self.dice_seed is None else self.dice_seed
         dice = event_dice(known, player, filled, 3 - int(vector[REROLLS]))
         assert KEPT[0, 0] == 0
-        self.foretold[seed] = multiset(dice)  # it keeps no die: all five draws are its next hand
+        self.predicted[seed] = multiset(dice)  # it keeps no die, so its next hand has all five draws
         return 0
 
 
-def test_played_luck_never_reaches_a_player():
+def test_game_dice_are_not_passed_to_players():
     game = aleazero.load_game("yatzy", players=2)
     seeds = game_seeds(9, 6)
     blind = [Prophet(), Prophet()]
     play_match(game, blind, seeds, player_seed=9)
-    assert min(prophet.said for prophet in blind) >= 150
-    assert max(prophet.right for prophet in blind) <= 10  # by luck one in a hundred or so
+    assert min(prophet.predictions for prophet in blind) >= 150
+    assert max(prophet.correct for prophet in blind) <= 10  # about 1 % are correct by chance
     seeing = Prophet(dice_seed=seeds[0])
     play_match(game, [seeing, Prophet()], seeds[:1])
-    assert seeing.right == seeing.said >= 25  # the test would find out
+    assert seeing.correct == seeing.predictions >= 25  # a leaked seed is detected
 
 
-def test_what_players_draw_does_not_depend_on_the_dice():
+def test_random_numbers_of_players_do_not_depend_on_the_dice():
     game = aleazero.load_game("yatzy", players=2)
     seen = []
     for dice in (3, 4):
@@ -134,7 +134,7 @@ def test_what_players_draw_does_not_depend_on_the_dice():
     assert list(seen[0][1]) == [seat_seed(0, number, 1) for number in range(3)]
 
 
-def test_searches_are_not_given_the_played_seed(monkeypatch):
+def test_searches_do_not_get_the_seed_of_the_dice(monkeypatch):
     searched = []
     original = aleazero.Forest.run
     monkeypatch.setattr(
@@ -152,17 +152,17 @@ def test_searches_are_not_given_the_played_seed(monkeypatch):
         firsts.append(searched[0])
         drawn = [seed for seeds in searched for seed in seeds]
         assert not {*game_seeds(dice, 4), dice} & set(drawn)
-    assert firsts[0] == firsts[1]  # other dice, the same position: the same luck of the search
+    assert firsts[0] == firsts[1]  # other dice, same position: same seeds of the searches
 
 
-def test_a_match_needs_a_player_a_seat():
+def test_a_match_needs_one_player_per_seat():
     pig = aleazero.load_game("pig")
-    with pytest.raises(aleazero.ConfigError, match=r"got 1 players, expected 2, one a seat of pig"):
+    with pytest.raises(aleazero.ConfigError, match=r"got 1 players, expected 2, one for each seat of pig"):
         play_match(pig, [make_player("random", pig)], [1])
 
 
 class Standing:
-    """Nothing but a pass."""
+    """An endless game: the only action is to pass."""
 
     name, num_players, num_actions, utility = "standing", 2, 1, (-1.0, 1.0)
 

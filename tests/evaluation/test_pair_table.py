@@ -28,16 +28,16 @@ def test_two_players_by_hand():
 
 
 def test_three_players_by_hand():
-    """Wins of one seat in three; everybody else has lost alike."""
+    """One of three seats wins; the others have equal returns."""
     won = [tuple(1.0 if seat == place else -0.5 for seat in range(3)) for place in range(3)]
-    # Three games of the first player alone, at seats 0, 1, 2: seat 0 wins. Then three of the other: seat 1 wins.
+    # Three games with one seat of the first player, at 0, 1, 2: seat 0 wins. Then three with two seats: seat 1 wins.
     table = PairTable.of([pair(won[0], won[0], won[0], won[1], won[1], won[1])])
     assert table.scores[0] == 0.5  # the first player has the best seat in games 0, 3 and 5
     assert (table.wins, table.losses) == (3, 3)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_a_player_that_wins_everything_has_one(seats):
+def test_a_player_that_wins_every_game_has_score_one(seats):
     others = -1.0 / (seats - 1)
 
     def winner_at(seat):
@@ -54,10 +54,10 @@ def test_a_player_that_wins_everything_has_one(seats):
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_scores_of_the_two_players_sum_to_one(seats):
-    luck = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     tables = seatings(seats)
     for _ in range(50):
-        returns = luck.integers(0, 3, (len(tables), seats))
+        returns = rng.integers(0, 3, (len(tables), seats))
         games = tuple(
             SeatedGame(one, 0, (), tuple(map(float, row)), None) for one, row in zip(tables, returns, strict=True)
         )
@@ -67,14 +67,14 @@ def test_scores_of_the_two_players_sum_to_one(seats):
         assert table.score().mean == pytest.approx(0.5)
 
 
-def test_alone_by_hand():
+def test_one_player_by_hand():
     table = PairTable.of([pair((30,), (20,), points=[(30.0,), (20.0,)]), pair((5,), (5,), points=[(5.0,), (5.0,)])])
     assert table.scores.tolist() == [1.0, 0.5]
     assert (table.wins, table.draws, table.losses, table.games) == (1, 1, 0, 4)
-    told = table.to_dict()
-    assert told["points"]["first"] == 17.5
-    assert told["points"]["difference"]["mean"] == 5.0
-    assert told["score"]["mean"] == 0.75
+    data = table.to_dict()
+    assert data["points"]["first"] == 17.5
+    assert data["points"]["difference"]["mean"] == 5.0
+    assert data["score"]["mean"] == 0.75
 
 
 def test_elo():

@@ -13,7 +13,7 @@ from aleazero.players.player import BasePlayer
 
 
 class Worst(BasePlayer):
-    """Takes the worst action."""
+    """Selects the worst action."""
 
     def __init__(self, judge):
         self.judge = judge
@@ -64,7 +64,7 @@ def test_ties_are_optimal(judge):
     state = solitaire().state_from_text("open ones yatzy upper 63 / player 0 dice 22345 rerolls 0")
 
     class Even:
-        """A judge to whom all actions are the same."""
+        """An oracle for which all actions are equal."""
 
         def action_values(self, state):
             return dict.fromkeys(state.legal_actions(), 1.5)
@@ -90,7 +90,7 @@ def test_groups_add_up(states, judge):
     assert solitaire().state_from_text(report.worst[0].position).legal_actions()
 
 
-def test_a_report_repeats_to_the_bit(states, judge):
+def test_a_report_is_bit_identical(states, judge):
     first, again, threaded = (
         json.dumps(measure("search:sims=20", states, judge, threads).to_dict()) for threads in (1, 1, 2)
     )
@@ -105,7 +105,7 @@ def test_the_order_of_the_positions_does_not_matter(states, judge):
 
 
 def few_and_many(states, judge):
-    """The regret of 50 and of 5,000 simulations with playouts, all else as it comes."""
+    """Return the regret of 50 and of 5,000 simulations with playouts and default settings."""
     few, many = (measure(f"search:sims={sims},evaluator=rollout", states, judge) for sims in (50, 5000))
     return few.overall.regret, many.overall.regret
 
@@ -123,7 +123,7 @@ def test_a_hundred_times_the_playouts_have_less_than_half_the_regret(judge):
     assert many.mean < 0.5 * few.mean
 
 
-def test_any_solved_game_can_be_judged():
+def test_regret_works_for_any_solved_game():
     game = aleazero.load_game("tic_tac_toe")
     states = [game.state_from_text(text) for text in ("xx./oo./...", "x.o/.x./..o", ".../.../...")]
     report = measure_regret(make_player("random", game), states, require_oracle(game), seed=3)
@@ -131,7 +131,7 @@ def test_any_solved_game_can_be_judged():
     assert list(report.by_stage) == ["all"]
 
 
-def test_no_positions_and_illegal_actions_are_refused(states, judge):
+def test_no_positions_and_illegal_actions_are_rejected(states, judge):
     with pytest.raises(aleazero.PositionError, match="got no positions"):
         measure_regret(make_player("random", solitaire()), [], judge)
 
@@ -143,7 +143,7 @@ def test_no_positions_and_illegal_actions_are_refused(states, judge):
         measure_regret(Cheat(), states[:1], judge)
 
 
-def test_no_interval_of_regret_goes_below_nothing():
+def test_intervals_of_regret_do_not_go_below_zero():
     decisions = [JudgedDecision("", "", "", "", (), regret) for regret in (0.0, 0.0, 0.0, 0.0, 1.0)]
     group = RegretSummary.of(decisions)
     assert group.regret.low < 0.0

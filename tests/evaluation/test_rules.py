@@ -25,12 +25,12 @@ def test_the_fixed_rule_promotes_equal_players_as_often_as_stated(name, pairs):
         assert promoted >= 0.05 - 2 * BAND
 
 
-def test_fifty_five_of_a_hundred_games_is_no_rule():
-    """The simulation would find out: an equal candidate reaches that one time in five."""
+def test_a_threshold_of_55_percent_of_100_games_is_too_weak():
+    """An equal candidate reaches it in one of five gates."""
     assert float((draw("independent games", 0.5, GATES, 50).mean(axis=1) >= 0.55).mean()) > 0.12
 
 
-def test_the_same_distribution_with_another_mean():
+def test_shifted_distributions_have_the_requested_mean():
     pairs = np.array([0.5] * 8 + [0.0, 1.0])
     for mean in (0.3, 0.5, 0.55, 0.97):
         values, chances = shifted(pairs, mean, SCORES)
@@ -39,15 +39,15 @@ def test_the_same_distribution_with_another_mean():
     assert (values @ chances, values.tolist()) == (10.0, [8.0, 12.0])
 
 
-def test_rates_are_those_of_the_rule():
+def test_simulated_rates_match_the_rule():
     pairs = draw("with draws", 0.5, 1, 500)[0]
     for rule, least in (("sprt", 0.85), ("fixed", 0.95)):
         config = GateConfig(rule=rule, pairs=600)
         equal, better = (rates_at(pairs, mean, config, TEST, 600) for mean in (0.5, 0.55))
         assert equal["promoted"] <= 0.05 + BAND
         assert better["promoted"] >= least
-        for told in (equal, better):
-            assert told["promoted"] + told["kept"] + told["undecided"] == pytest.approx(1.0, abs=1e-3)
+        for rates in (equal, better):
+            assert rates["promoted"] + rates["kept"] + rates["undecided"] == pytest.approx(1.0, abs=1e-3)
     few = rates_at(pairs, 0.55, GateConfig(pairs=60), TEST, 60)
     assert few == rates_at(pairs, 0.55, GateConfig(pairs=60), TEST, 60)
     assert few["undecided"] > 0.3
@@ -58,7 +58,7 @@ def test_verdicts():
     assert judge_pairs(np.full(5, 0.75), config, PIG, last=False) is None
     undecided = judge_pairs(np.full(5, 0.75), config, PIG, last=True)
     assert (undecided.promoted, undecided.decided) == (False, False)
-    assert undecided.reason == "undecided after 5 pairs, so kept"
+    assert undecided.reason == "undecided after 5 pairs"
     assert judge_pairs(np.full(60, 1.0), config, PIG, last=False).promoted
     kept = judge_pairs(np.full(60, 0.25), config, PIG, last=False)
     assert (kept.promoted, kept.decided) == (False, True)

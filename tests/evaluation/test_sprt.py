@@ -1,4 +1,4 @@
-"""The sequential test errs as often as it says, whatever pairs look like, and needs fewer of them."""
+"""The sequential test has the stated error rates for several distributions, and needs fewer pairs than a fixed test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pair_distributions import PAIRS, draw
 
-from aleazero.evaluation.gate_rules import KEEP, OPEN, PROMOTE, Hypotheses, decide, passes, wealth
+from aleazero.evaluation.gate_rules import KEEP, OPEN, PROMOTE, Hypotheses, decide, log_martingales, passes
 from aleazero.evaluation.statistics import SCORES
 
 GATES = 2000
@@ -22,27 +22,27 @@ def shares(pairs, test=TEST):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_it_errs_as_often_as_stated_and_needs_fewer_pairs(name):
+def test_error_rates_are_as_stated_with_fewer_pairs_than_a_fixed_test(name):
     equal, better = draw(name, 0.5, GATES, 800), draw(name, 0.55, GATES, 800, seed=1)
     promoted, kept, undecided, pairs = shares(equal)
-    assert promoted <= 0.05 + BAND  # at most so many equal ones pass
+    assert promoted <= 0.05 + BAND  # false-promotion rate
     assert kept >= 0.9
     assert undecided <= 0.05
-    if name not in ("shared luck", "nearly always split"):
-        assert promoted >= 0.05 / 2  # and not by never promoting anybody
+    if name not in ("shared dice", "nearly always split"):
+        assert promoted >= 0.05 / 2  # the test does promote
     found, missed, undecided, more_pairs = shares(better)
-    assert missed <= 0.05 + BAND  # at most so many better ones are turned down
+    assert missed <= 0.05 + BAND  # false-rejection rate
     assert found >= 0.9
     assert undecided <= 0.05
-    # A fixed number of pairs with the same two rates, by the normal distribution; where nearly all pairs are split, so
-    # few pairs tell that no test is in its element.
+    # Pairs of a fixed test with the same error rates, by the normal approximation. It is poor if nearly all pairs are
+    # split.
     fixed = (2 * 1.6449) ** 2 * max(float(equal.var()), float(better.var())) / 0.05**2
     assert max(pairs, more_pairs) < fixed * (3 if name == "nearly always split" else 1)
 
 
 @pytest.mark.parametrize("name", [name for name in PAIRS if name != "nearly always split"])
-def test_the_rule_of_a_fixed_number_needs_more_pairs_to_err_as_seldom(name):
-    """With as many pairs as the sequential test takes on average, the t test turns down more of the better ones."""
+def test_the_fixed_test_needs_more_pairs_for_the_same_error_rates(name):
+    """With the mean number of pairs of the sequential test, the t test rejects more of the better candidates."""
     equal, better = draw(name, 0.5, GATES, 800), draw(name, 0.55, GATES, 800, seed=1)
     _, _, _, pairs = shares(equal)
     found, _, _, more_pairs = shares(better)
@@ -52,7 +52,7 @@ def test_the_rule_of_a_fixed_number_needs_more_pairs_to_err_as_seldom(name):
 
 
 def likelihood_shares(pairs, least=16):
-    """The usual way: a likelihood ratio over the spread as estimated so far."""
+    """The usual sequential test: a likelihood ratio with the variance estimated so far."""
     count = np.arange(1, pairs.shape[1] + 1)
     mean = np.cumsum(pairs, axis=1) / count
     spread = np.maximum(np.cumsum(pairs**2, axis=1) / count - mean**2, 1e-6)
@@ -63,15 +63,15 @@ def likelihood_shares(pairs, least=16):
     return float((ratio[np.arange(len(pairs)), last] < 0).mean())
 
 
-def test_the_usual_ratio_turns_down_three_times_as_many():
-    """The simulation would find out: pairs are mostly split, and their spread is taken for nothing at first."""
-    assert likelihood_shares(draw("shared luck", 0.55, GATES, 400, seed=1)) > 0.1
+def test_a_likelihood_ratio_test_rejects_three_times_as_many_better_candidates():
+    """Most pairs are split, so the usual test underestimates the variance at first."""
+    assert likelihood_shares(draw("shared dice", 0.55, GATES, 400, seed=1)) > 0.1
     assert likelihood_shares(draw("nearly always split", 0.55, GATES, 400, seed=1)) > 0.2
 
 
-def test_fine_differences():
+def test_small_differences():
     test = Hypotheses(0.5, 0.52, 0.05, 0.05, SCORES, 0.25)
-    promoted, _, undecided, pairs = shares(draw("shared luck", 0.5, GATES, 1500), test)
+    promoted, _, undecided, pairs = shares(draw("shared dice", 0.5, GATES, 1500), test)
     assert promoted <= 0.05 + BAND
     assert undecided <= 0.02
     assert pairs < 600
@@ -79,9 +79,9 @@ def test_fine_differences():
 
 @pytest.mark.parametrize("bounds", [(-374.0, 374.0), None])
 def test_differences_of_scores(bounds):
-    """One player: pairs of scores, nearly normal, 45 points apart."""
-    luck = np.random.Generator(np.random.Philox(key=5))
-    noise = 45 * luck.standard_normal((GATES, 800))
+    """One-player games: nearly normal differences with a standard deviation of 45 points."""
+    rng = np.random.Generator(np.random.Philox(key=5))
+    noise = 45 * rng.standard_normal((GATES, 800))
     test = Hypotheses(0.0, 7.5, 0.05, 0.05, bounds, 46.75 if bounds else 75.0)
     promoted, _, undecided, pairs = shares(noise, test)
     assert 0.025 <= promoted <= 0.05 + BAND
@@ -90,13 +90,13 @@ def test_differences_of_scores(bounds):
     assert shares(noise + 7.5, test)[1] <= 0.05 + BAND
 
 
-def plain_twin(pairs, test):
-    """One gate, pair by pair."""
+def reference_test(pairs, test):
+    """Run one gate pair by pair."""
     up = down = squares = 0.0
     for number, pair in enumerate(pairs):
-        stake = (test.high - test.low) / ((8 * test.spread**2 + squares) / (8 + number))
-        up += math.log1p(min(stake, 0.9 / (test.low - test.bounds[0])) * (pair - test.low))
-        down += math.log1p(min(stake, 0.9 / (test.bounds[1] - test.high)) * (test.high - pair))
+        weight = (test.high - test.low) / ((8 * test.spread**2 + squares) / (8 + number))
+        up += math.log1p(min(weight, 0.9 / (test.low - test.bounds[0])) * (pair - test.low))
+        down += math.log1p(min(weight, 0.9 / (test.bounds[1] - test.high)) * (test.high - pair))
         if up >= math.log(1 / test.alpha):
             return number + 1, PROMOTE
         if down >= math.log(1 / test.beta):
@@ -105,14 +105,16 @@ def plain_twin(pairs, test):
     return len(pairs), OPEN
 
 
-def test_all_at_once_is_pair_by_pair():
+def test_vectorized_test_matches_the_reference_implementation():
     pairs = draw("with draws", 0.53, 60, 250)
     counts, verdicts = decide(pairs, TEST)
-    assert [(int(c), int(v)) for c, v in zip(counts, verdicts, strict=True)] == [plain_twin(row, TEST) for row in pairs]
+    assert [(int(c), int(v)) for c, v in zip(counts, verdicts, strict=True)] == [
+        reference_test(row, TEST) for row in pairs
+    ]
     assert {PROMOTE, KEEP, OPEN} == set(verdicts.tolist())
 
 
-def test_what_comes_later_does_not_change_the_verdict():
+def test_later_pairs_do_not_change_the_verdict():
     pairs = draw("with draws", 0.5, 40, 400)
     counts, verdicts = decide(pairs, TEST)
     for row, count, verdict in zip(pairs, counts, verdicts, strict=True):
@@ -122,6 +124,6 @@ def test_what_comes_later_does_not_change_the_verdict():
             assert decide(row[None, : count - 1], TEST)[1][0] == OPEN
 
 
-def test_no_pair_ruins_a_wager():
+def test_martingales_stay_positive():
     worst = np.array([[0.0] * 50, [1.0] * 50])
-    assert np.isfinite(wealth(worst, TEST)).all()
+    assert np.isfinite(log_martingales(worst, TEST)).all()

@@ -1,4 +1,4 @@
-"""How well tables play."""
+"""Scores of games played with tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_scores_and_shares_are_those_of_the_games() -> None:
     tops = [max(end.vector[:16]) for end in ends]
     top = max(tops)
     assert found.share(top) == tops.count(top) / 30 < found.share(min(tops)) == 1.0
-    said = found.to_dict()
-    assert said["score"]["mean"] == sum(found.scores) / 30
-    assert said["share_with_cell"][str(top)] == found.share(top)
+    data = found.to_dict()
+    assert data["score"]["mean"] == sum(found.scores) / 30
+    assert data["share_with_cell"][str(top)] == found.share(top)
     assert measure_tables(game, tuples, 30, seed=5).scores.tolist() != found.scores.tolist()

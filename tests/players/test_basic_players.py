@@ -19,7 +19,7 @@ from aleazero.players.basic import (
 )
 
 
-def test_the_random_player_takes_each_action_alike():
+def test_the_random_player_is_uniform():
     game = aleazero.load_game("tic_tac_toe")
     start = game.new_initial_state()
     chosen = RandomPlayer().select_many([start] * 9000, range(9000))
@@ -28,61 +28,61 @@ def test_the_random_player_takes_each_action_alike():
     assert RandomPlayer().select(start, 7) == RandomPlayer().select(start, 7)
 
 
-def test_the_oracle_player_takes_the_lowest_of_the_best():
+def test_the_oracle_player_breaks_ties_by_the_lowest_id():
     game = aleazero.load_game("tic_tac_toe")
     player = OraclePlayer(require_oracle(game))
-    assert player.select(game.new_initial_state(), 0) == 0  # all nine draw
-    assert player.select(game.state_from_text("x.o/.x./..o"), 0) == 5  # only this does not lose
+    assert player.select(game.new_initial_state(), 0) == 0  # all nine actions draw
+    assert player.select(game.state_from_text("x.o/.x./..o"), 0) == 5  # the only action that does not lose
 
 
-def test_greed_in_pig_holds_at_twenty():
+def test_greedy_holds_at_twenty_in_pig():
     pig = aleazero.load_game("pig")
     player = greedy_player(pig)
-    turns = (15, 16, 17, 18, 19, 21, 22, 23, 24)  # at 20 rolling and holding bring the same
+    turns = (15, 16, 17, 18, 19, 21, 22, 23, 24)  # at 20 rolling and holding are equal
     chosen = [player.select(pig.state_from_text(f"10-30 turn {turn}"), 0) for turn in turns]
     assert chosen == [0] * 5 + [1] * 4
 
 
-def test_greed_in_tic_tac_toe_completes_a_row():
+def test_greedy_completes_a_row_in_tic_tac_toe():
     game = aleazero.load_game("tic_tac_toe")
     state = game.state_from_text("xx./oo./...")
     assert state.action_to_string(greedy_player(game).select(state, 0)) == state.action_to_string(2)
 
 
 @pytest.mark.parametrize("players", [1, 2])
-def test_greed_in_yatzy_takes_the_most_points(players):
+def test_greedy_maximizes_points_in_yatzy(players):
     game = aleazero.load_game("yatzy", players=players)
     boards = " / ".join(["filled none upper 0 total 0"] * players)
     player = greedy_player(game)
 
-    def said(turn):
+    def selected(turn):
         state = game.state_from_text(f"{boards} / player 0 {turn}")
         return state.action_to_string(player.select(state, 0))
 
-    assert said("dice 33366 rerolls 0") == "house"
-    assert said("dice 55555 rerolls 0") == "yatzy"
-    assert said("dice 55556 rerolls 1") == "keep-5555"
+    assert selected("dice 33366 rerolls 0") == "house"
+    assert selected("dice 55555 rerolls 0") == "yatzy"
+    assert selected("dice 55556 rerolls 1") == "keep-5555"
 
 
-def test_greed_in_2048_takes_the_largest_merge():
+def test_greedy_takes_the_largest_merge_in_2048():
     game = aleazero.load_game("2048")
     state = game.state_from_text("2 2 . ./64 . . ./64 . . ./4 . . . score 0")
     assert state.action_to_string(greedy_player(game).select(state, 0)) in ("up", "down")
 
 
-def test_points_count_where_returns_do_not():
+def test_points_count_if_returns_are_wins():
     assert value_in_points(aleazero.load_game("pig").state_from_text("60-25 turn 9")).tolist() == [0.35, -0.35]
     alone = aleazero.load_game("yatzy", players=1).state_from_text("filled chance upper 0 total 22 / player 0 to roll")
     assert value_in_points(alone).tolist() == [22.0]
 
 
-def test_greed_counts_what_it_takes_from_the_other(tmp_path):
+def test_greedy_counts_points_taken_from_the_opponent(tmp_path):
     tag = (Path(__file__).parents[2] / "examples/tag.py").read_text(encoding="utf-8")
     file = tmp_path / "tag.py"
     file.write_text(tag + "\n\ndef points(state, out):\n    out[0], out[1] = state[0] / LENGTH, state[1] / LENGTH\n")
     game = aleazero.load_game(str(file))
-    state = game.state_from_vector([3, 7, 0, aleazero.DECISION, 0])  # two squares on stands the other
-    # To dash brings 17/6 squares and takes 7/6; to walk brings 2 and takes 7/3.
+    state = game.state_from_vector([3, 7, 0, aleazero.DECISION, 0])  # the opponent is two squares ahead
+    # Dashing gains 17/6 squares and takes 7/6; walking gains 2 and takes 7/3.
     values = aleazero.Planner(game, Points(), backend="plain").plan(state).action_values(state)
     assert {game_action: value[0] * 12 for game_action, value in values.items()} == pytest.approx(
         {0: 3 + 2 - 7 + 7 / 3, 1: 3 + 17 / 6 - 7 + 7 / 6}
@@ -90,7 +90,7 @@ def test_greed_counts_what_it_takes_from_the_other(tmp_path):
     assert greedy_player(game).select(state, 0) == 0
 
 
-def test_the_return_stands_in_for_points_at_the_end():
+def test_the_return_replaces_points_at_the_end():
     pig = aleazero.load_game("pig")
     won = pig.state_from_text("94-25 turn 0 player 0")
     won.play("roll 6")
@@ -99,7 +99,7 @@ def test_the_return_stands_in_for_points_at_the_end():
     assert value_in_points(won).tolist() == [0.75, -2.0]
 
 
-def test_the_random_player_draws_among_what_is_allowed():
+def test_the_random_player_selects_allowed_actions():
     start = aleazero.load_game("tic_tac_toe").new_initial_state()
     chosen = RandomPlayer().select_many([start] * 900, range(900), [[1, 4, 7]] * 900)
     counts = np.bincount(chosen, minlength=9)[[1, 4, 7]]
@@ -107,9 +107,9 @@ def test_the_random_player_draws_among_what_is_allowed():
     assert (abs(counts - 300) < 5 * np.sqrt(300 * 2 / 3)).all()
 
 
-def test_the_oracle_player_takes_the_best_of_what_is_allowed():
+def test_the_oracle_player_selects_the_best_allowed_action():
     game = aleazero.load_game("tic_tac_toe")
-    state = game.state_from_text("xx./oo./...")  # 2 wins, 5 stops the other, the rest loses
+    state = game.state_from_text("xx./oo./...")  # 2 wins, 5 blocks, all others lose
     player = OraclePlayer(require_oracle(game))
     assert [player.select(state, 0, some) for some in (None, [5, 6, 8], [6, 8])] == [2, 5, 6]
 
@@ -118,7 +118,7 @@ YATZY = aleazero.load_game("yatzy", players=1)
 
 
 def ask(state, *lines, actions=None):
-    """What a person selects who types some lines, and what they were shown."""
+    """Return the actions of a person that types these lines, and the output."""
     typed, shown = iter(lines), []
     player = HumanPlayer(lambda: next(typed), shown.append)
     return player.select(state, 0, actions), "".join(shown)
@@ -134,23 +134,23 @@ def test_a_move_by_name_or_id():
     assert "player 0, your move (roll, hold):" in shown
 
 
-def test_nonsense_is_asked_again():
+def test_invalid_input_is_prompted_again():
     state = aleazero.load_game("tic_tac_toe").state_from_text("x.o/.x./..o")
     action, shown = ask(state, "", "fly", "0", "99", "-1", "3")
     assert action == 3
     assert shown.count("your move") == 6
-    for said in ("type a move by name,", "no action 'fly'", "action 0 is illegal here", "action 99", "action -1"):
-        assert said in shown
+    for message in ("type a move by name,", "no action 'fly'", "action 0 is illegal here", "action 99", "action -1"):
+        assert message in shown
 
 
-def test_what_is_not_allowed_is_asked_again():
+def test_actions_that_are_not_allowed_are_prompted_again():
     state = aleazero.load_game("tic_tac_toe").new_initial_state()
     action, shown = ask(state, "4", "8", actions=[0, 8])
     assert action == 8
     assert f"{state.action_to_string(4)} is not allowed, expected {action_names(state, [0, 8])}" in shown
 
 
-def test_equivalents_are_understood():
+def test_equivalent_actions_are_accepted():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
     other = next(a for a in range(YATZY.num_actions) if state.canonical_action(a) not in (-1, a))
     assert read_move(state, str(other)) == state.canonical_action(other)
@@ -159,19 +159,19 @@ def test_equivalents_are_understood():
 @pytest.mark.parametrize(
     ("typed", "name"), [("33", "keep-33"), ("366", "keep-366"), (" ALL", "keep-all"), ("6", "keep-6")]
 )
-def test_the_last_part_of_a_name_goes_before_an_id(typed, name):
+def test_the_last_part_of_a_name_has_priority_over_an_id(typed, name):
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
     assert state.action_to_string(read_move(state, typed)) == name
 
 
-def test_many_names_are_cut():
+def test_long_lists_of_names_are_shortened():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 12356 rerolls 1")
     assert len(state.legal_actions()) > 20
     assert action_names(state, state.legal_actions()).endswith(", …")
     assert action_names(state, state.legal_actions()).count(",") == 20
 
 
-def test_forced_moves_are_not_asked_for():
+def test_forced_moves_need_no_prompt():
     assert ask(aleazero.load_game("pig").state_from_text("0-0")) == (0, "")
 
 

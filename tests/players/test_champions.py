@@ -1,4 +1,4 @@
-"""Networks that ship: each plays its game as well as its figures say."""
+"""Bundled networks: their figures match their play."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def game_of(one: Champion):
 
 
 @pytest.mark.parametrize("one", ALL)
-def test_the_file_is_the_runs_and_small(one):
+def test_the_file_has_the_hash_of_its_run_and_is_small(one):
     assert file_hash(one.path, aleazero.CheckpointError) == one.figures["hash"]
     assert one.path.stat().st_size <= 3_000_000
     assert champion_of(game_of(one)) == one
 
 
 @pytest.mark.parametrize("one", ALL)
-def test_it_plays_by_both_texts_alike(one):
+def test_both_specs_of_the_network_select_the_same_actions(one):
     game = game_of(one)
     state = game.new_initial_state()
     while state.is_chance_node():
@@ -43,17 +43,18 @@ def test_it_plays_by_both_texts_alike(one):
     assert make_player("net:champion", game).select(state, 1) == make_player(one.engine, game).select(state, 1)
 
 
-def test_two_player_yatzy_has_one(yatzy):
-    """Not as exact as its figures, which took 100,000 games: four standard errors of 2,000."""
+def test_two_player_yatzy_has_a_bundled_network(yatzy):
+    """Compare 2,000 games with the figures of 100,000 games, within four standard errors."""
     found = champion_of(yatzy)
-    told = measure_values(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
-    assert told["mean"] == pytest.approx(found.figures["results"]["opponents"]["oracle"]["mean"], abs=4 * told["error"])
-    assert found.figures["results"]["opponents"]["oracle"]["low"] > 0.5
+    won = measure_values(found.path, yatzy, games=2000, seed=5, threads=2)["won"]
+    expected = found.figures["results"]["opponents"]["solo-optimal"]
+    assert won["mean"] == pytest.approx(expected["mean"], abs=4 * won["error"])
+    assert expected["low"] > 0.5
     for name, least in (("random", 0.98), ("rollout", 0.6)):
         assert found.figures["results"]["opponents"][name]["low"] >= least
 
 
-def test_none_where_parameters_differ_or_the_game_is_a_users_of_that_name(tmp_path, yatzy):
+def test_other_parameters_and_user_games_have_no_bundled_network(tmp_path, yatzy):
     assert champion_of(aleazero.load_game("yatzy", players=3)) is None
     source = sys.modules["aleazero.games.yatzy.rules"].__file__
     shutil.copy(source, tmp_path / "yatzy.py")
@@ -65,21 +66,21 @@ def test_none_where_parameters_differ_or_the_game_is_a_users_of_that_name(tmp_pa
 
 
 @pytest.mark.parametrize("text", ["net:champion", "plan:horizon=turn,net=champion", "search:net=champion,sims=4"])
-def test_a_game_without_one_says_so(text):
-    with pytest.raises(ConfigError, match=r"no champion ships for pig\(target=20\), expected .*yatzy\(players=2\)"):
+def test_a_game_without_bundled_network_is_an_error(text):
+    with pytest.raises(ConfigError, match=r"no bundled network for pig\(target=20\), expected .*yatzy\(players=2\)"):
         make_player(text, aleazero.load_game("pig", target=20))
 
 
 @pytest.mark.parametrize(
-    ("figures", "network", "said"),
+    ("figures", "network", "message"),
     [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"), ("{}", b"x", "game, horizon, params is missing"),
      ('{"game": "pig", "params": {}, "horizon": null}', b"", "its network is missing"),
      ('{"game": "pig", "params": {}, "horizon": null}', None, "No such file")],
 )  # fmt: skip
-def test_one_that_is_damaged_is_told(tmp_path, figures, network, said):
+def test_a_damaged_bundled_network_is_reported(tmp_path, figures, network, message):
     (tmp_path / "pig.json").write_text(figures, encoding="utf-8")
     if network is not None:
         (tmp_path / "pig.safetensors").write_bytes(network)
-    with pytest.raises(CheckpointError, match=said) as caught:
+    with pytest.raises(CheckpointError, match=message) as caught:
         champions(tmp_path)
-    assert "install it again" in str(caught.value)
+    assert "reinstall aleazero" in str(caught.value)

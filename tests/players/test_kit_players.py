@@ -1,4 +1,4 @@
-"""Players that a game's kit has."""
+"""Players of a game's kit."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_a_function_of_state_and_seed_is_a_player(game):
     assert aleazero.make_player("ready", game).select(state, 1) in state.legal_actions()
 
 
-def test_settings_are_text_and_are_written_back():
+def test_settings_are_strings_and_read_back():
     spec = parse_spec("last:place=0,a=b", kinds=["last"])
     assert spec == PlayerSpec("last", {"place": "0", "a": "b"})
     assert str(spec) == "last:place=0,a=b"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("last:fail=yes", "player 'last:fail=yes': player last of pig raised ValueError: no"),
         ("last:place", "got 'place', expected place=VALUE"),
@@ -49,13 +49,13 @@ def test_settings_are_text_and_are_written_back():
         ("no", "expected a player, or a function"),
     ],
 )
-def test_what_is_wrong_is_one_line(game, text, said):
+def test_errors_are_reported_in_one_line(game, text, message):
     with pytest.raises(ConfigError) as caught:
         aleazero.make_player(text, game)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_other_games_do_not_have_it():
+def test_other_games_do_not_have_the_kits_player():
     with pytest.raises(ConfigError, match="player is 'last', did you mean play"):
         aleazero.make_player("last", aleazero.load_game("dice_game"))
     with pytest.raises(ConfigError, match="no player 'last', did you mean play"):

@@ -4,7 +4,7 @@ import pytest
 
 import aleazero
 from aleazero.players.basic import GreedyPlayer, HumanPlayer, OraclePlayer, RandomPlayer
-from aleazero.players.make import ENDLESS
+from aleazero.players.make import MOST_SIMULATIONS
 from aleazero.players.search import NetPlayer, PlanPlayer, SearchPlayer
 from aleazero.players.spec import parse_spec
 
@@ -25,7 +25,7 @@ from aleazero.players.spec import parse_spec
         ("net:dummy,sims=0", NetPlayer),
     ],
 )
-def test_a_text_makes_a_player_that_plays(spec, kind):
+def test_a_spec_makes_a_player(spec, kind):
     game = aleazero.load_game("dice_game")
     player = aleazero.make_player(spec, game)
     assert type(player) is kind
@@ -47,12 +47,12 @@ def test_settings_reach_the_search_of_a_network():
     assert (config.num_simulations, config.c, config.chance.loop) == (9, 2.0, "open")
 
 
-def test_a_text_makes_a_person():
+def test_a_spec_makes_a_human_player():
     assert type(aleazero.make_player("human", aleazero.load_game("pig"))) is HumanPlayer
 
 
 @pytest.mark.parametrize(
-    ("spec", "game", "said"),
+    ("spec", "game", "message"),
     [
         ("search:sims=0", "pig", "player 'search:sims=0': sims is 0, expected"),
         ("search:c=-1", "pig", "c is -1"),
@@ -60,7 +60,7 @@ def test_a_text_makes_a_person():
         ("plan:plies=0", "pig", "plies is 0"),
         ("plan:plies=2,horizon=turn", "pig", "plies is 2 and horizon is 'turn', expected one of them"),
         ("plan:horizon=game,evaluator=uniform", "pig", "evaluator is 'uniform', which has no effect with horizon=game"),
-        ("search:evaluations=1", "pig", "evaluations is 1, expected at least 2: one for the root, and those of a sim"),
+        ("search:evaluations=1", "pig", "evaluations is 1, expected at least 2: one for the root, and enough for one"),
         ("search:evaluations=0", "pig", "evaluations is 0, expected"),
         ("search:evaluations=6,chance=full", "pig", "evaluations is 6, expected at least 7"),
         ("search:net=dummy,selection=uct,prior_temperature=1", "pig", "prior_temperature has no effect with selection"),
@@ -70,27 +70,27 @@ def test_a_text_makes_a_person():
             "player 'net:no/such.file': no network at 'no/such.file', expected a file, or dummy",
         ),
         ("net:dummy,sims=-1", "pig", "sims is -1, expected"),
-        ("net:dummy,sims=0,c=1", "pig", "c is of a search, expected none: with sims=0 the network decides alone"),
-        ("net:dummy,sims=0,chance=full", "pig", "chance is of a search"),
-        ("net:dummy,inference=torch", "pig", "inference is 'torch', expected none: dummy computes nothing"),
+        ("net:dummy,sims=0,c=1", "pig", "c requires a search, expected none with sims=0"),
+        ("net:dummy,sims=0,chance=full", "pig", "chance requires a search"),
+        ("net:dummy,inference=torch", "pig", "inference is 'torch', expected none: dummy does not use it"),
         ("oracle", "yatzy", "yatzy(players=2) has no oracle: its exact values are not known; the player 'solo' is its"),
         ("search:evaluator=oracle", "2048", "2048() has no oracle: only games with listed outcomes and bounded"),
     ],
 )
-def test_what_a_game_cannot_have_is_one_line(spec, game, said):
+def test_players_that_a_game_does_not_have_are_rejected(spec, game, message):
     with pytest.raises(aleazero.ConfigError) as caught:
         aleazero.make_player(spec, aleazero.load_game(game))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_name_is_no_game():
+def test_a_name_instead_of_a_game_is_rejected():
     with pytest.raises(aleazero.ConfigError, match="expected a Game"):
         aleazero.make_player("random", "pig")
 
 
 @pytest.mark.parametrize("spec", ["search:sims=30", "plan:horizon=turn", "plan:plies=1,evaluator=uniform", "net:dummy"])
-def test_what_explains_a_choice_is_the_choice(spec):
+def test_explanations_match_the_selected_action(spec):
     game = aleazero.load_game("pig")
     player = aleazero.make_player(spec, game)
     for turn in (3, 17, 20, 24):
@@ -100,18 +100,18 @@ def test_what_explains_a_choice_is_the_choice(spec):
 
 
 @pytest.mark.parametrize("spec", ["random", "greedy", "oracle", "human", "net:dummy,sims=0"])
-def test_others_explain_nothing(spec):
+def test_other_players_explain_nothing(spec):
     game = aleazero.load_game("pig", target=10)
     assert aleazero.make_player(spec, game).explain(game.state_from_text("0-0 turn 3"), 1) is None
 
 
-def test_a_time_limit_is_of_players_that_search():
+def test_a_time_limit_requires_a_search():
     game = aleazero.load_game("dice_game")
     player = aleazero.make_player("search", game, max_seconds=0.01)
-    assert player.config.num_simulations == ENDLESS
+    assert player.config.num_simulations == MOST_SIMULATIONS
     assert player.select(game.state_from_text("14"), 0) in (0, 1)
     for spec in ("greedy", "plan", "net:dummy,sims=0"):
-        with pytest.raises(aleazero.ConfigError, match="max_seconds is"):
+        with pytest.raises(aleazero.ConfigError, match="max_seconds (is|requires)"):
             aleazero.make_player(spec, game, max_seconds=1.0)
 
 
@@ -125,11 +125,11 @@ def test_a_time_limit_is_of_players_that_search():
         "net:dummy",
     ],
 )
-def test_a_spec_is_written_as_it_is_read(text):
+def test_a_spec_reads_back_as_written(text):
     assert str(parse_spec(text)) == text
 
 
-def test_the_least_evaluations_leave_a_simulation():
+def test_the_fewest_evaluations_allow_one_simulation():
     game = aleazero.load_game("pig")
     for text, evaluations in (("search:evaluations=2", 2), ("search:evaluations=7,chance=full", 7)):
         player = aleazero.make_player(text, game)

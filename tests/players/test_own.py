@@ -1,4 +1,4 @@
-"""Players of the user's own: the game's playout policy, and code in a Python file."""
+"""Players from user code: the game's playout policy, and Python files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_function_plays_and_may_name_its_action():
 
 
 @pytest.mark.usefixtures("mine")
-def test_a_class_plays_with_a_seed_of_its_own_that_repeats():
+def test_a_class_gets_a_reproducible_seed_per_position():
     player = aleazero.make_player("mine.py:Drunk", PIG)
     state = PIG.state_from_text("0-0 turn 5")
     assert len({player.select(state, seed) for seed in range(20)}) == 2
@@ -86,7 +86,7 @@ def test_a_class_plays_with_a_seed_of_its_own_that_repeats():
 
 
 @pytest.mark.usefixtures("mine")
-def test_they_play_matches_also_in_other_processes():
+def test_user_players_play_in_other_processes():
     own = [str(Path("mine.py").resolve()) + name for name in (":careful", ":Drunk")]  # workers have their own folder
     table = play_pairs(PIG, *own, game_seeds(1, 20))
     again = play_pairs(PIG, *own, game_seeds(1, 20), workers=2)
@@ -95,14 +95,17 @@ def test_they_play_matches_also_in_other_processes():
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("mine.py:carefull", "player 'mine.py:carefull': no 'carefull' in mine.py, did you mean careful?"),
         ("none.py:careful", "no file 'none.py'"),
         (f"{'a' * 300}.py:careful", "no file 'aaaa"),
         ("~nobody-here/mine.py:careful", "cannot read '~nobody-here/mine.py'"),
-        ("mine.py:number", "mine.py:number is no player, expected a function of (state, seed), or a class with select"),
-        ("mine.py:Empty", "is no player"),
+        (
+            "mine.py:number",
+            "mine.py:number is not a player, expected a function of (state, seed), or a class with select",
+        ),
+        ("mine.py:Empty", "is not a player"),
         ("mine.py:Raises", "raised KeyError: 'place' (mine.py, line "),
         (
             "mine.py:broken",
@@ -116,19 +119,19 @@ def test_they_play_matches_also_in_other_processes():
     ],
 )
 @pytest.mark.usefixtures("mine")
-def test_errors_are_one_line(spec, said):
+def test_errors_of_user_code_are_reported_in_one_line(spec, message):
     with pytest.raises(aleazero.AleaZeroError) as caught:
         aleazero.make_player(spec, PIG).select(PIG.state_from_text("0-0 turn 5"), 0)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_cannot_be_imported_is_one_line(tmp_path):
-    for text, said in (("def careful(:", "SyntaxError"), ("import no_such_module", "ModuleNotFoundError"),
+def test_a_file_that_cannot_be_imported_is_reported_in_one_line(tmp_path):
+    for text, message in (("def careful(:", "SyntaxError"), ("import no_such_module", "ModuleNotFoundError"),
                        ("raise SystemExit(3)", "SystemExit")):  # fmt: skip
         file = tmp_path / "bad.py"
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(aleazero.ConfigError, match=f"cannot import .*{said}"):
+        with pytest.raises(aleazero.ConfigError, match=f"cannot import .*{message}"):
             aleazero.make_player(f"{file}:careful", PIG)
 
 
@@ -143,8 +146,6 @@ def test_the_playout_policy_of_the_game_plays():
     assert Counter(player.select(state, seed, some) for seed in range(50)).keys() <= set(some)
 
 
-def test_a_game_without_a_playout_policy_says_so():
-    with pytest.raises(
-        aleazero.ConfigError, match=r"pig\(target=20\) has no playout policy of its own, expected random"
-    ):
+def test_a_game_without_a_playout_policy_is_an_error():
+    with pytest.raises(aleazero.ConfigError, match=r"pig\(target=20\) has no playout policy, expected random"):
         aleazero.make_player("playout", PIG)

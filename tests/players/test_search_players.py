@@ -21,7 +21,7 @@ PIG = aleazero.load_game("pig")
 STATES = [PIG.state_from_text(f"{score}-60 turn {turn}") for score in (10, 50, 80) for turn in (3, 12, 19, 25)]
 
 
-def test_it_plays_what_a_search_alone_finds():
+def test_it_selects_the_action_of_a_single_search():
     config = aleazero.SearchConfig(num_simulations=60)
     expected = [aleazero.Search(PIG, "rollout", config).run(s, seed=own_seed(s, 5)).best_action for s in STATES]
     seeds = [5] * len(STATES)
@@ -30,17 +30,17 @@ def test_it_plays_what_a_search_alone_finds():
     assert [SearchPlayer(PIG, "rollout", config).select(state, 5) for state in STATES[:3]] == expected[:3]
 
 
-def test_other_seeds_have_other_luck():
+def test_other_seeds_give_other_searches():
     player = SearchPlayer(PIG, "rollout", aleazero.SearchConfig(num_simulations=15))
     assert len({tuple(player.select_many(STATES, [seed] * len(STATES))) for seed in range(6)}) > 1
 
 
-def test_time_is_no_budget_of_a_player():
-    with pytest.raises(aleazero.ConfigError, match="max_seconds does not repeat"):
+def test_a_time_limit_is_rejected():
+    with pytest.raises(aleazero.ConfigError, match="expected num_simulations or max_evaluations"):
         SearchPlayer(PIG, "rollout", aleazero.SearchConfig(max_seconds=1.0))
 
 
-def test_large_searches_are_few_at_once(monkeypatch):
+def test_large_searches_use_fewer_trees(monkeypatch):
     made = []
     monkeypatch.setattr(search, "Forest", lambda *args, trees, threads: made.append(trees))
     yatzy = aleazero.load_game("yatzy", players=1)
@@ -51,7 +51,7 @@ def test_large_searches_are_few_at_once(monkeypatch):
     assert made == [32, 3, 32]
 
 
-def test_it_searches_among_what_is_allowed():
+def test_it_searches_allowed_actions_only():
     game = aleazero.load_game("tic_tac_toe")
     start, config = game.new_initial_state(), aleazero.SearchConfig(num_simulations=40)
     player = SearchPlayer(game, "rollout", config)
@@ -72,14 +72,14 @@ def count_plans(monkeypatch):
     return planned
 
 
-def test_one_plan_serves_a_turn(monkeypatch):
+def test_one_plan_is_used_for_a_turn(monkeypatch):
     pig = aleazero.load_game("pig")
     player = PlanPlayer(pig, "uniform", {"horizon": "turn"})
     planned = count_plans(monkeypatch)
     for turn in (4, 9, 12):
         player.select(pig.state_from_text(f"80-60 turn {turn}"), 7)
     assert len(planned) == 1
-    player.select(pig.state_from_text("80-60 turn 12"), 8)  # another seat or game has plans of its own
+    player.select(pig.state_from_text("80-60 turn 12"), 8)  # another seat or game has its own plans
     player.select(pig.state_from_text("80-70 turn 12"), 7)
     assert len(planned) == 3
 
@@ -87,7 +87,7 @@ def test_one_plan_serves_a_turn(monkeypatch):
 @pytest.mark.parametrize(
     ("evaluator", "settings"), [("uniform", {"plies": 2}), ("rollout", {"horizon": "turn"})], ids=["plies", "rollout"]
 )
-def test_plans_that_see_less_or_have_luck_serve_one_decision(monkeypatch, evaluator, settings):
+def test_plans_with_plies_or_playouts_are_used_for_one_decision(monkeypatch, evaluator, settings):
     pig = aleazero.load_game("pig")
     player = PlanPlayer(pig, evaluator, settings)
     planned = count_plans(monkeypatch)
@@ -96,7 +96,7 @@ def test_plans_that_see_less_or_have_luck_serve_one_decision(monkeypatch, evalua
     assert len(planned) == 2
 
 
-def test_the_playouts_luck_is_of_the_seed_and_the_position():
+def test_playouts_depend_on_seed_and_position():
     pig = aleazero.load_game("pig")
     states = [pig.state_from_text(f"80-60 turn {turn}") for turn in range(2, 20)]
     player = PlanPlayer(pig, "rollout", {"horizon": "turn"})
@@ -104,7 +104,7 @@ def test_the_playouts_luck_is_of_the_seed_and_the_position():
     assert player.select_many(states, [3] * len(states)) == expected
 
 
-def test_many_at_once_are_as_one_after_the_other():
+def test_many_states_at_once_give_the_same_actions():
     pig = aleazero.load_game("pig")
     states = [pig.state_from_text(f"{score}-60 turn {turn}") for score in (10, 80) for turn in (3, 19, 25)]
     many = PlanPlayer(pig, "uniform", {"plies": 3}).select_many(states, range(6))
@@ -116,7 +116,7 @@ def test_many_at_once_are_as_one_after_the_other():
     [("uniform", {"horizon": "turn"}), ("uniform", {"plies": 1, "keep": 1}), ("rollout", {"plies": 1})],
     ids=["turn", "pruned", "rollout"],
 )
-def test_the_best_of_what_is_allowed(evaluator, settings):
+def test_the_best_allowed_action(evaluator, settings):
     game = aleazero.load_game("yatzy", players=1)
     state = game.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 0")
     player = PlanPlayer(game, evaluator, settings)
@@ -125,10 +125,10 @@ def test_the_best_of_what_is_allowed(evaluator, settings):
     planner = aleazero.Planner(game, evaluator, **settings, seed=own_seed(state, 3))
     assert player.select(state, 3, others) == planner.run(state, others).best_action != best
     assert player.select_many([state, state], [3, 3], [others, None]) == [player.select(state, 3, others), best]
-    assert player.select(state, 3) == best  # the plan of the turn is as it was
+    assert player.select(state, 3) == best  # the plan of the turn is unchanged
 
 
-def test_the_best_of_what_is_allowed_is_that_of_the_turns_values():
+def test_the_best_allowed_action_has_the_best_value_of_the_turn():
     game = aleazero.load_game("yatzy", players=1)
     state = game.state_from_text("filled none upper 0 total 0 / player 0 dice 55126 rerolls 1")
     values = {a: v[0] for a, v in aleazero.Planner(game, "uniform").plan(state).action_values(state).items()}
@@ -141,7 +141,7 @@ START = GAME.new_initial_state()
 
 
 class Fixed:
-    """Gives every observation the same logits."""
+    """Returns the same logits for every observation."""
 
     afterstates = aleazero.NONE
 
@@ -153,7 +153,7 @@ class Fixed:
         return np.tile(self.logits, (len(observations), 1)), np.zeros((len(observations), 2))
 
 
-def test_the_dummy_knows_nothing():
+def test_the_dummy_returns_zeros():
     logits, values = ZeroNet(GAME)(np.zeros((5, 27), np.float32), np.ones((5, 9), np.bool_))
     assert (logits.shape, values.shape) == ((5, 9), (5, 2))
     assert not logits.any()
@@ -162,18 +162,18 @@ def test_the_dummy_knows_nothing():
     assert result.priors == pytest.approx(np.full(9, 1 / 9))
 
 
-def test_the_highest_logit_of_what_is_legal_and_allowed():
+def test_the_highest_logit_among_legal_and_allowed_actions():
     net = Fixed([9, 1, 5, 0, 7, 7, 0, 0, 0])
     player = NetPlayer(net, GAME)
     assert player.select(START, 0) == 0
-    assert player.select(START.child(0), 0) == 4  # of those that tie, the lowest
+    assert player.select(START.child(0), 0) == 4  # the lowest id among ties
     assert player.select_many([START, START.child(0)], [0, 0], [[1, 2, 3], None]) == [2, 4]
     observations, masks = net.asked[-1]
     assert (observations[1] == START.child(0).observation_tensor()).all()
     assert np.flatnonzero(masks[0]).tolist() == [1, 2, 3]
 
 
-def test_negative_and_impossible_logits():
+def test_negative_and_invalid_logits():
     below = [-5.0, -4.0] + [-np.inf] * 7
     assert NetPlayer(Fixed(below), GAME).select(START, 0) == 1
     with pytest.raises(aleazero.EvaluatorError, match="NaN"):
@@ -184,7 +184,7 @@ def test_negative_and_impossible_logits():
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """What ``aleazero.nets.inference`` was asked for."""
+    """The calls of ``load_net``."""
     calls = []
 
     def load_net(path, game, **settings):
@@ -196,7 +196,7 @@ def loaded(monkeypatch):
     return calls
 
 
-def test_a_network_comes_from_its_file(loaded, tmp_path):
+def test_a_network_is_read_from_its_file(loaded, tmp_path):
     file = tmp_path / "a:b.safetensors"
     file.touch()
     assert aleazero.make_player(f"net:{file},sims=0", GAME).select(START, 0) == 4
@@ -204,14 +204,14 @@ def test_a_network_comes_from_its_file(loaded, tmp_path):
     assert loaded == [(file, GAME, {}), (file, GAME, {"inference": "torch"})]
 
 
-def test_a_path_may_begin_at_home(loaded, tmp_path, monkeypatch):
+def test_a_path_may_start_with_the_home_folder(loaded, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "net").touch()
     read_net("~/net", GAME)
     assert loaded == [(Path(tmp_path / "net"), GAME, {})]
 
 
-def test_a_missing_file_is_told_before_anything_is_loaded(loaded):
+def test_a_missing_file_is_reported_before_loading(loaded):
     with pytest.raises(aleazero.ConfigError, match="no network at 'none', expected a file, or dummy"):
         read_net("none", GAME)
     assert loaded == []
@@ -225,13 +225,13 @@ def test_tables_play_as_networks_do(tmp_path):
     learner.save(path)
     states = []
     for seed in range(6):
-        state, luck = game.new_initial_state(), PlayedLuck(seed)
+        state, dice = game.new_initial_state(), PlayedLuck(seed)
         for _ in range(30):
-            state.apply_action(luck.draw(state) if state.is_chance_node() else state.legal_actions()[seed % 2])
+            state.apply_action(dice.draw(state) if state.is_chance_node() else state.legal_actions()[seed % 2])
             if state.is_terminal():
                 break
         while state.is_chance_node():
-            state.apply_action(luck.draw(state))
+            state.apply_action(dice.draw(state))
         if not state.is_terminal():
             states.append(state)
     vectors = np.array([state.vector for state in states])

@@ -28,12 +28,12 @@ from aleazero.players.spec import CHANCE_MODES, SETTINGS, PlayerSpec, parse_spec
          {"path": "C:\\nets\\a", "sims": 64, "c": 2.0, "chance": "full", "inference": "torch"}),
     ],
 )  # fmt: skip
-def test_texts_that_are_read(text, kind, settings):
+def test_valid_specs(text, kind, settings):
     assert parse_spec(text) == PlayerSpec(kind, settings)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "player is '', known: greedy, human, net, oracle, plan, playout, random, search"),
         ("serch:sims=2", "player is 'serch:sims=2', did you mean search?"),
@@ -41,9 +41,9 @@ def test_texts_that_are_read(text, kind, settings):
         ("search:simz=2", "no setting 'simz=2' of search, did you mean sims?"),
         ("search:sims", "got 'sims', expected sims=VALUE"),
         ("search:sims=", "got 'sims=', expected sims=VALUE"),
-        ("search:sims=many", "sims is 'many', expected a whole number"),
+        ("search:sims=many", "sims is 'many', expected an integer"),
         ("search:c=x", "c is 'x', expected a number"),
-        ("search:sims=2,sims=3", "sims is there twice, expected once"),
+        ("search:sims=2,sims=3", "sims is given twice, expected once"),
         ("search:evaluator=rolout", "evaluator is 'rolout', did you mean rollout"),
         ("search:evaluator=oracle:2", "evaluator is 'oracle:2', expected uniform, rollout, rollout:N"),
         ("search:chance=stratifed", "chance is 'stratifed', did you mean stratified?"),
@@ -60,14 +60,14 @@ def test_texts_that_are_read(text, kind, settings):
         ("net:sims=2", "player 'net:sims=2': got no path"),
         ("net:dummy,path=x", "no setting 'path=x' of net, known: c, chance, inference, prior_temperature, sims"),
         ("net:dummy,evaluator=rollout", "no setting 'evaluator=rollout' of net"),
-        ("net:dummy,sims=few", "sims is 'few', expected a whole number"),
+        ("net:dummy,sims=few", "sims is 'few', expected an integer"),
         ("net:dummy,chance=opn", "chance is 'opn', did you mean open"),
     ],
 )
-def test_texts_that_are_refused(text, said):
+def test_invalid_specs_are_rejected(text, message):
     with pytest.raises(aleazero.ConfigError) as caught:
         parse_spec(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -85,11 +85,11 @@ def test_every_setting_is_documented():
 
 
 @pytest.mark.parametrize("word", CHANCE_MODES)
-def test_every_word_for_chance_makes_a_config(word):
+def test_every_chance_mode_has_a_config(word):
     assert read_chance(word) == aleazero.ChanceConfig.preset(word)
 
 
-def test_words_for_evaluators():
+def test_names_of_evaluators():
     game = aleazero.load_game("tic_tac_toe")
     assert read_evaluator("uniform", game) == aleazero.Uniform()
     assert read_evaluator("rollout", game) == aleazero.Rollout()
@@ -97,6 +97,6 @@ def test_words_for_evaluators():
     assert isinstance(read_evaluator("oracle", game), Solution)
 
 
-def test_errors_name_what_was_read():
+def test_errors_name_the_setting():
     with pytest.raises(aleazero.ConfigError, match=r"^--chance is 'opn', did you mean open"):
         read_chance("opn", "--chance")

@@ -1,4 +1,4 @@
-"""Value networks as players, by text."""
+"""Value networks as players."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def nets(tmp_path_factory):
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("spec", ["net:{}", "plan:plies=1,net={}", "search:net={},sims=4"])
-def test_whole_games_are_legal(nets, name, spec):
+def test_complete_games_are_legal(nets, name, spec):
     game = GAMES[name]
     player = aleazero.make_player(spec.format(nets[name]), game)
-    state, luck, decided = game.new_initial_state(), np.random.default_rng(1), 0
+    state, rng, decided = game.new_initial_state(), np.random.default_rng(1), 0
     while not state.is_terminal() and decided < 40:
         if state.is_chance_node():
-            state.apply_action(state.sample_outcome(luck.random()))
+            state.apply_action(state.sample_outcome(rng.random()))
         else:
             action = player.select(state, 0)
             assert action in state.legal_actions()
@@ -38,7 +38,7 @@ def test_whole_games_are_legal(nets, name, spec):
     assert decided > 5
 
 
-def test_texts_and_what_they_make(nets):
+def test_specs_and_their_players(nets):
     path = nets["pig"]
     alone, plan = aleazero.make_player(f"net:{path}", PIG), aleazero.make_player(f"plan:horizon=turn,net={path}", PIG)
     assert isinstance(alone, PlanPlayer)
@@ -60,26 +60,26 @@ def test_net_is_short_for_its_evaluator(nets):
 
 
 @pytest.mark.parametrize(
-    ("spec", "game", "said"),
+    ("spec", "game", "message"),
     [
         ("net:{}", "yatzy1", "has game 'pig', expected 'yatzy'"),
-        ("plan:net={},evaluator=rollout", "pig", "net is there beside evaluator, expected one of the two"),
-        ("net:{},c=2", "pig", "c is of a search, expected none"),
-        ("net:{},prior_temperature=1", "pig", "prior_temperature is of a search, expected none"),
-        ("net:{},inference=torch", "pig", "inference is 'torch', expected none: a value network computes itself"),
+        ("plan:net={},evaluator=rollout", "pig", "both net and evaluator are given, expected one of them"),
+        ("net:{},c=2", "pig", "c requires a search, expected none"),
+        ("net:{},prior_temperature=1", "pig", "prior_temperature requires a search, expected none"),
+        ("net:{},inference=torch", "pig", "inference is 'torch', expected none: value networks do not use it"),
         ("search:net={},prior_temperature=0", "pig", "prior_temperature is 0.0, expected a number above 0"),
         ("search:evaluator=uniform,prior_temperature=1", "pig", "prior_temperature is 1.0, expected none"),
-        ("search:net=dummy,prior_temperature=1", "pig", "dummy has priors of its own"),
+        ("search:net=dummy,prior_temperature=1", "pig", "dummy has its own priors"),
         ("plan:net=no/such.file", "pig", "no network at 'no/such.file'"),
     ],
 )
-def test_what_is_wrong_is_one_line(nets, spec, game, said):
-    with pytest.raises(aleazero.AleaZeroError, match=said) as error:
+def test_errors_are_reported_in_one_line(nets, spec, game, message):
+    with pytest.raises(aleazero.AleaZeroError, match=message) as error:
         aleazero.make_player(spec.format(nets["pig"]), GAMES[game])
     assert "\n" not in str(error.value)
 
 
-def test_foreign_files_are_refused(nets, tmp_path):
+def test_other_files_are_rejected(nets, tmp_path):
     other = aleazero.load_game("pig", target=30)
     with pytest.raises(aleazero.AleaZeroError, match=r"has params {'target': 20}, expected {'target': 30}"):
         aleazero.make_player(f"net:{nets['pig']}", other)

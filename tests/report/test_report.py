@@ -1,4 +1,4 @@
-"""The report of a run: its page from any directory that a run can leave, and errors for those that none can."""
+"""The report of a run: pages of all kinds of runs, and errors for damaged directories."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from aleazero.runs.summary import summary_of
 
 
 def page_of(path: Path) -> str:
-    """The page without its drawings, which take long."""
+    """Return the page without its drawings, which are slow."""
     files = RunSource(path)
     charts = charts_of(files)
     return make_page(files, charts, {chart.key: "" for chart in charts})
 
 
-def words_of(page: str) -> str:
+def text_of(page: str) -> str:
     page = re.sub(r"</?(t[dhr]|p|li|small|pre|h\d)\b", r" \g<0>", page)
     return " ".join(re.sub(r"<style.*?</style>|<[^>]*>", "", page, flags=re.DOTALL).split())
 
 
 @pytest.fixture(scope="module", params=["afterstate", "alphazero"])
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole run with its report."""
+    """A complete run with its report."""
     path = run_by_hand(tmp_path_factory.mktemp("runs") / f"my {request.param} <run>", request.param)
     assert report.write_report(path) == path / "report.html"
     return path
 
 
-def test_every_number_on_the_page_is_at_the_place_it_names(written: Path) -> None:
+def test_every_number_on_the_page_matches_its_source(written: Path) -> None:
     page = Page((written / "report.html").read_text(encoding="utf-8"))
     assert wrong(page, Truth(written)) == []
     assert len(page.traced) > 200
 
 
-def test_the_champion_as_measured_at_the_end_stands_beside_and_in_the_first_sentence(tmp_path: Path) -> None:
+def test_the_final_evaluation_is_in_the_table_and_the_summary(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", final=True)
     page = page_of(path)
-    assert "at the end: network 4" in words_of(page)
-    assert "wins 93.8% of its games against random play" in words_of(page)
-    assert "it scores 31.5 on average" in words_of(page)
+    assert "at the end: network 4" in text_of(page)
+    assert "wins 93.8% of its games against random play" in text_of(page)
+    assert "it scores 31.5 on average" in text_of(page)
     assert wrong(Page(page), Truth(path)) == []
 
 
-def test_every_number_that_is_drawn_is_on_the_page(written: Path) -> None:
+def test_every_plotted_number_is_on_the_page(written: Path) -> None:
     page = Page((written / "report.html").read_text(encoding="utf-8"))
     places = {place for place, _, _ in page.traced}
     for chart in charts_of(RunSource(written)):
@@ -71,7 +71,7 @@ def test_every_number_that_is_drawn_is_on_the_page(written: Path) -> None:
         assert {one.place for one in chart.minutes.values()} <= places
 
 
-def test_a_wrong_number_would_be_found(written: Path) -> None:
+def test_a_wrong_number_is_detected(written: Path) -> None:
     text = (written / "report.html").read_text(encoding="utf-8")
     truth = Truth(written)
     place = "events:phase/4/evaluate/results/opponents/random/mean"
@@ -94,7 +94,7 @@ def test_a_wrong_number_would_be_found(written: Path) -> None:
         ("plain", None, "–"), ("plain", float("inf"), "–"),
     ],
 )  # fmt: skip
-def test_numbers_are_written_as_people_do(way: str, value: float | None, text: str) -> None:
+def test_number_formats(way: str, value: float | None, text: str) -> None:
     assert number_text(Sourced(value, "events:a"), way) == text
 
 
@@ -107,11 +107,11 @@ def test_numbers_are_written_as_people_do(way: str, value: float | None, text: s
         ("2026-09-21 14:13 UTC", 1790000000.0, True), ("2026-09-21 14:14 UTC", 1790000000.0, False),
     ],
 )  # fmt: skip
-def test_numbers_agree_as_far_as_they_are_shown(text: str, value: float | None, same: bool) -> None:
+def test_numbers_are_compared_with_the_shown_precision(text: str, value: float | None, same: bool) -> None:
     assert agrees(text, value) is same
 
 
-def test_the_page_asks_nobody_for_anything(written: Path) -> None:
+def test_the_page_loads_nothing(written: Path) -> None:
     text = (written / "report.html").read_text(encoding="utf-8")
     for tag, attributes in Page(text).tags:
         assert tag not in ("script", "link", "iframe", "object", "img", "image")
@@ -121,7 +121,7 @@ def test_the_page_asks_nobody_for_anything(written: Path) -> None:
     assert re.findall(r"@import|url\((?!#)", text) == []
 
 
-def test_drawings_take_colours_and_letters_from_the_page(written: Path) -> None:
+def test_drawings_use_the_colours_and_fonts_of_the_page(written: Path) -> None:
     drawings = re.findall(r"<svg.*?</svg>", (written / "report.html").read_text(encoding="utf-8"), re.DOTALL)
     assert len(drawings) == len(charts_of(RunSource(written)))
     for svg in drawings:
@@ -130,7 +130,7 @@ def test_drawings_take_colours_and_letters_from_the_page(written: Path) -> None:
     assert all(image.read_bytes().startswith(b"\x89PNG") for image in report.images_of(written))
 
 
-def test_links_and_drawings_refer_to_parts_that_are_there_once(written: Path) -> None:
+def test_ids_are_unique_and_links_have_targets(written: Path) -> None:
     text = (written / "report.html").read_text(encoding="utf-8")
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
@@ -142,7 +142,7 @@ def test_links_and_drawings_refer_to_parts_that_are_there_once(written: Path) ->
     )
 
 
-@pytest.mark.parametrize("written", ["afterstate"], indirect=True)  # one tells enough, and drawing takes long
+@pytest.mark.parametrize("written", ["afterstate"], indirect=True)  # one is enough, because drawing is slow
 def test_the_same_directory_gives_the_same_bytes(written: Path, tmp_path: Path) -> None:
     page, images = (written / "report.html").read_bytes(), report.images_of(written)
     before = [image.read_bytes() for image in images]
@@ -151,15 +151,15 @@ def test_the_same_directory_gives_the_same_bytes(written: Path, tmp_path: Path) 
     assert {image.stem for image in images} == {chart.key for chart in charts_of(RunSource(written))}
 
 
-def test_what_a_reader_looks_for_is_there(written: Path) -> None:
-    text = words_of((written / "report.html").read_text(encoding="utf-8"))
+def test_main_sentences_of_the_page(written: Path) -> None:
+    text = text_of((written / "report.html").read_text(encoding="utf-8"))
     recipe = "afterstate" if "afterstate" in written.name else "alphazero"
-    assert "Its champion, network 4, wins 85.0% of its games against random play" in text
+    assert "The champion, network 4, wins 85.0% of its games against random play" in text
     assert "This run is not finished" not in text
-    assert "How often a gate errs: an equal candidate passes at most 5.0% of gates" in text
+    assert "Error rates of the gates: an equal candidate is promoted in at most 5.0% of gates" in text
     assert "undecided: champion kept" in text
     assert ("Policy entropy" in text) is (recipe == "alphazero")
-    assert ("there is no entropy" in text) is (recipe == "afterstate")
+    assert ("No policy entropy" in text) is (recipe == "afterstate")
     rounds = " --set minutes=null --set rounds=43"
     train = f"aleazero train config.yaml --run again{rounds if recipe == 'afterstate' else ''}"
     assert f"{train} aleazero play pig -p target=30" in text
@@ -167,7 +167,7 @@ def test_what_a_reader_looks_for_is_there(written: Path) -> None:
 
 
 def change(path: Path, name: str, **results: Any) -> None:
-    """Other results in the phases of a name."""
+    """Change results of all phases with a name."""
     events = read_lines(path)
     for event in events:
         if event.get("phase") == name:
@@ -175,60 +175,60 @@ def change(path: Path, name: str, **results: Any) -> None:
     write_events(path, events)
 
 
-def honest(path: Path) -> str:
-    """The words of a page, all of whose numbers are right."""
+def checked_text(path: Path) -> str:
+    """Return the text of a page after comparing all numbers with their sources."""
     text = page_of(path)
     assert wrong(Page(text), Truth(path)) == []
-    return words_of(text)
+    return text_of(text)
 
 
-def test_a_run_that_is_not_finished_says_so(tmp_path: Path) -> None:
+def test_an_unfinished_run(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", done=2)
     write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "KeyboardInterrupt"}])
-    text = honest(path)
+    text = checked_text(path)
     assert "This run is not finished: 2 of 4 iterations are done. It was stopped: KeyboardInterrupt." in text
     write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790000001.0, "iterations": 4}])
-    text = honest(path)  # a clock may have been put back
+    text = checked_text(path)  # the clock may have been set back
     assert "It was stopped" not in text
-    assert "The run was resumed" in text
+    assert "the run was resumed" in text
 
 
-def test_a_run_that_has_only_begun(tmp_path: Path) -> None:
-    text = honest(run_by_hand(tmp_path / "run", done=0))
+def test_a_run_without_finished_iteration(tmp_path: Path) -> None:
+    text = checked_text(run_by_hand(tmp_path / "run", done=0))
     assert "0 of 4 iterations are done" in text
-    assert "It has no champion yet." in text
-    assert "No network was measured yet" in text
+    assert "There is no champion yet." in text
+    assert "no network was evaluated yet" in text
 
 
 def test_a_run_without_any_event(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", done=0)
     (path / "events.ndjson").unlink()
-    assert "It has no champion yet." in words_of(page_of(path))
+    assert "There is no champion yet." in text_of(page_of(path))
 
 
-def test_gates_that_go_by_points_are_told_in_points(tmp_path: Path) -> None:
-    text = honest(run_by_hand(tmp_path / "run", in_points=True))
-    assert "points ahead" in text
+def test_gates_that_compare_returns_show_gains(tmp_path: Path) -> None:
+    text = checked_text(run_by_hand(tmp_path / "run", in_points=True))
+    assert "pairs gain verdict" in text
     assert "games won verdict" not in text
     assert "1.25 (" in text
-    assert "Share of games that each iteration's network won" not in text
+    assert "Share of games that each candidate won" not in text
 
 
 def test_one_iteration_has_no_gate(tmp_path: Path) -> None:
-    text = honest(run_by_hand(tmp_path / "run", iterations=1))
-    assert "No gate was played" in text
-    assert "Its champion, network 1, wins 82.0%" in text
+    text = checked_text(run_by_hand(tmp_path / "run", iterations=1))
+    assert "No gates: the first network" in text
+    assert "The champion, network 1, wins 82.0%" in text
     assert "newest" not in text.partition("Glossary")[0]
 
 
-def test_networks_that_were_not_measured_are_named(tmp_path: Path) -> None:
-    text = honest(run_by_hand(tmp_path / "run", iterations=5, every=2))
-    assert "Networks that were not measured: 1, 3." in text
+def test_networks_that_were_not_evaluated_are_listed(tmp_path: Path) -> None:
+    text = checked_text(run_by_hand(tmp_path / "run", iterations=5, every=2))
+    assert "Networks that were not evaluated: 1, 3." in text
     assert "champion: network 4 newest: network 5" in text
 
 
-@pytest.mark.parametrize(("every", "who"), [(1, 2), (3, 2)])
-def test_the_champion_is_told_by_its_last_measurement(tmp_path: Path, every: int, who: int) -> None:
+@pytest.mark.parametrize(("every", "network"), [(1, 2), (3, 2)])
+def test_the_summary_uses_the_final_evaluation_of_the_champion(tmp_path: Path, every: int, network: int) -> None:
     path = run_by_hand(tmp_path / "run", iterations=3, every=every)
     found = {"network": 2, "opponents": {"random": estimate(0.7654, 0.0111, 5000)}}
     write_events(path, [*read_lines(path), phase(3, "final", 33.3, found)])
@@ -236,22 +236,22 @@ def test_the_champion_is_told_by_its_last_measurement(tmp_path: Path, every: int
     manifest["iterations"][-1]["results"]["final"] = found
     manifest["iterations"][-1]["done"].append("final")
     (path / "manifest.json").write_text(json.dumps(manifest))
-    words = honest(path)
-    assert f"Its champion, network {who}, wins 76.5% of its games against random play" in words
-    told = summary_of(path)
-    assert (told["measured"], told["results"]["opponents"]["random"]["count"]) == (who, 5000)
+    text = checked_text(path)
+    assert f"The champion, network {network}, wins 76.5% of its games against random play" in text
+    summary = summary_of(path)
+    assert (summary["measured"], summary["results"]["opponents"]["random"]["count"]) == (network, 5000)
 
 
-def test_minutes_until_a_stop_are_counted(tmp_path: Path) -> None:
+def test_minutes_before_a_stop_are_counted(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", iterations=1)
     before = summary_of(path)["seconds"]
     events = [{**one, "interrupted": 600.0} if one.get("phase") == "gate" else one for one in read_lines(path)]
     write_events(path, events)
-    assert "gate 10.2 88.2%" in honest(path)
+    assert "gate 10.2 88.2%" in checked_text(path)
     assert summary_of(path)["seconds"] == pytest.approx(before + 600)
 
 
-def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
+def test_missing_numbers_are_shown_as_a_dash(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     events = read_lines(path)
     for event in events:
@@ -260,10 +260,10 @@ def test_numbers_that_are_none_are_shown_as_none(tmp_path: Path) -> None:
     write_events(path, events)
     nothing = {"count": 2, "mean": 0.5, "error": None, "low": None, "high": None}
     change(path, "evaluate", opponents={"random": nothing}, regret={**nothing, "mean": None, "by_kind": {}})
-    text = honest(path)
-    assert "against random 50.0% 2 pairs of games" in text
-    assert "it gives away – a decision" in text
-    assert "No losses were told" in text
+    text = checked_text(path)
+    assert "against random 50.0% 2 pairs" in text
+    assert "it loses – per decision" in text
+    assert "No losses: tables" in text
 
 
 def test_a_game_without_an_oracle(tmp_path: Path) -> None:
@@ -273,29 +273,29 @@ def test_a_game_without_an_oracle(tmp_path: Path) -> None:
         if event.get("phase") == "evaluate":
             event["results"] = {"opponents": {"random": event["results"]["opponents"]["random"]}, "ratings": []}
     write_events(path, events)
-    text = honest(path)
-    assert "No oracle for this game" in text
-    assert "No regret: the game has no exact values" in text
-    assert "No ratings" in text
+    text = checked_text(path)
+    assert "No games against an oracle: the exact values" in text
+    assert "No regret: the exact values of this game are not known" in text
+    assert "No Elo ratings" in text
 
 
-def test_an_oracle_that_only_judges_is_not_denied(tmp_path: Path) -> None:
+def test_an_oracle_that_only_measures_regret(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     change(path, "evaluate", opponents={"random": {"count": 2, "mean": 0.5}})
-    text = honest(path)
-    assert "The oracle was not met in games; regret tells" in text
-    assert "No oracle for this game" not in text
+    text = checked_text(path)
+    assert "No games against an oracle: regret shows" in text
+    assert "are not known" not in text
 
 
-def test_what_the_settings_left_out_is_not_laid_on_the_game(tmp_path: Path) -> None:
+def test_parts_that_the_settings_disable_are_listed_as_such(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", evaluate={"every": 1, "against": ["random"], "regret": False})
     change(path, "evaluate", opponents={}, regret=None)
-    text = honest(path)
-    assert "The oracle was not among the opponents that the settings ask for." in text
-    assert "Regret was not asked for" in text
+    text = checked_text(path)
+    assert "No games against an oracle or reference player: the settings do not list one." in text
+    assert "No regret: it is disabled in the settings." in text
 
 
-def test_events_told_twice_change_nothing_else(tmp_path: Path) -> None:
+def test_events_that_were_logged_twice_change_nothing(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     before = page_of(path)
     events = read_lines(path)
@@ -303,11 +303,11 @@ def test_events_told_twice_change_nothing_else(tmp_path: Path) -> None:
     assert page_of(path) == before
 
 
-def test_texts_of_the_run_are_no_markup(tmp_path: Path) -> None:
+def test_texts_of_the_run_are_escaped(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run", done=1)
     write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "<b>&amp;</b>"}])
     assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page_of(path)
-    honest(path)
+    checked_text(path)
 
 
 @pytest.mark.parametrize(
@@ -318,15 +318,15 @@ def test_texts_of_the_run_are_no_markup(tmp_path: Path) -> None:
      ("events.ndjson", '{"event": "phase", "iteration": 1, "phase": "gate", "time": 1, "seconds": "long"}\n'),
      ("events.ndjson", '{"event": "started", "time": "noon"}\n')],
 )  # fmt: skip
-def test_damage_is_one_line(tmp_path: Path, file: str, text: str) -> None:
+def test_damage_is_reported_in_one_line(tmp_path: Path, file: str, text: str) -> None:
     path = run_by_hand(tmp_path / "run")
     (path / file).write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match=r"^[^\n]+$"):
         page_of(path)
 
 
-def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="holds no run"):
+def test_a_directory_without_run_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is not a run"):
         report.write_report(tmp_path)
     path = run_by_hand(tmp_path / "run")
     (path / "config.yaml").unlink()
@@ -335,7 +335,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
-def test_a_missing_package_is_named_with_what_to_install(
+def test_a_missing_package_is_named_with_the_command_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

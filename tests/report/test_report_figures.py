@@ -1,4 +1,4 @@
-"""Drawings of a report: what is drawn is what was told, in colours that the page chooses."""
+"""Drawings of a report: their numbers, and the colours of the page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def points(*numbers: float | None) -> list[Point]:
     return [Point(Sourced(x, "events:x"), Sourced(y, "events:y")) for x, y in enumerate(numbers, start=1)]
 
 
-def test_lines_go_through_what_was_told(charts: dict[str, Chart]) -> None:
+def test_lines_show_the_numbers_of_the_charts(charts: dict[str, Chart]) -> None:
     assert set(charts) == {
         "strength", "regret", "ratings", "gates", "losses", "calibration", "entropy", "throughput", "time"
     }  # fmt: skip
@@ -52,7 +52,7 @@ def test_lines_go_through_what_was_told(charts: dict[str, Chart]) -> None:
                         assert ((one.x.number, one.low.number), (one.x.number, one.high.number)) in ends
 
 
-def test_bars_stand_on_each_other(charts: dict[str, Chart]) -> None:
+def test_bars_are_stacked(charts: dict[str, Chart]) -> None:
     panel = charts["time"].panels[0]
     bars = make_figure(charts["time"]).axes[0].patches
     heights = [point.y.number for line in panel.lines for point in line.points]
@@ -63,7 +63,7 @@ def test_bars_stand_on_each_other(charts: dict[str, Chart]) -> None:
         assert top == pytest.approx(sum(parts))
 
 
-def test_minutes_stand_above_their_iterations(charts: dict[str, Chart]) -> None:
+def test_minutes_are_shown_above_the_iterations(charts: dict[str, Chart]) -> None:
     figure = make_figure(charts["strength"])
     figure.draw_without_rendering()
     above = figure.axes[0].child_axes[0].xaxis
@@ -71,14 +71,14 @@ def test_minutes_stand_above_their_iterations(charts: dict[str, Chart]) -> None:
     assert shown == {1: "1.1", 2: "2.0", 3: "3.0", 4: "4.0"}
 
 
-def test_every_colour_has_another_by_night() -> None:
+def test_every_colour_has_a_dark_variant() -> None:
     css = (Path(__file__).resolve().parents[2] / "aleazero" / "report" / "style.css").read_text(encoding="utf-8")
     for name in COLOURS:
-        by_day, by_night = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", css)
-        assert by_day != by_night
+        light, dark = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", css)
+        assert light != dark
 
 
-def test_a_number_that_is_missing_is_a_gap() -> None:
+def test_a_missing_number_is_a_gap() -> None:
     panel = Panel("p", "plain", [Line("a", "blue", points(1.0, None, 3.0))])
     ys = make_figure(chart_of(panel)).axes[0].lines[0].get_ydata()
     assert [None if math.isnan(y) else y for y in ys] == [1.0, None, 3.0]
@@ -94,7 +94,7 @@ def test_any_numbers_can_be_drawn(numbers: tuple[float | None, ...]) -> None:
             assert all(low <= number <= high for number in numbers if number is not None)
 
 
-def test_names_of_levels_do_not_meet() -> None:
+def test_names_of_levels_do_not_overlap() -> None:
     levels = {name: Sourced(number, "events:a") for name, number in (("a", 0.0), ("b", 1.0), ("c", 2.0), ("d", 300.0))}
     ax = make_figure(chart_of(Panel("Elo", "elo", [Line("n", "blue", points(5.0, 310.0))], levels))).axes[0]
     heights = {text.get_text(): text.xy[1] for text in ax.texts}

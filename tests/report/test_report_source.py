@@ -1,4 +1,4 @@
-"""Places in a run's files, and what stands there."""
+"""Values of a run's files, with their places."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from aleazero.errors import RunError
 from aleazero.report.source import RunSource, Sourced, ratio, total
 
 
-def test_a_place_leads_to_what_stands_there(tmp_path: Path) -> None:
+def test_values_have_the_place_they_were_read_from(tmp_path: Path) -> None:
     files = RunSource(run_by_hand(tmp_path / "run"))
-    told = files.phases("evaluate")[3]["results"]["regret"]["by_kind"]["mark/keep"]["mean"]
-    assert told.place == "events:phase/3/evaluate/results/regret/by_kind/mark%2Fkeep/mean"
-    assert told.number == pytest.approx(0.111)
+    found = files.phases("evaluate")[3]["results"]["regret"]["by_kind"]["mark/keep"]["mean"]
+    assert found.place == "events:phase/3/evaluate/results/regret/by_kind/mark%2Fkeep/mean"
+    assert found.number == pytest.approx(0.111)
     assert files.manifest["iterations"][1]["champion"] == Sourced(2, "manifest:iterations/1/champion")
     assert files.config["gate"]["pairs"] == Sourced(100, "config:gate/pairs")
     assert files.events("learning")[0].place == "events:learning/1/11"
 
 
-def test_what_is_missing_is_none_all_the_way_down(tmp_path: Path) -> None:
-    told = RunSource(run_by_hand(tmp_path / "run")).phases("gate")[1]["results"]["score"]["mean"]
-    assert not told
-    assert told.number is None
-    assert told.parts() == {}
-    assert told.rows() == []
+def test_keys_of_missing_values_are_missing(tmp_path: Path) -> None:
+    found = RunSource(run_by_hand(tmp_path / "run")).phases("gate")[1]["results"]["score"]["mean"]
+    assert not found
+    assert found.number is None
+    assert found.parts() == {}
+    assert found.rows() == []
 
 
-def test_sums_and_ratios_are_places_too() -> None:
+def test_sums_and_ratios_have_places() -> None:
     a, b, none = Sourced(6, "events:a"), Sourced(3.0, "events:b"), Sourced(None, "events:c")
     assert total([a, none, b]) == Sourced(9.0, "events:a + events:b")
     assert total([none]).value is None
@@ -42,7 +42,7 @@ def test_sums_and_ratios_are_places_too() -> None:
     assert ratio(none, b).value is None
 
 
-def test_no_number_is_not_taken_for_one() -> None:
+def test_values_of_other_types_are_rejected() -> None:
     assert Sourced(float("nan"), "events:a").number is None
     for value in ("3", True, [3]):
         with pytest.raises(RunError, match=r"^events:a is .*, expected a number$"):
@@ -57,20 +57,20 @@ def test_no_number_is_not_taken_for_one() -> None:
         Sourced({"a": 1}, "events:a").rows()
 
 
-def test_of_an_event_told_twice_the_last_counts(tmp_path: Path) -> None:
+def test_the_last_entry_of_an_event_counts(tmp_path: Path) -> None:
     path = run_by_hand(tmp_path / "run")
     events = read_lines(path)
     again = [{**one, "seconds": 7.0} for one in events if one.get("phase") == "learn"]
     write_events(path, [*events, *reversed(again)])
-    learnt = RunSource(path).phases("learn")
-    assert [(number, one["seconds"].value) for number, one in learnt.items()] == [(n, 7.0) for n in (1, 2, 3, 4)]
+    phases = RunSource(path).phases("learn")
+    assert [(number, one["seconds"].value) for number, one in phases.items()] == [(n, 7.0) for n in (1, 2, 3, 4)]
 
 
 @pytest.mark.parametrize(
     "event",
     [{"event": 3}, {"event": "phase"}, {"event": "phase", "iteration": 1}, {"event": "fit", "iteration": "one"}],
 )
-def test_an_event_that_cannot_be_placed_is_damage(tmp_path: Path, event: dict[str, object]) -> None:
+def test_an_event_without_place_is_damage(tmp_path: Path, event: dict[str, object]) -> None:
     path = run_by_hand(tmp_path / "run")
     write_events(path, [*read_lines(path), {"time": 1.0, **event}])
     with pytest.raises(RunError, match=r"events\.ndjson, line \d+ is damaged: .*expected an event"):

@@ -1,4 +1,4 @@
-"""Follows every number on a report's page to the place that it names, by a reading of the run's files of its own."""
+"""Compares every number on the page of a report with the file and key that it names, read independently."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.parse import unquote
 import yaml
 
 BARE = re.compile(r"\d")
-SAID = ("95\u00a0%",)
-"""Numbers of the prose that are no run's."""
+PROSE = ("95\u00a0%", "200 playouts", "400 points")
+"""Numbers in the text that do not come from a run."""
 VOID = {"meta", "br", "hr", "link", "img", "input"}
 
 
 class Page(HTMLParser):
-    """The traced elements of a page, and all text that lies outside them."""
+    """The elements of a page that name a source, and all text outside of them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 
 class Truth:
-    """What a run's files say, as a reader of the page would look it up."""
+    """The values in the files of a run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,7 +63,7 @@ class Truth:
         for line in (path / "events.ndjson").read_text(encoding="utf-8").splitlines():
             event = json.loads(line)
             place = tuple(str(event[key]) for key in ("event", "iteration", "phase", "round") if key in event)
-            self.events[place] = event  # the last one counts
+            self.events[place] = event  # the last entry counts
         self.files = {
             "manifest": json.loads((path / "manifest.json").read_text(encoding="utf-8")),
             "config": yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8")),
@@ -71,7 +71,7 @@ class Truth:
         }
 
     def at(self, place: str) -> Any:
-        """What stands at a place; of a number itself, the number."""
+        """Return the value at a place; the place of a constant is the number itself."""
         if re.fullmatch(r"\d+", place):
             return int(place)
         file, _, rest = place.partition(":")
@@ -85,7 +85,7 @@ class Truth:
         return found
 
     def number(self, places: str) -> float | None:
-        """What sums and a ratio of places come to; None where that is no number."""
+        """Return the value of sums and ratios of places; None if a number is missing."""
         above, _, below = places.partition(" / ")
         if not below:
             return self._sum(above)
@@ -98,7 +98,7 @@ class Truth:
 
 
 def wrong(page: Page, truth: Truth) -> list[str]:
-    """Every number, word or file on a page that is not what its place says, and every number without a place."""
+    """Return every number or text of a page that differs from its source, and every number without a source."""
     found = [f"no place: {text.strip()!r}" for text in page.bare if BARE.search(_without(text))]
     for place, way, text in page.traced:
         if way == "file":
@@ -118,7 +118,7 @@ def wrong(page: Page, truth: Truth) -> list[str]:
 
 
 def agrees(text: str, value: float | None) -> bool:
-    """Whether a text is a number, rounded to the digits that it shows."""
+    """Return whether a text is the value, rounded to the digits shown."""
     if value is None or text == "–":
         return value is None and text == "–"
     if text.endswith("UTC"):
@@ -135,6 +135,6 @@ def agrees(text: str, value: float | None) -> bool:
 
 
 def _without(text: str) -> str:
-    for said in SAID:
-        text = text.replace(said, "")
+    for phrase in PROSE:
+        text = text.replace(phrase, "")
     return text

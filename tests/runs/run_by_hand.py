@@ -1,4 +1,4 @@
-"""Runs that nobody trained: directories with the files that a report is made of."""
+"""Directories of runs without training, with the files that a report needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 from aleazero.runs.directory import FORMAT
 from aleazero.version import VERSION
 
-WORDS = "an equal candidate passes at most 5.0% of gates; one with a score of 0.55 is turned down in 12.5%"
+RATES = "an equal candidate is promoted in at most 5.0% of gates; a candidate with a score of 0.55 is rejected in 12.5%"
 NOON = 1_790_000_000.0
 
 
@@ -20,7 +20,7 @@ def estimate(mean: float, spread: float, count: int = 40) -> dict[str, Any]:
 
 
 def evaluation(number: int, networks: int | None = None) -> dict[str, Any]:
-    """What the evaluation of an iteration tells, each number another."""
+    """Return the results of an evaluation, with different numbers everywhere."""
     kinds = {name: {**estimate(0.3 / number + 0.011 * k, 0.0123, 50 + k), "optimal": 0.81 + 0.013 * k, "tied": k}
              for k, name in enumerate(("reroll 1", "mark/keep"))}  # fmt: skip
     rated = [("oracle", 333.3), *((f"network {n}", 201.4 + n) for n in range(1, (networks or number) + 1)),
@@ -45,7 +45,7 @@ def gate(number: int, in_points: bool = False) -> dict[str, Any]:
     return {"champion": number if promoted else number - 1, "against": number - 1 - (not promoted and number > 3),
             "promoted": promoted, "decided": number != 3, "pairs": 90 + number,
             "score": estimate(0.5 + 0.0317 * (1 if promoted else -1), 0.0271, 90 + number), **gain,
-            "error_rates": {"in_words": WORDS}}  # fmt: skip
+            "error_rates": {"in_words": RATES}}  # fmt: skip
 
 
 def phase(number: int, name: str, seconds: float, results: dict[str, Any]) -> dict[str, Any]:
@@ -64,14 +64,14 @@ def afterstate_events(number: int) -> list[dict[str, Any]]:
 def alphazero_events(number: int) -> list[dict[str, Any]]:
     at = {"time": NOON + 100 * number, "iteration": number}
     tenths = [[-0.95 + 0.2 * k, -0.9 + 0.19 * k, 30 + k] for k in range(10)]
-    told = {"step": 30 * number, "samples": 900 * number, "policy_loss": 0.69 / number, "value_loss": 0.91 / number,
+    summary = {"step": 30 * number, "samples": 900 * number, "policy_loss": 0.69 / number, "value_loss": 0.91 / number,
             "afterstate_loss": 0.88 / number, "margin_loss": 0.0, "target_entropy": 0.613, "model_entropy": 0.6421,
             "kl": 0.0312, "calibration": tenths, "sample_age": 0.5, "learning_rate": 0.001,
             "samples_per_second": 4321.0 + number, "exact": None}  # fmt: skip
     return [
         {"event": "selfplay", **at, "games": 32, "seconds": 7.25, "evaluations": 9157, "decisions": 800},
         phase(number, "selfplay", 7.5, {"games": 32, "network": None}),
-        {"event": "fit", **at, **told},
+        {"event": "fit", **at, **summary},
         phase(number, "fit", 11.3, {"step": 30 * number, "samples": 900 * number, "start_network": None}),
     ]
 
@@ -87,19 +87,19 @@ def run_by_hand(
     in_points: bool = False,
     **config: Any,
 ) -> Path:
-    """A run's directory; ``done`` of its iterations are over, and every so manieth was measured.
+    """Write the directory of a run with ``done`` finished iterations, evaluated after ``every`` iterations.
 
-    ``final``: the champion was measured at the end, too. ``in_points``: gates went by points.
+    ``final``: the champion was evaluated at the end. ``in_points``: gates compare returns.
     """
     done = iterations if done is None else done
     path.mkdir(parents=True)
     events: list[dict[str, Any]] = [{"event": "started", "time": NOON, "iterations": iterations}]
     history: list[dict[str, Any]] = []
     for number in range(1, done + 1):
-        learnt = afterstate_events(number) if recipe == "afterstate" else alphazero_events(number)
+        trained = afterstate_events(number) if recipe == "afterstate" else alphazero_events(number)
         measured = evaluation(number) if number % every == 0 or number == iterations else {}
         gated = gate(number, in_points)
-        events += [*learnt, phase(number, "gate", 12.5, gated), phase(number, "evaluate", 20.25, measured)]
+        events += [*trained, phase(number, "gate", 12.5, gated), phase(number, "evaluate", 20.25, measured)]
         ended = [one for one in events if one["event"] == "phase" and one["iteration"] == number]
         history.append({"number": number, "done": [one["phase"] for one in ended],
                         "results": {one["phase"]: one["results"] for one in ended}, "model": f"36fc8c684548{number:04}",

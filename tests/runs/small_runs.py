@@ -1,4 +1,4 @@
-"""Runs that are over in a moment, and what is the same in equal ones."""
+"""Small runs for tests, and the files that equal runs have in common."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ ALPHAZERO = {
 
 
 class Quiet:
-    """Watches, and says nothing."""
+    """Records the calls of a run."""
 
     def __init__(self):
-        self.told = []
+        self.calls = []
 
     def phase(self, iteration, of, name):
-        self.told.append(("phase", iteration, name))
+        self.calls.append(("phase", iteration, name))
 
     def progress(self, done, of, note):
-        self.told.append(("progress", done, of))
+        self.calls.append(("progress", done, of))
 
     def ended(self, iteration, name, results):
-        self.told.append(("ended", iteration, name))
+        self.calls.append(("ended", iteration, name))
 
 
 def run(path: Path, settings=None, listener=None, workers=1):
-    """Do (or go on with) a run."""
+    """Start or resume a run."""
     config = None if settings is None else RunConfig(**settings)
     with open_directory(path, config) as held:
         train(held, held.config.load_game(), workers, listener or Quiet())
@@ -59,10 +59,10 @@ def run(path: Path, settings=None, listener=None, workers=1):
 
 
 def lasting(path: Path) -> dict[str, bytes]:
-    """The files that equal runs have in common: all but when things happened, and half-done learning."""
-    apart = {"events.ndjson", "scalars.csv", "report.html", ".lock"}
+    """Return the files that equal runs have in common: all but times and states of learning."""
+    excluded = {"events.ndjson", "scalars.csv", "report.html", ".lock"}
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name not in apart and not {"learning", "images", "tensorboard"} & set(file.parts)
+        if file.is_file() and file.name not in excluded and not {"learning", "images", "tensorboard"} & set(file.parts)
     }

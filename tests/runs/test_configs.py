@@ -1,4 +1,4 @@
-"""The configs that ship: each learns, gates and measures, shrunk to the smallest run."""
+"""Bundled configs: each trains, gates and evaluates when shrunk to a small run."""
 
 from __future__ import annotations
 
@@ -21,33 +21,32 @@ ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay
 
 
 SLOW = ("yatzy", "yatzy_alphazero", "tic_tac_toe")
-"""The first is `yatzy_quick` once more, as soon as it is shrunk; the second starts workers and torch; the third
-compiles what `pig` compiles."""
+"""Shrunk, the first equals `yatzy_quick`; the second starts workers and torch; the third compiles the same as `pig`."""
 MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in SLOW else []) for path in CONFIGS]
 
 
-def test_the_docs_show_the_file_as_it_is():
+def test_the_docs_show_the_config_file_verbatim():
     page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text(encoding="utf-8")
     file = next(path for path in CONFIGS if path.stem == "pig").read_text(encoding="utf-8")
     assert f"```yaml\n{file.partition(chr(10))[2]}```" in page
 
 
 @pytest.mark.parametrize("path", MARKED)
-def test_a_config_runs_shrunk(path, tmp_path):
+def test_a_shrunk_config_runs(path, tmp_path):
     config = read_config(path)
     changes = SMALL + (ALPHAZERO if config.recipe == "alphazero" else AFTERSTATE)
     for name in ("final_pairs", "final_reference_games"):
         changes += [f"evaluate.{name}=2"] * (getattr(config.evaluate, name) > 0)
-    words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
-    result = CliRunner().invoke(app, [*words, *(word for change in changes for word in ("--set", change))])
+    arguments = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
+    result = CliRunner().invoke(app, [*arguments, *(part for change in changes for part in ("--set", change))])
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["finished"]
-    assert told["results"]["opponents"]["random"]["count"] == 2
+    summary = json.loads(result.stdout)
+    assert summary["finished"]
+    assert summary["results"]["opponents"]["random"]["count"] == 2
     assert (tmp_path / "models" / "0002.safetensors").exists()
 
 
-def test_every_game_that_ships_has_a_config():
+def test_every_bundled_game_has_a_config():
     import aleazero
 
     assert {read_config(path).game for path in CONFIGS} >= set(aleazero.game_names())

@@ -1,4 +1,4 @@
-"""A run's directory: held by one process, of one run, damaged or foreign ones are refused."""
+"""The directory of a run: locking, resuming, and rejection of damaged or other directories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def begin(path, **changes):
         return held
 
 
-def test_a_new_run_writes_down_what_it_is(tmp_path):
+def test_a_new_run_writes_config_and_manifest(tmp_path):
     begin(tmp_path / "run")
     manifest = read_manifest(tmp_path / "run")
     assert (manifest.game, manifest.params, manifest.recipe, manifest.rounds) == (
@@ -44,7 +44,7 @@ def test_a_new_run_writes_down_what_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"game": "dice_game", "params": {}}, "with game 'pig', got 'dice_game'"),
         ({"params": {"target": 11}}, r"with params {'target': 10}, got {'target': 11}"),
@@ -53,13 +53,13 @@ def test_a_new_run_writes_down_what_it_is(tmp_path):
         ({"afterstate": {**AFTERSTATE["afterstate"], "lanes": 5}}, "with afterstate.lanes 4, got 5"),
     ],
 )
-def test_a_run_of_other_settings_is_refused(tmp_path, changes, said):
+def test_a_run_with_other_settings_is_rejected(tmp_path, changes, message):
     begin(tmp_path)
-    with pytest.raises(RunError, match=said):
+    with pytest.raises(RunError, match=message):
         begin(tmp_path, **changes)
 
 
-def test_a_run_that_was_stopped_before_it_learned_anything_takes_other_settings(tmp_path):
+def test_a_run_that_was_stopped_before_it_learned_anything_accepts_other_settings(tmp_path):
     with open_directory(tmp_path, config()) as held:
         held.events.add("started")
         held.events.add("stopped", why="a turn has more than 200000 states")
@@ -71,12 +71,12 @@ def test_a_run_that_was_stopped_before_it_learned_anything_takes_other_settings(
         begin(tmp_path, afterstate={"lanes": 6})
 
 
-def test_what_is_measured_and_kept_may_change(tmp_path):
+def test_settings_of_evaluation_and_files_may_change(tmp_path):
     begin(tmp_path)
     begin(tmp_path, evaluate={"pairs": 3}, keep={"models": 2})
 
 
-def test_rules_that_changed_since_are_refused(tmp_path):
+def test_changed_rules_are_rejected(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(RACE.read_text(encoding="utf-8"), encoding="utf-8")
     begin(tmp_path / "run", game=str(mine), params={})
@@ -85,40 +85,40 @@ def test_rules_that_changed_since_are_refused(tmp_path):
         begin(tmp_path / "run", game=str(mine), params={})
 
 
-def test_seeds_of_a_gate_that_changed_since_are_refused(tmp_path):
+def test_a_changed_seed_file_is_rejected(tmp_path):
     seeds = tmp_path / "seeds.txt"
     seeds.write_text("\n".join(map(str, range(10))))
     gate = {"pairs": 10, "seed_set": str(seeds)}
     begin(tmp_path / "run", gate=gate)
     with open_directory(tmp_path / "run", None) as held:
         seeds.write_text("\n".join(map(str, range(1, 11))))
-        with pytest.raises(RunError, match=r"seeds.txt is another file than the run began with"):
+        with pytest.raises(RunError, match=r"seeds.txt was changed since the run started"):
             held.require_same_seeds()
-    with pytest.raises(RunError, match=r"seeds.txt is another file than the run began with: .*; put it back, or"):
+    with pytest.raises(RunError, match=r"seeds.txt was changed since the run started: .*; restore it, or"):
         begin(tmp_path / "run", gate=gate)
     seeds.unlink()
     with pytest.raises(ConfigError, match="no seed set"):
         begin(tmp_path / "run", gate=gate)
 
 
-def test_a_directory_of_something_else_is_refused(tmp_path):
+def test_a_directory_with_other_files_is_rejected(tmp_path):
     (tmp_path / "letters.txt").write_text("x")
-    with pytest.raises(RunError, match=r"holds letters.txt, expected a new directory"):
+    with pytest.raises(RunError, match=r"contains letters.txt, expected a new directory"):
         begin(tmp_path)
     with (
-        pytest.raises(RunError, match="holds no run, expected a directory that `aleazero train` made"),
+        pytest.raises(RunError, match="is not a run, expected a directory made by `aleazero train`"),
         open_directory(tmp_path, None),
     ):
         pass
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "null", "[" * 100_000, '{"format": 9}', "[1]", '{"format": 3, "iterations": [3]}']
+    "text", ["", "{}", "null", "[" * 100_000, '{"format": 9}', "[1]", '{"format": 4, "iterations": [3]}']
 )
-def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
+def test_a_damaged_manifest_is_reported_in_one_line(tmp_path, text):
     begin(tmp_path)
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 3") as caught:
+    with pytest.raises(RunError, match=r"manifest.json is damaged|its format is 9, expected 4") as caught:
         read_manifest(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -138,7 +138,7 @@ def test_a_damaged_manifest_is_told_in_a_line(tmp_path, text):
         {"plan": {"iterations": 3}},
     ],
 )
-def test_a_manifest_of_other_things_is_damaged(tmp_path, change):
+def test_an_inconsistent_manifest_is_damaged(tmp_path, change):
     begin(tmp_path)
     file = tmp_path / "manifest.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
@@ -146,33 +146,33 @@ def test_a_manifest_of_other_things_is_damaged(tmp_path, change):
         read_manifest(tmp_path)
 
 
-def test_settings_that_were_changed_by_hand_are_refused(tmp_path):
+def test_an_edited_config_is_rejected(tmp_path):
     begin(tmp_path)
     file = tmp_path / "config.yaml"
     file.write_text(file.read_text().replace("seed: 0", "seed: 1"))
     with (
-        pytest.raises(RunError, match=r"config.yaml was changed by hand, expected the settings that the run began"),
+        pytest.raises(RunError, match=r"config.yaml was edited, expected the settings that the run started"),
         open_directory(tmp_path, None),
     ):
         pass
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(RunError, match=r"config.yaml is no text"), open_directory(tmp_path, None):
+    with pytest.raises(RunError, match=r"config.yaml is not a text file"), open_directory(tmp_path, None):
         pass
 
 
-def test_a_place_that_is_no_directory_is_refused(tmp_path):
+def test_a_path_that_is_not_a_directory_is_rejected(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(RunError, match="expected a directory"):
         begin(tmp_path / "file")
 
 
-def test_a_lock_that_is_a_directory_is_told(tmp_path):
+def test_a_lock_that_is_a_directory_is_reported(tmp_path):
     (tmp_path / ".lock").mkdir()
     with pytest.raises(RunError, match=r"\.lock cannot be written: Is a directory, expected a file, or none"):
         begin(tmp_path)
 
 
-def test_fewer_iterations_than_are_done_are_refused(tmp_path):
+def test_fewer_iterations_than_are_done_are_rejected(tmp_path):
     with open_directory(tmp_path, config()) as held:
         held.iteration(1)
         held.iteration(2)
@@ -181,17 +181,17 @@ def test_fewer_iterations_than_are_done_are_refused(tmp_path):
         begin(tmp_path, iterations=1)
 
 
-def test_files_of_others_are_left_alone(tmp_path):
-    theirs = [tmp_path / "letters.txt", tmp_path / "mail" / ".draft.tmp"]
-    theirs[1].parent.mkdir()
-    for file in theirs:
+def test_other_files_are_not_removed(tmp_path):
+    other_files = [tmp_path / "letters.txt", tmp_path / "mail" / ".draft.tmp"]
+    other_files[1].parent.mkdir()
+    for file in other_files:
         file.write_text("x")
-    with pytest.raises(RunError, match=r"holds letters.txt, expected a new directory"):
+    with pytest.raises(RunError, match=r"contains letters.txt, expected a new directory"):
         begin(tmp_path)
-    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == theirs
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == other_files
 
 
-def test_a_run_killed_at_its_first_word_can_begin(tmp_path):
+def test_a_run_killed_before_its_manifest_can_start(tmp_path):
     (tmp_path / ".manifest.json.123.tmp").write_text("{")
     (tmp_path / "config.yaml").write_text(as_yaml(config()), encoding="utf-8")
     begin(tmp_path)
@@ -207,7 +207,7 @@ def test_a_users_own_config_is_not_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 
-def test_a_directory_that_players_cannot_name_is_refused(tmp_path):
+def test_a_directory_that_a_player_spec_cannot_contain_is_rejected(tmp_path):
     with pytest.raises(RunError, match="has a comma, expected none"):
         begin(tmp_path / "a,b")
     assert not (tmp_path / "a,b").exists()
@@ -215,7 +215,7 @@ def test_a_directory_that_players_cannot_name_is_refused(tmp_path):
 
 
 def done(path, rounds, of, finished=False):
-    """A run by minutes whose first iterations are over."""
+    """Make a run with a limit in minutes whose first iterations are done."""
     settings = {"rounds": None, "minutes": 2.0, "iterations": of}
     with open_directory(path, config(**settings)) as held:
         held.manifest.rounds, held.manifest.finished = rounds, finished
@@ -228,7 +228,7 @@ def done(path, rounds, of, finished=False):
 
 @pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize(("change", "rounds"), [({"iterations": 8}, 160), ({"iterations": 8, "minutes": 6.0}, 240)])
-def test_more_iterations_are_more_rounds(tmp_path, finished, change, rounds):
+def test_more_iterations_mean_more_rounds(tmp_path, finished, change, rounds):
     settings = done(tmp_path, 80, 4, finished)
     with open_directory(tmp_path, config(**{**settings, **change})) as held:
         assert (held.manifest.rounds, held.manifest.finished) == (rounds, False)
@@ -241,7 +241,7 @@ class Killed(Exception):
 
 
 def killed_at(name, monkeypatch):
-    """Ends the process' work before it writes this file."""
+    """Raise an exception before this file is written."""
     written = directory.write_file
 
     def write(path, text, kind):
@@ -259,13 +259,13 @@ def killed_at(name, monkeypatch):
     [{"iterations": 8}, {"minutes": 5.0}, {"iterations": 8, "minutes": 6.0}, {"evaluate": {"final_pairs": 4}},
      {"minutes": None, "rounds": 400, "iterations": 7}],
 )  # fmt: skip
-def test_an_extension_killed_between_its_files_is_made_when_the_run_goes_on(
+def test_an_extension_killed_between_its_files_is_applied_when_the_run_is_resumed(
     tmp_path, monkeypatch, finished, change, file
 ):
-    for name in ("whole", "cut"):
+    for name in ("complete", "cut"):
         settings = {**done(tmp_path / name, 80, 4, finished), **change}
     before = (tmp_path / "cut" / "manifest.json").read_bytes()
-    begin(tmp_path / "whole", **settings)
+    begin(tmp_path / "complete", **settings)
     with monkeypatch.context() as patch:
         killed_at(file, patch)
         with pytest.raises(Killed):
@@ -273,7 +273,7 @@ def test_an_extension_killed_between_its_files_is_made_when_the_run_goes_on(
     with open_directory(tmp_path / "cut", config(**settings) if file == "config.yaml" else None):
         pass
     after = (tmp_path / "cut" / "manifest.json").read_bytes()
-    assert before != after == (tmp_path / "whole" / "manifest.json").read_bytes()
+    assert before != after == (tmp_path / "complete" / "manifest.json").read_bytes()
 
 
 def change_manifest(path, **changes):
@@ -281,12 +281,14 @@ def change_manifest(path, **changes):
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
 
 
-def test_a_run_of_another_version_is_looked_at_but_not_gone_on_with(tmp_path):
+def test_a_run_of_another_version_can_be_read_but_not_resumed(tmp_path):
     begin(tmp_path)
     change_manifest(tmp_path, version="0.0.7")
     for settings in (None, config()):
         with (
-            pytest.raises(RunError, match=r"of AleaZero 0\.0\.7, got .*; install aleazero==0\.0\.7 to go on, or start"),
+            pytest.raises(
+                RunError, match=r"of AleaZero 0\.0\.7, this is .*: install aleazero==0\.0\.7 to resume it, or start"
+            ),
             open_directory(tmp_path, settings),
         ):
             pass
@@ -297,18 +299,18 @@ def test_a_run_of_another_format_is_rejected(tmp_path):
     begin(tmp_path)
     change_manifest(tmp_path, format=2)
     for use in (begin, summary_of):
-        with pytest.raises(RunError, match="its format is 2, expected 3: another version of AleaZero wrote it"):
+        with pytest.raises(RunError, match="its format is 2, expected 4: another version of AleaZero wrote it"):
             use(tmp_path)
 
 
-def test_iterations_that_would_learn_nothing_are_refused(tmp_path):
+def test_iterations_without_rounds_are_rejected(tmp_path):
     done(tmp_path, 80, 4, finished=True)
     with pytest.raises(ConfigError, match=r"rounds is 80, expected more in 8 iterations, e.g. 160: 80 are done in 4"):
         begin(tmp_path, rounds=80, iterations=8)
     assert read_manifest(tmp_path).finished
 
 
-def test_another_look_at_the_champion_is_taken_when_asked_for(tmp_path):
+def test_a_changed_final_evaluation_is_repeated(tmp_path):
     settings = done(tmp_path, 80, 4, finished=True)
     with open_directory(tmp_path, config(**settings, evaluate={"final_pairs": 10})) as held:
         assert not held.manifest.finished
@@ -324,10 +326,10 @@ def test_another_look_at_the_champion_is_taken_when_asked_for(tmp_path):
         assert not held.manifest.finished
 
 
-def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+def test_temporary_files_of_a_killed_process_are_removed(tmp_path):
     begin(tmp_path)
-    left = tmp_path / "models" / ".0001.safetensors.123.tmp"
-    left.parent.mkdir()
-    left.write_bytes(b"half")
+    leftover = tmp_path / "models" / ".0001.safetensors.123.tmp"
+    leftover.parent.mkdir()
+    leftover.write_bytes(b"half")
     begin(tmp_path)
-    assert not left.exists()
+    assert not leftover.exists()

@@ -1,4 +1,4 @@
-"""Events: only added to, told twice counts once, half a line is none."""
+"""Events: they are only appended; duplicates and incomplete lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from aleazero.report.tables import number_text
 from aleazero.runs.events import Events, read_events
 
 
-def test_events_come_back_as_they_were_told(tmp_path):
+def test_events_read_back_as_logged(tmp_path):
     events = Events(tmp_path / "e.ndjson")
     events.add("learning", iteration=1, round=2, losses=(0.5, float("nan")))
     (event,) = read_events(tmp_path / "e.ndjson")
     assert (event["event"], event["losses"]) == ("learning", [0.5, None])
 
 
-def test_of_what_is_told_twice_the_last_counts_in_the_place_of_the_first(tmp_path):
+def test_the_last_entry_of_an_event_takes_the_place_of_the_first(tmp_path):
     events = Events(tmp_path / "e.ndjson")
     for number, value in ((1, "a"), (2, "b"), (1, "c")):
         events.add("learning", iteration=1, round=number, value=value)
@@ -50,7 +50,7 @@ def test_a_line_that_could_not_be_written_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("clock", [-1e9, -0.001, 253_402_300_799.9999, 1e12, 1e300])
-def test_a_clock_that_jumps_spoils_nothing(tmp_path, monkeypatch, clock):
+def test_times_are_limited(tmp_path, monkeypatch, clock):
     events = Events(tmp_path / "e.ndjson")
     monkeypatch.setattr("time.time", lambda: clock)
     events.add("started", iterations=3)
@@ -58,7 +58,7 @@ def test_a_clock_that_jumps_spoils_nothing(tmp_path, monkeypatch, clock):
     assert number_text(Sourced(event["time"], "events:"), "date").endswith("UTC")
 
 
-def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):
+def test_an_incomplete_line_is_removed_when_the_run_is_resumed(tmp_path):
     path = tmp_path / "e.ndjson"
     Events(path).add("fit", iteration=1)
     with path.open("ab") as file:
@@ -68,7 +68,7 @@ def test_half_a_line_is_cut_off_when_the_run_goes_on(tmp_path):
     assert [json.loads(line)["iteration"] for line in path.read_text().splitlines()] == [1, 2]
 
 
-def test_a_damaged_line_is_told_by_its_number(tmp_path):
+def test_errors_name_the_number_of_a_damaged_line(tmp_path):
     path = tmp_path / "e.ndjson"
     path.write_text('{"event": "a", "time": 1}\nnonsense\n{"event": "b", "time": 1}\n')
     with pytest.raises(RunError, match="line 2 is damaged"):
@@ -93,7 +93,7 @@ def test_a_damaged_line_is_told_by_its_number(tmp_path):
         b'{"event": "phase", "time": 1, "iteration": 1, "phase": "gate", "seconds": "1", "results": {}}',
     ],
 )
-def test_what_is_no_event_is_damage(tmp_path, line):
+def test_invalid_events_are_damage(tmp_path, line):
     path = tmp_path / "e.ndjson"
     path.write_bytes(line + b"\n")
     with pytest.raises(RunError, match="line 1 is damaged"):

@@ -1,4 +1,4 @@
-"""A game whose own file has an oracle, a player and fixed positions: trained, measured and reported in a run."""
+"""A run of a game whose file has an oracle, a player and fixed positions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def trained(tmp_path_factory):
     return path
 
 
-def test_its_oracle_is_exact_and_is_not_the_solution(game):
+def test_the_kits_oracle_is_exact_and_replaces_the_solver(game):
     solved, oracle = aleazero.solve(game), aleazero.oracle_of(game)
     assert type(oracle).__name__ == "BestPrices"
     for state in fixed_positions(game, "first") + fixed_positions(game, "last"):
@@ -57,13 +57,13 @@ def test_its_oracle_is_exact_and_is_not_the_solution(game):
     assert planned.best_action in best_of(oracle.action_values(state))
 
 
-def test_too_large_to_be_solved_in_passing_it_still_has_an_oracle():
+def test_a_game_too_large_to_solve_has_the_kits_oracle():
     large = aleazero.load_game(str(OFFERS))
     assert fixed_opponents(large)["oracle"] == "oracle"
     assert len(fixed_positions(large)) == 44
 
 
-def test_its_player_plays_and_is_judged(game):
+def test_the_kits_player_plays_and_has_regret(game):
     found = evaluate_player("patient:least=9", game, pairs=10, against=["random"])
     assert found.against["random"][1].score().mean > 0.5
     by_chance = evaluate_player("random", game, pairs=2, against=["random"])
@@ -73,21 +73,21 @@ def test_its_player_plays_and_is_judged(game):
         aleazero.make_player("patient:most=9", game)
 
 
-def test_a_run_measures_its_networks_by_the_kit(trained):
+def test_a_run_evaluates_its_networks_with_the_kit(trained):
     measured = json.loads((trained / "evaluations" / "0002.json").read_text())
     assert measured["against"]["oracle"]["spec"] == "oracle"
-    assert measured["regret"]["count"] == 22  # the decisions of the first fixed set
+    assert measured["regret"]["count"] == 22  # decisions of the first fixed set
     assert list(measured["regret"]["by_kind"]) == ["1 to come", "2 to come"]
 
 
-def test_the_report_shows_it(trained):
+def test_the_report_shows_the_kits_results(trained):
     page = (trained / "report.html").read_text(encoding="utf-8")
     assert wrong(Page(page), Truth(trained)) == []
-    words = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
-    assert "against the oracle" in words
-    assert "1 to come" in words
-    assert "Accepts an offer that is above the expected price of waiting, which a formula gives." in words
-    assert "Exact play, computed and not learnt." not in words  # the kit explains this oracle
+    text = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+    assert "against the oracle" in text
+    assert "1 to come" in text
+    assert "Accepts an offer that is above the expected price of waiting, which a formula gives." in text
+    assert "Optimal play by exact values." not in text  # replaced by the kit's note
 
 
 def test_notes_are_read_from_the_run_and_checked(trained, tmp_path):

@@ -1,4 +1,4 @@
-"""What stays on disk: the newest samples, and whatever a fit still needs."""
+"""Files that a run keeps: the newest samples, at least those of the training window."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings(window, samples):
     [
         (1, 1, [3]),
         (1, 3, [1, 2, 3]),
-        (2, 1, [2, 3]),  # the window stays in any case
+        (2, 1, [2, 3]),  # the window is always kept
         (1, 4, [0, 1, 2, 3]),
     ],
 )
@@ -43,7 +43,7 @@ def test_the_newest_samples_are_kept(tmp_path, window, samples, left):
     assert [number for number, path in enumerate(made) if path.exists()] == left
 
 
-def test_a_shard_that_is_half_within_the_limit_is_kept(tmp_path):
+def test_a_shard_that_is_partly_within_the_limit_is_kept(tmp_path):
     with open_directory(tmp_path / "run", settings(1, 1)) as run:
         run.replay.mkdir()
         made = [make_shard(run.replay, "pig", n, n + 2, iteration=1) for n in (0, 2, 4)]

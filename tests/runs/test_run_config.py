@@ -1,4 +1,4 @@
-"""Settings of a run: one strict file, errors by the key's path."""
+"""Settings of a run: a strict config file, with errors that name the path of the setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(tmp_path, text, *changes):
     return read_config(file, changes)
 
 
-def test_what_is_left_out_has_defaults_that_work(tmp_path):
+def test_missing_settings_have_valid_defaults(tmp_path):
     config = read(tmp_path, PIG)
     assert (config.recipe, config.iterations, config.seed) == ("afterstate", 6, 0)
 
@@ -36,14 +36,14 @@ def test_what_is_left_out_has_defaults_that_work(tmp_path):
         ("", AfterstateConfig),
     ],
 )
-def test_the_recipes_settings_are_typed_and_written_as_given(tmp_path, text, kind):
+def test_settings_of_recipes_are_typed_and_written_as_given(tmp_path, text, kind):
     config = read(tmp_path, f"game: 2048\nrounds: 20\niterations: 1\nafterstate: {{{text}}}\n")
     assert type(config.afterstate) is kind
     assert config.model_dump(mode="json")["afterstate"] == yaml.safe_load(f"{{{text}}}")
     assert read(tmp_path, as_yaml(config)) == config
 
 
-def test_a_limit_in_minutes_needs_constant_rates_at_first(tmp_path):
+def test_a_limit_in_minutes_requires_constant_rates_at_first(tmp_path):
     hold = "afterstate: {hold: 0.05}\n"
     assert read(tmp_path, PIG + hold).afterstate.hold == 0.05
     with pytest.raises(ConfigError, match=r"afterstate.hold is 0.05, expected at least 0.0833, or rounds in place"):
@@ -64,13 +64,13 @@ def test_a_change_may_be_written_as_in_the_file(tmp_path):
     assert config.learning(config.load_game()).learning_rate == 0.002
 
 
-def test_a_power_of_ten_is_a_number(tmp_path):
+def test_scientific_notation_is_a_number(tmp_path):
     config = read(tmp_path, PIG + "afterstate: {learning_rate: 1e-3}\n")
     assert config.learning(config.load_game()).learning_rate == 0.001
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (PIG + "sede: 1\n", r"run.yaml: no setting 'sede', did you mean seed"),
         (PIG + "gate: {pears: 3}\n", r"gate: no setting 'pears', did you mean pairs"),
@@ -103,8 +103,8 @@ def test_a_power_of_ten_is_a_number(tmp_path):
         (PIG + "recipe: alphazero\n", r"rounds is 20, expected none with recipe alphazero"),
         (PIG + "alphazero: {games: 3}\n", r"alphazero has settings, expected none with recipe afterstate"),
         (PIG + "game: pig\n", r"line 3: 'game' is given twice"),
-        ("- a\n", r"holds list, expected settings"),
-        ("", r"holds NoneType, expected settings"),
+        ("- a\n", r"has a list, expected settings"),
+        ("", r"has a NoneType, expected settings"),
         ("a: [\n", r"line 2: .*expected YAML"),
         ("game: pig\nrounds: " + "9" * 5000, r"expected YAML"),
         ("game: pig\nrounds: 2026-13-45\n", r"line 2: a value has the type 'timestamp', expected text in quotes"),
@@ -113,13 +113,13 @@ def test_a_power_of_ten_is_a_number(tmp_path):
         (PIG + "play: sims=many\n", r"play 'net:PATH,sims=many': sims is 'many'"),
         (
             PIG + "play: inference=torch\n",
-            r"play: inference is 'torch', expected none: a value network computes itself",
+            r"play: inference is 'torch', expected none: value networks do not use it",
         ),
-        (PIG + "play: c=2\n", r"play has c, which is of a search, expected sims=N"),
+        (PIG + "play: c=2\n", r"play has c, which requires a search: add sims=N"),
         (PIG + "play: sims=8,c=-2\n", r"c is -2.0, expected greater than or equal to 0"),
         ("game: pig\nrecipe: alphazero\nplay: inference=foo\n", r"inference is 'foo', expected onnxruntime or torch"),
         ("game: pig\nrecipe: alphazero\nplay: prior_temperature=1\n", r"play has prior_temperature, expected none"),
-        ("game: pig\nrecipe: alphazero\nplay: 'sims=0,c=1'\n", r"play has c, which is of a search"),
+        ("game: pig\nrecipe: alphazero\nplay: 'sims=0,c=1'\n", r"play has c, which requires a search"),
         (PIG + "evaluate: {against: [random, random]}\n", r"expected each opponent once"),
         (PIG + "gate: {seed_set: tiny}\n", r"gate.seed_set: no seed set 'tiny'"),
         (
@@ -127,20 +127,21 @@ def test_a_power_of_ten_is_a_number(tmp_path):
             r"run.yaml: alphazero.selfplay.chance is 'nope'",
         ),
         (PIG + "gate: {seed_set: small, rule: fixed, pairs: 500}\n", r"has 100 seeds, expected 500"),
-        ("game: 2048\nrounds: 20\n", r"gate.gain1 is None, expected the points worth finding"),
+        ("game: 2048\nrounds: 20\n", r"gate.gain1 is None, expected a number of points"),
         (PIG + "evaluate: {against: [randon]}\n", r"evaluate.against has 'randon', did you mean random"),
+        ("game: yatzy\nrounds: 20\nevaluate: {against: [oracle]}\n", r"'oracle', known: random, rollout, solo-optimal"),
         (PIG + "evaluate: {final_pairs: 1}\n", r"evaluate.final_pairs is 1, expected at least 2"),
         ("game: pig\nrecipe: alphazero\nalphazero: {selfplay: {simulations_by_class: {rol: 3}}}\n", r"'rol'"),
     ],
 )
-def test_what_is_wrong_is_said_by_its_path(tmp_path, text, said):
-    with pytest.raises(ConfigError, match=said) as caught:
+def test_errors_name_the_path_of_the_setting(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message) as caught:
         read(tmp_path, text)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("seed", "expected KEY=VALUE"),
         ("=3", "expected KEY=VALUE"),
@@ -148,16 +149,16 @@ def test_what_is_wrong_is_said_by_its_path(tmp_path, text, said):
         ("seed.x=3", "seed is 1, expected settings inside it"),
     ],
 )
-def test_a_change_that_cannot_be_is_refused(tmp_path, change, said):
-    with pytest.raises(ConfigError, match=said):
+def test_invalid_changes_are_rejected(tmp_path, change, message):
+    with pytest.raises(ConfigError, match=message):
         read(tmp_path, PIG + "seed: 1\n", change)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+def test_missing_and_binary_files_are_rejected(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         read_config(tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match="no text, expected YAML"):
+    with pytest.raises(ConfigError, match="is not a text file, expected YAML"):
         read_config(tmp_path / "bytes.yaml")
 
 
@@ -167,7 +168,7 @@ def test_settings_read_back_as_they_are_written(tmp_path, text):
     assert read(tmp_path, as_yaml(config)) == config
 
 
-def test_a_users_game_is_found_beside_the_file(tmp_path):
+def test_a_users_game_is_found_next_to_the_config_file(tmp_path):
     game = (Path(__file__).parents[2] / "examples" / "race.py").read_text(encoding="utf-8")
     (tmp_path / "mine.py").write_text(game, encoding="utf-8")
     config = read(tmp_path, "game: mine.py\nrounds: 20\n")
@@ -175,7 +176,7 @@ def test_a_users_game_is_found_beside_the_file(tmp_path):
     assert config.load_game().name == "race"
 
 
-def test_a_game_and_seeds_of_the_command_line_are_found_from_anywhere(tmp_path, monkeypatch):
+def test_a_game_and_seeds_from_the_command_line_are_relative_to_the_current_folder(tmp_path, monkeypatch):
     game = (Path(__file__).parents[2] / "examples" / "race.py").read_text(encoding="utf-8")
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "mine.py").write_text(game, encoding="utf-8")
@@ -186,12 +187,12 @@ def test_a_game_and_seeds_of_the_command_line_are_found_from_anywhere(tmp_path, 
     assert config.gate.seed_set == str((tmp_path / "seeds.txt").resolve())
 
 
-def test_anchors_are_merged_and_overruled(tmp_path):
+def test_yaml_anchors_are_merged_and_overridden(tmp_path):
     config = read(tmp_path, "params: &p {target: 30}\ngame: pig\nrounds: 20\nevaluate: {<<: {pairs: 3}, pairs: 4}\n")
     assert (config.params, config.evaluate.pairs) == ({"target": 30}, 4)
 
 
-def test_every_setting_is_explained_in_the_schema():
+def test_every_setting_has_a_description_in_the_schema():
     found = schema()
     json.dumps(found)
     kinds = [one["$ref"] for one in found["properties"]["afterstate"]["anyOf"]]
@@ -209,7 +210,7 @@ def test_every_setting_is_explained_in_the_schema():
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_shown_in_full_the_settings_mean_the_same(path, tmp_path):
+def test_the_full_config_reads_back_to_the_same_settings(path, tmp_path):
     config = read_config(path)
     again = read(tmp_path, in_full(config))
     assert again.model_dump(exclude={"afterstate"}) == config.model_dump(exclude={"afterstate"})
@@ -219,6 +220,6 @@ def test_shown_in_full_the_settings_mean_the_same(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_the_configs_that_ship_are_right(path):
+def test_bundled_configs_are_valid(path):
     config = read_config(path)
     assert yaml.safe_load(as_yaml(config))["recipe"] == config.recipe

@@ -1,4 +1,4 @@
-"""A run's numbers as a table, and for TensorBoard: read back, they are the events'."""
+"""Numbers of a run as CSV and for TensorBoard."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scores_of(path):
     return {one["iteration"]: one["results"]["opponents"]["random"]["mean"] for one in events}
 
 
-def test_the_table_has_them(path):
+def test_scalars_are_written_as_csv(path):
     write_scalars(path)
     with (path / "scalars.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -35,20 +35,20 @@ def test_the_table_has_them(path):
     assert {number: float(value) for number, value in named.items()} == scores_of(path)
 
 
-def test_tensorboard_reads_them(path):
+def test_scalars_are_readable_by_tensorboard(path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    for _ in range(2):  # a second time takes the place of the first
+    for _ in range(2):  # the second call replaces the first
         folder = write_tensorboard(path)
     read = EventAccumulator(str(folder))
     read.Reload()
     found = read.Tensors("evaluate/opponents/random/mean")
-    told = {one.step: one.tensor_proto.float_val[0] for one in found}
-    assert told == pytest.approx(scores_of(path))
-    assert len(found) == len(told)
+    values = {one.step: one.tensor_proto.float_val[0] for one in found}
+    assert values == pytest.approx(scores_of(path))
+    assert len(found) == len(values)
 
 
-def test_what_stands_in_its_way_is_told(path):
+def test_errors_of_writing_are_reported(path):
     shutil.rmtree(path / "tensorboard", ignore_errors=True)
     (path / "tensorboard").write_text("")
     try:
@@ -59,7 +59,7 @@ def test_what_stands_in_its_way_is_told(path):
     assert "tensorboard cannot be written" in result.output
 
 
-def test_without_tensorboard_the_verb_says_what_to_do(path, monkeypatch):
+def test_without_tensorboard_the_error_names_the_package(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard.summary", None)
     result = CliRunner().invoke(app, ["runs", "tensorboard", str(path)])
     assert result.exit_code == 2

@@ -27,7 +27,7 @@ def test_dice_are_derived_from_the_viewer_and_its_count():
 
 
 class Seen:
-    """A player that keeps the seeds it is given, and cannot explain itself."""
+    """A player that records its seeds and explains nothing."""
 
     def __init__(self):
         self.seeds = []
@@ -40,7 +40,7 @@ class Seen:
         return state.legal_actions()[0]
 
 
-def test_every_seat_has_a_seed_of_its_own_that_is_not_that_of_the_dice():
+def test_every_seat_has_its_own_seed_different_from_the_dice():
     seeds = [5, 6]
     for seed in (5, 6):
         for text in ("10-20 turn 3 player 0", "10-20 turn 3 player 1"):
@@ -52,7 +52,7 @@ def test_every_seat_has_a_seed_of_its_own_that_is_not_that_of_the_dice():
     assert len(set(seeds)) == len(seeds) == 10
 
 
-def test_a_seats_seed_stays():
+def test_the_seed_of_a_seat_stays_the_same():
     player = Seen()
     session = Session(PIG.new_initial_state(), 5, {0: player})
     while session.ply < 12:
@@ -84,7 +84,7 @@ def test_a_forced_move_is_not_searched():
     assert player.seeds == []
 
 
-def test_a_session_plays_to_the_end_and_keeps_what_was_searched():
+def test_a_session_plays_to_the_end_and_keeps_the_searches():
     game = aleazero.load_game("dice_game")
     player = aleazero.make_player("search:sims=20", game)
     session = Session(game.new_initial_state(), 3, {0: player})
@@ -96,6 +96,6 @@ def test_a_session_plays_to_the_end_and_keeps_what_was_searched():
     assert all(len(step["value"]) == 1 for step in decisions)
 
 
-def test_a_seat_that_the_game_has_not_is_refused():
+def test_a_seat_that_does_not_exist_is_rejected():
     with pytest.raises(aleazero.ConfigError, match="seat is 2, expected one from 0 to 1"):
         Session(PIG.new_initial_state(), 1, {2: Seen()})

@@ -219,8 +219,8 @@ def solitaire(
     if json:
         print_json({"player": player, "games": games, "seed": seed, "player_seed": player_seed, **report.to_dict()})
         return
-    behind = mean_text(report.behind.to_dict(), ".2f")
-    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "behind": behind}
+    loss = mean_text(report.loss.to_dict(), ".2f")
+    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "loss": loss}
     print_scores(report.scores, make_console(), facts)
 
 

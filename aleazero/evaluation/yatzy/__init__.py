@@ -10,28 +10,30 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
 from aleazero.games.kit import Example, GameKit
 
+SOLO_OPTIMAL = "solo-optimal"
+"""Name of the player ``solo`` as an opponent."""
 EXAMPLES = (
     Example(
-        "One reroll left: one die for the house, or three for sixes and the bonus?",
+        "One reroll left: reroll one die for the house, or three for sixes and the bonus?",
         "open sixes four_kind house upper 45 / player 0 dice 33566 rerolls 1",
         {"players": 1},
     ),
 )
 NOTES = {
-    "oracle": "The solo player: exact for its own points, blind to the scores of the others. A player that minds them "
-    "can win more than half of its games against it.",
+    SOLO_OPTIMAL: "A player that maximizes its own expected score and ignores the opponents. This is optimal in the "
+    "one-player game only: a player that considers the opponent's score can win more than half of its games.",
 }
-LEVEL_NOTES = {
-    "regret": "Expected points that a decision loses compared with the best one, as if the player were alone, at "
-    "positions where both cards are the same.",
+EQUAL_CARDS_NOTES = {
+    "regret": "Expected points that a decision loses compared with the best decision of the one-player game, at "
+    "positions where both players have the same card.",
 }
 
 
 def kit(game: Game) -> GameKit:
     """Return the kit of Yatzy for the number of players of a game.
 
-    One player: exact values. Two: the solo player is the reference, and decisions are judged by points where both cards
-    are the same. More: the solo player is the reference.
+    The one-player game has exact values. Other games have the solo-optimal player as reference. In the two-player game
+    regret is measured in points, at positions where both players have the same card.
     """
     from aleazero.evaluation.yatzy.positions import classify, read_row
 
@@ -46,9 +48,11 @@ def kit(game: Game) -> GameKit:
         }
     if game.num_players == 1:
         return GameKit(oracle=_oracle, **parts)
+    notes = NOTES
     if game.num_players == 2:
-        parts |= {"positions_oracle": _level_oracle}
-    return GameKit(reference="solo", notes=NOTES | (LEVEL_NOTES if game.num_players == 2 else {}), **parts)
+        parts |= {"positions_oracle": _solo_values}
+        notes = NOTES | EQUAL_CARDS_NOTES
+    return GameKit(reference="solo", reference_name=SOLO_OPTIMAL, notes=notes, **parts)
 
 
 def _oracle() -> Any:
@@ -57,10 +61,10 @@ def _oracle() -> Any:
     return load_or_build()
 
 
-def _level_oracle() -> Any:
-    from aleazero.evaluation.yatzy.reference import SoloOracle
+def _solo_values() -> Any:
+    from aleazero.evaluation.yatzy.reference import SoloValues
 
-    return SoloOracle(_oracle())
+    return SoloValues(_oracle())
 
 
 def _solo(game: Game, settings: Mapping[str, str]) -> Any:

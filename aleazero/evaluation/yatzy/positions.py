@@ -1,7 +1,7 @@
-"""Fixed sets of decisions of one-player Yatzy: reading and writing them, and what a position in one is.
+"""Fixed sets of decisions of one-player Yatzy.
 
-A set is a JSON list of ``{"avail_mask", "upper_total_cap", "dice_sorted", "rerolls_left"}``. The sets that ship are
-made by ``benchmarks/yatzy/sampling.py`` and are only reached, unfinished positions with a choice.
+A set is a JSON list of ``{"avail_mask", "upper_total_cap", "dice_sorted", "rerolls_left"}``. The bundled sets are made
+by ``benchmarks/yatzy/sampling.py`` from positions of real games that have more than one action.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from aleazero.games.yatzy.card import AVAIL, BOARDS, NUM_CATEGORIES, REROLLS, Bo
 FOLDER: Final = Path(__file__).parent / "sets"
 PREFIX: Final = "yatzy-"
 KINDS: Final = ("mark", "reroll 2", "reroll 1")
-"""By rerolls left."""
+"""Kinds of decisions, by rerolls left; ``mark`` is a scoring decision."""
 STAGES: Final = ("opening", "middle", "end")
-"""By categories filled: 0 to 4, 5 to 9, 10 to 14."""
+"""Stages of the game, by filled categories: 0 to 4, 5 to 9, 10 to 14."""
 
 
 class Position(NamedTuple):
-    """A decision of one-player Yatzy; what is on the card does not matter to it, but for the upper total."""
+    """A decision of one-player Yatzy. Of the card only the open categories and the upper total matter."""
 
     avail_mask: int
     upper_total_cap: int
@@ -48,7 +48,7 @@ class Position(NamedTuple):
         return STAGES[(NUM_CATEGORIES - self.avail_mask.bit_count()) // 5]
 
     def state(self, game: Game | None = None) -> KernelState:
-        """The position with the lowest total that is possible; with several players all have the same card."""
+        """Return the state with the lowest possible total; with several players all have the same card."""
         played = solitaire() if game is None else game
         assert isinstance(played, KernelGame)
         boards = [Board(self.avail_mask, self.upper_total_cap)] * played.num_players
@@ -64,19 +64,19 @@ def solitaire() -> KernelGame:
 
 
 def classify(state: State) -> tuple[str, str]:
-    """Kind and stage of a decision of one-player Yatzy, as regret groups them."""
+    """Return kind and stage of a decision of one-player Yatzy, for tables of regret."""
     assert isinstance(state, KernelState)
     filled = NUM_CATEGORIES - int(state.vector[BOARDS + AVAIL]).bit_count()
     return KINDS[int(state.vector[REROLLS])], STAGES[filled // 5]
 
 
 def set_names() -> list[str]:
-    """The sets that ship."""
+    """Return the names of the bundled sets."""
     return sorted(file.stem.removeprefix(PREFIX) for file in FOLDER.glob(f"{PREFIX}*.json"))
 
 
 def load_set(name: str) -> list[Position]:
-    """A set that ships, by name, or one from a file ending in ``.json``."""
+    """Load a bundled set by name, or a set from a file ending in ``.json``."""
     if name.endswith(".json"):
         return read_set(Path(name))
     if name not in set_names():
@@ -85,22 +85,22 @@ def load_set(name: str) -> list[Position]:
 
 
 def read_set(file: Path) -> list[Position]:
-    """The positions of a file, each checked."""
+    """Read and check the positions of a file."""
     return read_positions(file, read_row)
 
 
 def write_set(file: Path, positions: Sequence[Position]) -> None:
-    """Write a set, a position a line; the file is there whole or not at all."""
+    """Write a set atomically, one position per line."""
     write_whole(file, [set_bytes(positions)])
 
 
 def set_bytes(positions: Sequence[Position]) -> bytes:
-    """A set as its file has it."""
+    """Return the content of a set's file."""
     return ("[\n" + ",\n".join(json.dumps(position._asdict()) for position in positions) + "\n]\n").encode()
 
 
 def read_row(row: Any) -> Position:
-    """One position of a file, checked."""
+    """Read and check one position of a file."""
     if not isinstance(row, dict) or sorted(row) != sorted(Position._fields):
         raise PositionError(f"got {_short(row)}, expected {', '.join(Position._fields)}")
     dice = row["dice_sorted"]
@@ -111,7 +111,7 @@ def read_row(row: Any) -> Position:
         *(dice if isinstance(dice, list) else ()),
     ]
     if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
-        raise PositionError(f"got {_short(row)}, expected whole numbers")
+        raise PositionError(f"got {_short(row)}, expected integers")
     if not isinstance(dice, list) or len(dice) != DICE or dice != sorted(dice) or not 1 <= dice[0] <= dice[-1] <= FACES:
         raise PositionError(f"got the dice {_short(dice)}, expected {DICE} from 1 to {FACES}, ascending")
     if row["avail_mask"] == 0:

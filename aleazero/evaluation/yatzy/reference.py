@@ -1,8 +1,8 @@
-"""The solo player, which plays for the best expected score whatever the others have, and its oracle at level positions.
+"""The solo-optimal player, which maximizes its own expected score, and its values at positions with equal cards.
 
-Yatzy for several has no exact values, so this player is the reference. If both cards of a two-player game are the same,
-a player that plays to win should play nearly as one that plays for points. What its decisions at such positions lose in
-points shows whether it knows the game.
+Yatzy with several players has no known exact values, so this player is the reference. If both cards of a two-player
+game are the same, playing to win is nearly the same as playing for points. The regret in points at such positions
+shows how well a player plays.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from aleazero.players.player import Allowed, BasePlayer
 
 
 class SoloPlayer(BasePlayer):
-    """The action of the highest expected score on its own board; of those that tie, the lowest id."""
+    """Selects the action with the highest expected score on its own card; among ties the lowest id."""
 
     def __init__(self, oracle: YatzyOracle) -> None:
         self._oracle = oracle
 
     def choose(self, states: Sequence[State], seeds: Sequence[int], allowed: Sequence[Allowed]) -> list[int]:
-        """The best actions."""
+        """Return the best actions."""
         return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
 
     def _best(self, state: State, allowed: Allowed) -> int:
@@ -45,21 +45,21 @@ class SoloPlayer(BasePlayer):
         return int(best[0])
 
 
-class SoloOracle:
-    """Judges the expected score on the first player's own card, as if there were no others."""
+class SoloValues:
+    """Expected score of the first player's card in the one-player game, with the methods of an ``Oracle``."""
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
 
     def values(self, state: State) -> NDArray[np.float64]:
-        """The expected score of the first player."""
-        return self._oracle.values(_alone(state))
+        """Return the expected score of the first player."""
+        return self._oracle.values(_solo_state(state))
 
     def action_values(self, state: State) -> dict[int, float]:
-        """By legal action, the expected score of the first player."""
-        return self._oracle.action_values(_alone(state))
+        """Return the expected score of the first player by legal action."""
+        return self._oracle.action_values(_solo_state(state))
 
 
-def _alone(state: State) -> State:
+def _solo_state(state: State) -> State:
     assert isinstance(state, KernelState)
     return solitaire().state_from_vector(state.vector[: BOARDS + BOARD])

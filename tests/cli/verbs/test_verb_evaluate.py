@@ -57,7 +57,7 @@ def test_a_set_of_your_own(run_json, tmp_path):
         ),
         (("regret", "--player", "random", "--set", "none.json", *ALONE), "cannot read 'none.json'"),
         (("regret", "--player", "random", "--game", "2048"), "2048() has no oracle"),
-        (("solitaire", "--player", "plan:plies=x"), "plies is 'x', expected a whole number"),
+        (("solitaire", "--player", "plan:plies=x"), "plies is 'x', expected an integer"),
     ],
 )
 def test_bad_input_is_one_line(refused, words, said):
@@ -76,7 +76,7 @@ def test_solitaire(run, run_json):
     words = ("evaluate", "solitaire", "--player", "random", "--games", "6", "--seed", "2")
     data = run_json(*words)
     assert len(data["totals"]) == data["scores"]["count"] == 6
-    assert data["behind"]["mean"] == pytest.approx(data["best_play"]["mean"] - data["scores"]["mean"])
+    assert data["loss"]["mean"] == pytest.approx(data["best_play"]["mean"] - data["scores"]["mean"])
     assert run_json(*words) == data
     assert run_json(*words, "--player-seed", "9")["best_play"] == data["best_play"]
     assert "with the same dice" in run(*words).stdout

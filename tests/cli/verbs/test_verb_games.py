@@ -43,7 +43,7 @@ def test_the_list_has_their_strength():
     assert ("yatzy", {"players": 2}) in [(one["game"], one["params"]) for one in told]
     said = invoke("champions").stdout
     assert "yatzy(players=2)" in said
-    assert "against oracle" in said
+    assert "against solo-optimal" in said
 
 
 def test_analyse_plans_over_the_champion():

@@ -14,8 +14,8 @@ def test_a_gate_tells_its_verdict_and_writes_its_files(run, run_json, tmp_path):
     words = ("gate", "greedy", "random", *PIG, "--pairs", "40", "--threads", "1")
     result = run(*words, "--out", str(out), "--replays", str(games), "--replay-pairs", "2")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("promoted: better than 0.5, clear after ")
-    assert "an equal candidate passes at most 5.0% of gates" in result.stdout
+    assert result.stdout.startswith("promoted: score above 0.5, decided after ")
+    assert "an equal candidate is promoted in at most 5.0% of gates" in result.stdout
     assert run_json(*words, "--workers", "1") == json.loads(out.read_text())
     watched = run_json("watch", str(games), "--game", "3")
     assert watched["players"] == ["random", "greedy"]

@@ -96,7 +96,7 @@ def test_a_hint_is_a_plan(run):
         ("search:plies=2", "no setting 'plies=2' of search"),
         ("plan:plys=2", "did you mean plies"),
         ("plan:plies", "got 'plies', expected plies=VALUE"),
-        ("plan:plies=two", "plies is 'two', expected a whole number"),
+        ("plan:plies=two", "plies is 'two', expected an integer"),
         ("search:sims=0", "player 'search:sims=0': sims is 0, expected"),
         ("search:evaluator=rolout", "evaluator is 'rolout', did you mean rollout"),
         ("plan:horizon=round", "horizon is 'round'"),

@@ -9,19 +9,19 @@ from aleazero.evaluation.yatzy.reference import SoloPlayer
 from aleazero.players.basic import OraclePlayer
 
 
-def test_alone_it_is_best_play(oracle):
+def test_in_the_one_player_game_it_is_optimal(oracle):
     states = [position.state() for position in load_set("small")]
-    best, alone = OraclePlayer(oracle), SoloPlayer(oracle)
+    best, solo = OraclePlayer(oracle), SoloPlayer(oracle)
     seeds = [0] * len(states)
-    assert alone.select_many(states, seeds) == best.select_many(states, seeds)
+    assert solo.select_many(states, seeds) == best.select_many(states, seeds)
     some = [state.legal_actions()[1:] for state in states]
-    assert alone.select_many(states, seeds, some) == best.select_many(states, seeds, some)
+    assert solo.select_many(states, seeds, some) == best.select_many(states, seeds, some)
 
 
-def test_what_the_other_has_does_not_matter(oracle):
-    """At either seat it plays the game that it would play alone with the same dice."""
-    duel = aleazero.load_game("yatzy", players=2)
-    (together,) = play_match(duel, [aleazero.make_player("solo", duel)] * 2, game_seeds(2, 1))
+def test_the_opponents_card_does_not_matter(oracle):
+    """At either seat it plays the same actions as in the one-player game with the same dice."""
+    game = aleazero.load_game("yatzy", players=2)
+    (together,) = play_match(game, [aleazero.make_player("solo", game)] * 2, game_seeds(2, 1))
     (by_itself,) = play_match(solitaire(), [SoloPlayer(oracle)], game_seeds(2, 1))
     mine = [action for player, action in together.steps if player == 0]
     assert mine == [action for player, action in by_itself.steps if player == 0]

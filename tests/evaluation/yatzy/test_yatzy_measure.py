@@ -1,4 +1,4 @@
-"""Yatzy's planning players, judged in native code."""
+"""Fast measurements of Yatzy networks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.strength import measure_values
-from aleazero.evaluation.yatzy.measure import CHUNK, measure_duel, measure_solo
+from aleazero.evaluation.yatzy.measure import CHUNK, measure_against_solo, measure_solo
 from aleazero.nets.config import ValueNetConfig
 from aleazero.nets.outcome import feature_shape
 from aleazero.nets.value_net import make_value_net
@@ -16,7 +16,7 @@ from aleazero.nets.values import NetValues
 
 
 class ByOracle(NetValues):
-    """Values boards as the player who is best alone does; ``worst`` turns that round."""
+    """Values cards like the solo-optimal player; ``worst`` reverses the values."""
 
     def __init__(self, players, oracle, worst=False):
         game = aleazero.load_game("yatzy", players=players)
@@ -29,44 +29,44 @@ class ByOracle(NetValues):
         return self.sign * np.stack(found, axis=1)
 
 
-def test_the_oracle_regrets_nothing(oracle):
+def test_exact_values_have_no_regret(oracle):
     found = measure_solo(ByOracle(1, oracle), oracle, 600)
     assert abs(found.regret.mean) < 1e-9
     assert found.regret.error < 1e-9
     assert found.score.mean == pytest.approx(248.44, abs=4 * found.score.error)
     worst = measure_solo(ByOracle(1, oracle, worst=True), oracle, 300)
     assert worst.regret.mean > 150
-    # Regret and score are two ways to the same number.
+    # Score and regret sum to the optimal score.
     assert worst.score.mean + worst.regret.mean == pytest.approx(
         248.44, abs=4 * worst.score.error + 4 * worst.regret.error
     )
 
 
-def test_against_itself_the_oracle_wins_half_of_each_pair(oracle):
-    found = measure_duel(ByOracle(2, oracle), oracle, 300)
+def test_solo_optimal_values_split_every_pair_with_the_solo_optimal_player(oracle):
+    found = measure_against_solo(ByOracle(2, oracle), oracle, 300)
     assert (found.won.mean, found.won.error) == (0.5, 0.0)
-    assert found.score.mean == found.oracle_score.mean == pytest.approx(248.44, abs=4 * found.score.error)
+    assert found.score.mean == found.solo_score.mean == pytest.approx(248.44, abs=4 * found.score.error)
     assert found.table == {"0": 0, "0.25": 0, "0.5": 300, "0.75": 0, "1": 0}
-    worst = measure_duel(ByOracle(2, oracle, worst=True), oracle, 50)
+    worst = measure_against_solo(ByOracle(2, oracle, worst=True), oracle, 50)
     assert worst.won.mean == 0.0
     assert worst.table["0"] == 50
-    assert worst.score.mean < 100 < worst.oracle_score.mean
+    assert worst.score.mean < 100 < worst.solo_score.mean
 
 
-def test_neither_threads_nor_more_games_change_the_first_ones(oracle):
+def test_threads_and_more_games_do_not_change_the_first_games(oracle):
     values = ByOracle(1, oracle, worst=True)
     first = measure_solo(values, oracle, CHUNK + 50)
     assert first == measure_solo(values, oracle, CHUNK + 50, threads=3)
     assert first != measure_solo(values, oracle, CHUNK + 50, seed=1)
-    assert measure_duel(ByOracle(2, oracle, worst=True), oracle, 40) != first
+    assert measure_against_solo(ByOracle(2, oracle, worst=True), oracle, 40) != first
 
 
-def test_a_network_of_the_wrong_game_is_refused(oracle):
+def test_a_network_of_another_game_is_rejected(oracle):
     with pytest.raises(ConfigError, match="expected Yatzy with 1 players"):
         measure_solo(ByOracle(2, oracle), oracle, 10)
     with pytest.raises(ConfigError, match="expected Yatzy with 2 players"):
-        measure_duel(ByOracle(1, oracle), oracle, 10)
-    with pytest.raises(ConfigError, match="games is 1, expected a whole number of at least 2"):
+        measure_against_solo(ByOracle(1, oracle), oracle, 10)
+    with pytest.raises(ConfigError, match="games is 1, expected an integer of at least 2"):
         measure_solo(ByOracle(1, oracle), oracle, 1)
     game = aleazero.load_game("pig", target=20)
     net = make_value_net(ValueNetConfig(), feature_shape(game), ByOracle(1, oracle).outcome.columns)
@@ -74,6 +74,6 @@ def test_a_network_of_the_wrong_game_is_refused(oracle):
         measure_solo(NetValues(game, net, net.initial(0)), oracle, 10)
 
 
-def test_where_nothing_is_exact_nothing_is_told(tmp_path):
+def test_other_games_have_no_fast_measurement(tmp_path):
     assert measure_values(tmp_path / "none", aleazero.load_game("pig")) == {}
     assert measure_values(tmp_path / "none", aleazero.load_game("yatzy", players=3)) == {}

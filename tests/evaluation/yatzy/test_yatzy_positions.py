@@ -21,13 +21,13 @@ from aleazero.oracles.oracle import best_of
 GOOD = {"avail_mask": 0x7FFF, "upper_total_cap": 0, "dice_sorted": [1, 2, 3, 4, 6], "rerolls_left": 2}
 
 
-def test_the_sets_that_ship():
+def test_bundled_sets():
     assert set_names() == ["small", "standard"]
     assert {name: len(load_set(name)) for name in set_names()} == {"small": 153, "standard": 1530}
 
 
 @pytest.mark.parametrize("name", ["small", "standard"])
-def test_positions_are_decisions_that_play_reaches_once_each(name):
+def test_positions_are_reachable_and_unique(name):
     positions = load_set(name)
     assert len(set(positions)) == len(positions)
     cells = Counter((position.stage, position.kind) for position in positions)
@@ -39,7 +39,7 @@ def test_positions_are_decisions_that_play_reaches_once_each(name):
 
 
 @pytest.mark.parametrize(("name", "least", "ties"), [("small", 2, 2), ("standard", 20, 15)])
-def test_at_marks_every_category_is_the_best_somewhere_and_ties_are_known(oracle, name, least, ties):
+def test_every_category_is_the_best_scoring_decision_in_some_position(oracle, name, least, ties):
     judge = oracle
     best = [(position, best_of(judge.action_values(position.state()))) for position in load_set(name)]
     marks = Counter(action - 32 for position, actions in best if position.kind == "mark" for action in actions)
@@ -55,7 +55,7 @@ def test_stages_and_kinds():
     assert stages == ["opening", "middle", "middle", "end", "end"]
 
 
-def test_a_set_is_read_as_it_was_written(tmp_path):
+def test_a_set_reads_back_as_written(tmp_path):
     positions = load_set("small")[:5]
     write_set(tmp_path / "mine.json", positions)
     assert load_set(str(tmp_path / "mine.json")) == positions
@@ -65,7 +65,7 @@ def test_a_set_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({**GOOD, "avail_mask": 0, "upper_total_cap": 40}, "got a finished board"),
         ({**GOOD, "avail_mask": 0x8000}, "expected a mask from 0 to 32767"),
@@ -76,38 +76,38 @@ def test_a_set_is_read_as_it_was_written(tmp_path):
         ({**GOOD, "dice_sorted": "12346"}, "got the dice"),
         ({**GOOD, "rerolls_left": 3}, "3 rerolls left"),
         ({**GOOD, "rerolls_left": 10**30}, "expected smaller numbers"),
-        ({**GOOD, "rerolls_left": True}, "expected whole numbers"),
-        ({**GOOD, "avail_mask": 1.5}, "expected whole numbers"),
+        ({**GOOD, "rerolls_left": True}, "expected integers"),
+        ({**GOOD, "avail_mask": 1.5}, "expected integers"),
         ({**GOOD, "total": 3}, "expected avail_mask, upper_total_cap, dice_sorted, rerolls_left"),
         ({}, "got {}, expected avail_mask"),
         (7, "got 7, expected avail_mask"),
     ],
 )
-def test_bad_positions_are_refused(tmp_path, row, said):
+def test_invalid_positions_are_rejected(tmp_path, row, message):
     file = tmp_path / "bad.json"
     file.write_text(json.dumps([GOOD, row]))
     with pytest.raises(aleazero.PositionError) as caught:
         load_set(str(file))
     assert str(caught.value).startswith("bad.json, position 1: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}", "[]", "3", "[" * 100_000, "\ufeff[]"])
-def test_bad_files_are_refused(tmp_path, text):
+def test_invalid_files_are_rejected(tmp_path, text):
     file = tmp_path / "bad.json"
     file.write_text(text)
     with pytest.raises(aleazero.PositionError, match="expected a list of positions"):
         load_set(str(file))
 
 
-def test_unknown_sets_are_refused():
+def test_unknown_sets_are_rejected():
     with pytest.raises(aleazero.ConfigError, match="no set 'smal', did you mean small"):
         load_set("smal")
     with pytest.raises(aleazero.ConfigError, match=r"cannot read 'none.json': No such file"):
         load_set("none.json")
 
 
-def test_the_sets_lie_inside_the_package():
+def test_the_sets_are_package_data():
     from pathlib import Path
 
     assert FOLDER.is_relative_to(Path(aleazero.__file__).parent)

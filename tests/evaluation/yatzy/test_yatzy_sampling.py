@@ -14,9 +14,9 @@ _SPEC.loader.exec_module(sampling)
 
 
 @pytest.mark.parametrize("name", ["small", pytest.param("standard", marks=pytest.mark.long)])
-def test_a_set_made_anew_has_the_same_bytes(oracle, name):
+def test_a_regenerated_set_has_the_same_bytes(oracle, name):
     assert set_bytes(sampling.sample_set(name, oracle)) == (FOLDER / f"{PREFIX}{name}.json").read_bytes()
 
 
-def test_every_set_that_ships_can_be_made_anew():
+def test_every_bundled_set_can_be_regenerated():
     assert set_names() == sorted(sampling.SETS)
