@@ -1,4 +1,4 @@
-"""The Yatzy oracle, built once for all test workers."""
+"""Fixtures for all tests."""
 
 import fcntl
 
@@ -7,8 +7,15 @@ import pytest
 from aleazero.oracles.yatzy import load_or_build, table_path
 
 
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Run compiled loops as Python: the same code, without compiling a game that only one test needs."""
+    monkeypatch.setattr("aleazero.native.compile.compiles_loops", lambda: False)
+
+
 @pytest.fixture(scope="session")
 def oracle():
+    """Return the Yatzy oracle, built once for all test workers."""
     folder = table_path().parent
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "tests.lock").open("w") as lock:

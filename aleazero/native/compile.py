@@ -66,7 +66,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
     try:
         # Also without compilation, so that the same rules are rejected in every mode.
         stamp = fingerprint(plain, *versions(), repr(OPTIONS), repr(_INNER), repr(OURS))
-        if numba.config.DISABLE_JIT:
+        if not compiles_loops():
             return function
         dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialize(plain, stamp, {}, ()))
     except GameError as error:
@@ -89,6 +89,11 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         return found
 
     return call
+
+
+def compiles_loops() -> bool:
+    """Return whether loops are compiled. With NUMBA_DISABLE_JIT they run as Python."""
+    return not numba.config.DISABLE_JIT
 
 
 @contextmanager
@@ -151,7 +156,7 @@ def kernel_dtype(dtype: str) -> str:
 
     In interpreted kernels, small integers of numpy overflow; compiled code computes in 64 bits.
     """
-    return "int64" if numba.config.DISABLE_JIT else dtype
+    return dtype if compiles_loops() else "int64"
 
 
 def not_inlined(function: Function) -> Function:

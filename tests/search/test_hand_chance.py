@@ -1365,6 +1365,7 @@ def many_tree() -> Any:
     return after(chance([(i, 1, end(value)) for i, value in enumerate((1.0, 0.5, -1.0))], "C"))
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize(
     ("settings", "named"),

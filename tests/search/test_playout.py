@@ -106,8 +106,9 @@ def test_playouts_do_what_the_game_says(game, backend: str) -> None:
 
 
 @pytest.mark.long  # compiles, or runs, for most of a minute
-def test_saying_what_is_the_default_changes_nothing(game) -> None:
-    silent = walk_game(says=False)
+@pytest.mark.usefixtures("interpreted")
+def test_saying_what_is_the_default_changes_nothing() -> None:
+    game, silent = walk_game(), walk_game(says=False)
     for run in (search, plan):
         first, second = run(silent, ANY, Rollout(2)), run(game, ANY, Rollout(2))
         np.testing.assert_array_equal(first.q, second.q)
@@ -147,8 +148,9 @@ def test_illegal_playouts_are_found_out(game, mode: int, backend: str) -> None:
     assert search(game, mode, "uniform", backend).visits.sum() == 100  # what never plays out, never asks
 
 
-def test_playouts_without_a_legal_action_are_found_out(game) -> None:
-    for one in (game, walk_game(says=False)):
+@pytest.mark.usefixtures("interpreted")
+def test_playouts_without_a_legal_action_are_found_out() -> None:
+    for one in (walk_game(), walk_game(says=False)):
         with pytest.raises(ContractError, match="a playout from a leaf chose an invalid action"):
             search(one, STUCK, Rollout())
         with pytest.raises(ContractError, match=r"a playout from '.*' chose an invalid action"):

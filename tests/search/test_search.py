@@ -271,6 +271,7 @@ def test_results_repeat_to_the_bit_in_another_process(pig) -> None:
     assert next(iter(outputs)).count("\n") == 6
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_chance_in_a_loop_is_an_error(backend: str) -> None:
     class Forever:
         num_players = num_actions = 1
@@ -302,6 +303,7 @@ def test_chance_in_a_loop_is_an_error(backend: str) -> None:
     assert search._driver.group.trees[0].in_flight() == 0
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
 def test_probabilities_that_do_not_sum_to_one_are_an_error(backend: str, evaluator: str) -> None:
     game = aleazero.load_game(_module(kind="return 1 if state[0] == 1 else 0", weight=0.9))

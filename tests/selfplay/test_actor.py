@@ -152,6 +152,7 @@ def returns(state, out): out[0] = state[1]
 """
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_a_game_may_end_before_the_first_decision(tmp_path) -> None:
     (tmp_path / "natural.py").write_text(NATURAL, encoding="utf-8")
     game = aleazero.load_game(f"{tmp_path}/natural.py")

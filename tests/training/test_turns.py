@@ -229,10 +229,11 @@ def test_the_error_for_a_large_turn_names_the_setting(monkeypatch, planned):
     assert len(planned(game, 1).list_turn_ends(first)[0]) == 1
 
 
+@pytest.mark.usefixtures("interpreted")
 @KINDS
 def test_a_turn_number_shared_by_two_players_is_rejected(planned):
     """With both players in one turn, play returns to earlier states, and no setting of training would help."""
-    game = KernelGame(aleazero.load_game("pig").module, {"target": 20})
+    game = KernelGame(aleazero.load_game("pig").module, {"target": 6})
     game.kernels.turn = lambda state: 0
     first = game.new_initial_state().vector[None]
     with pytest.raises(GameError, match=r"turn\(state\) is equal for decisions of players 0 and 1, expected"):
@@ -247,6 +248,7 @@ def describe_many():
     return replace(tree_game.describe(), name="unlisted", constants={}, lists_outcomes=False)
 
 
+@pytest.mark.usefixtures("interpreted")
 @KINDS
 def test_the_error_for_unlisted_outcomes_names_the_setting(planned):
     module = types.ModuleType("unlisted")

@@ -218,7 +218,7 @@ def make_outcome_leaves(kernels: Kernels, listed_child: Callable[..., Any]) -> t
 
     @not_inlined
     def add_transient(flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, state: Any, outcome: Any,
-                      key: Any, place: Any) -> int:  # fmt: skip
+                      key: Any, place: Any) -> Any:  # fmt: skip
         """Add a leaf below an outcome that is evaluated but not stored."""
         i = add_leaf(flight, settings, v, np.int64(NO_NODE), place + 1, state)
         apply_outcome(flight.states[i], outcome)
@@ -226,7 +226,7 @@ def make_outcome_leaves(kernels: Kernels, listed_child: Callable[..., Any]) -> t
 
     @not_inlined
     def expand_all_outcomes(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, n: Any,
-                            key: Any, depth: Any) -> int:  # fmt: skip
+                            key: Any, depth: Any) -> Any:  # fmt: skip
         """Add a leaf for every outcome of a chance node, weighted by its probability."""
         step_on(tree, flight, v, n, NO_EDGE)
         first = np.int64(tree.nodes[n].first_edge)
@@ -264,7 +264,7 @@ def make_sample_more(kernels: Kernels, stored_child: Callable[..., Any]) -> Call
 
     @not_inlined
     def sample_more_outcomes(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any, n: Any,
-                             state: Any, key: Any, depth: Any, room: Any) -> int:  # fmt: skip
+                             state: Any, key: Any, depth: Any, room: Any) -> Any:  # fmt: skip
         """Draw further outcomes at the last chance node above a leaf. The visit's value is the mean of all kept.
 
         An outcome is kept if a visit that draws it first would also end there. Then all that are kept have the

@@ -89,7 +89,7 @@ def same_actions(first: Any, second: Any) -> None:
     assert (first.stopped, first.stats.nodes) == (second.stopped, second.stats.nodes)
 
 
-@pytest.mark.parametrize("actions", [1, 2, 3, 9, 100, 137, 300, 600, 2000, MOST_ACTIONS])
+@pytest.mark.parametrize("actions", [1, 300, MOST_ACTIONS])
 @pytest.mark.parametrize("max_nodes", [2, 3, 4, 5, 8, 64, 10_000_000])
 def test_any_number_of_actions_with_any_limit_of_nodes(actions: int, max_nodes: int) -> None:
     """The root gets its edges before any room was asked for: alone, and beside other trees of a forest."""
