@@ -111,7 +111,7 @@ def test_a_time_limit_requires_a_search():
     assert player.config.num_simulations == MOST_SIMULATIONS
     assert player.select(game.state_from_text("14"), 0) in (0, 1)
     for spec in ("greedy", "plan", "net:dummy,sims=0"):
-        with pytest.raises(aleazero.ConfigError, match="max_seconds (is|requires)"):
+        with pytest.raises(aleazero.ConfigError, match=r"max_seconds (is|requires)"):
             aleazero.make_player(spec, game, max_seconds=1.0)
 
 
