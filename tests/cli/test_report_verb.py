@@ -86,5 +86,5 @@ def test_training_ends_well_without_matplotlib(
     result = run("resume", str(path))
     assert result.exit_code == 0, result.output
     assert "against random" in result.stdout
-    assert "no report: the report draws with matplotlib, which is missing: pip install" in result.stderr
+    assert "no report: the report requires matplotlib, which is missing: pip install" in result.stderr
     assert run_json("resume", str(path))["report"] is None

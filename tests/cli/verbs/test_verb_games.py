@@ -26,7 +26,7 @@ def test_games_as_json(run_json):
     pig = rows["pig"]
     assert (pig["players"], pig["actions"], pig["chance"], pig["max_outcomes"]) == (2, 2, True, 6)
     assert pig["params"] == {"target": 100}
-    assert pig["description"].startswith("Roll as long as you dare")
+    assert pig["description"].startswith("Roll a die as often as you like")
     assert rows["tic_tac_toe"]["chance"] is False
     assert all(row["description"] and "\n" not in row["description"] for row in rows.values())
 
