@@ -56,7 +56,7 @@ def test_sampled_chance_is_unbiased(simulations: int, widening: Widening | None,
 
 
 @pytest.mark.parametrize("config", [ChanceConfig(pick="stratified"), ChanceConfig.preset("stratified")])
-def test_the_error_of_strata_shrinks_as_one_over_n(config: ChanceConfig) -> None:
+def test_error_of_stratified_picks_shrinks_as_one_over_n(config: ChanceConfig) -> None:
     """And so does their bias. No N is a multiple of 20, where every share could be met to the bit."""
     ordered = sorted(VALUES)
     bound = sum(ordered[3:]) - sum(ordered[:3])  # error · N at most, where each count is within 1 of N·p
@@ -92,7 +92,7 @@ def test_the_bias_of_expectations_shrinks_faster_than_one_over_n() -> None:
     assert scaled[0] > scaled[1] > scaled[2]
 
 
-def test_expectation_over_samples_is_exact_once_all_were_seen() -> None:
+def test_expectation_is_exact_once_all_outcomes_were_drawn() -> None:
     found = values_over_seeds(ChanceConfig(backup="expectation"), 400, 20)
     np.testing.assert_allclose(found, EXPECTED, atol=1e-12)
 
@@ -218,7 +218,7 @@ def test_exact_expansion_above_exact_leaves_is_the_expectation(in_flight: int) -
             assert result.stats.exact_expansions == 1
 
 
-def test_four_samples_a_visit_halve_the_variance_and_cost_four_evaluations() -> None:
+def test_four_samples_per_visit_halve_the_variance() -> None:
     """At a chance node over leaves that must be evaluated: the die of the dice game, valued by its points."""
     game = aleazero.load_game("dice_game")
     state = game.state_from_text("7 rolling")

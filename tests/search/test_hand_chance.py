@@ -93,14 +93,14 @@ DRAWS = {
 
 
 @pytest.mark.parametrize(("seed", "node"), ORDERS)
-def test_the_orders_the_trees_are_built_on(seed: int, node: int) -> None:
+def test_tie_orders_that_the_tests_rely_on(seed: int, node: int) -> None:
     order = ORDERS[seed, node]
     assert tie_order(seed, node, 4) == list(order)
     assert tie_order(seed, node, 2) == [i for i in order if i < 2]
 
 
 @pytest.mark.parametrize(("seed", "place"), DRAWS)
-def test_the_draws_the_trees_are_built_on(seed: int, place: int) -> None:
+def test_draws_that_the_tests_rely_on(seed: int, place: int) -> None:
     drawn = [draw(seed, i, place) for i in range(len(DRAWS[seed, place]))]
     assert drawn == pytest.approx(DRAWS[seed, place], abs=5.001e-5)
 
@@ -199,7 +199,7 @@ def test_stratified_picks_the_largest_deficit(search_tree: Any, simulations: int
 
 @pytest.mark.parametrize("simulations", [1, 2, 3, 4, 6, 8])
 @pytest.mark.parametrize("seed", [0, 1, 2, 5])
-def test_stratified_ties_go_by_a_seeded_order(search_tree: Any, seed: int, simulations: int) -> None:
+def test_stratified_ties_depend_on_the_seed(search_tree: Any, seed: int, simulations: int) -> None:
     # Four outcomes alike, listed as 40, 10, 30, 20: all four are picked before one is picked again, in the order of
     # the seed for node 1, by place in the list; then again in the same order.
     names = (40, 10, 30, 20)
@@ -242,7 +242,7 @@ def test_each_chance_node_has_deficits_and_an_order(
 
 
 @pytest.mark.parametrize(("simulations", "counts", "total"), [(4, (3, 1), 1.6), (5, (3, 2), 1.1), (6, (4, 2), 2.1)])
-def test_stratified_counts_what_is_in_flight(search_tree: Any, simulations: int, counts: Any, total: float) -> None:
+def test_stratified_counts_visits_in_flight(search_tree: Any, simulations: int, counts: Any, total: float) -> None:
     # C: 0 (weight 11) → D .1 → G .3 → end 1;  1 (weight 5) → F .2 → end −.5. Two in flight. In sixteenths:
     # 1: 11, 5 → 0: D waits.  2: 22 − 16 = 6, 10 → 1: F waits (the waiting pick counts). D and F are asked.
     # 3: 33 − 16 = 17, 15 − 16 → 0: through D, G waits.
@@ -345,7 +345,7 @@ def test_a_transient_state_is_evaluated_every_time(
     check_stats(result, nodes={2: 3, 4: 4, 6: 5, 9: 6}[simulations], chance_visits=simulations)
 
 
-def test_chance_goes_on_below_a_transient_outcome(search_tree: Any) -> None:
+def test_chance_is_drawn_below_a_transient_outcome(search_tree: Any) -> None:
     # C1 (depth 1, alike; one stored child at most): 0 → D .1 → end −.5;  1 → C2 (place 2): 0 of weight 7 → end 1,
     # 1 of weight 3 → C3 (place 3): 0 of weight 1 → E .4, 1 of weight 4 → G −.8. Seed 3:
     # i         1       2       3       4       5       6
@@ -391,7 +391,7 @@ def test_widening_with_stratified_picks(search_tree: Any) -> None:
     check_stats(result, blocked=3, transient=3, evaluations=1, nodes=3)
 
 
-def test_widening_counts_what_is_in_flight(search_tree: Any) -> None:
+def test_widening_counts_visits_in_flight(search_tree: Any) -> None:
     # C (alike): 0 → D .1, 1 → F −.3; room for ⌈√N⌉; two in flight. Seed 3 draws 0 1. D waits; the second visit is
     # N = 2 with the one in flight, so F is stored as well.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -423,7 +423,7 @@ def test_transient_states_in_flight(search_tree: Any) -> None:
 # state that was valued without becoming a node, so the samples too; blocked counts only what widening blocked.
 
 
-def test_three_samples_a_visit(search_tree: Any) -> None:
+def test_three_samples_per_visit(search_tree: Any) -> None:
     # C: four outcomes alike → D0 .1, D1 .2, D2 .4, D3 −.6, each with one action, to −.2. Seed 0:
     # i   place 1   1 + 2^32   1 + 2·2^32   values          mean
     # 1   .7002 2   .7060 2    .2556 1      .4  .4  .2      1/3
@@ -464,7 +464,7 @@ def test_samples_are_not_cut_by_the_budget(
     check_stats(result, simulations=done, evaluations=evaluations)
 
 
-def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -> None:
+def test_samples_are_not_drawn_above_a_decision(search_tree: Any) -> None:
     # r → C → D .1 → G .2 → H .3 → end, all forced; four samples a visit. 1: D four times.  2: G once.  3: H once.
     line_below = decision(0, {0: line("H", 1)}, "G")
     root = after(chance([(0, 1, decision(1, {0: line_below}, "D"))], "C"))
@@ -475,7 +475,7 @@ def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -
     check_stats(result, evaluations=7, transient=3, nodes=5)
 
 
-def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
+def test_samples_of_terminal_states_need_no_evaluation(search_tree: Any) -> None:
     # Four ends alike, two samples a visit. Seed 0: 2 and 2, 3 and 1, 1 and 2, 1 and 2: −.5, −.25, 0, 0.
     # CHOICE: an end met again is again a leaf below C, so a sample is drawn beside it each time.
     asked = Scripted({"r": ZERO})
@@ -504,7 +504,7 @@ def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
     check_stats(result, evaluations=4, transient=1, nodes=5)
 
 
-def test_samples_beside_estimated_afterstates(search_tree: Any) -> None:
+def test_samples_with_estimated_afterstates(search_tree: Any) -> None:
     # C1 (alike; estimate .5): 0 → C2 (alike; estimate .2): ends 1, −.2;  1 → D .1 → end −.6. Two samples. Seed 3:
     # 1: stops at C1, which lies below a decision, so nothing is drawn beside it: .5.
     # 2: 1: D; beside it .2862 0: C2, where a visit stops to ask for the estimate: kept. Mean .15.
@@ -523,7 +523,7 @@ def test_samples_beside_estimated_afterstates(search_tree: Any) -> None:
     check_stats(result, evaluations=5, transient=2, nodes=6)
 
 
-def test_samples_beside_exact_afterstates(search_tree: Any) -> None:
+def test_samples_with_exact_afterstates(search_tree: Any) -> None:
     # A chance root (alike; own value .7): 0 → C2 (exact, .2), 1 → D .1 → end −.6. Two samples a visit, at places 0 and
     # 2^32. Seed 0. Every visit that draws C2 ends there, evaluated or not, so C2 is always kept.
     # 1: .1106 0: C2; beside it .3488 0: C2. .2.  2: .2766 0: C2, whose value is known; beside it .9139 1: D, not
@@ -538,7 +538,7 @@ def test_samples_beside_exact_afterstates(search_tree: Any) -> None:
     check_stats(result, evaluations=6, transient=3)
 
 
-def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
+def test_samples_with_a_transient_leaf(search_tree: Any) -> None:
     # C (alike): 0 → D .1 → 1, 1 → F −.3; one stored child at most; two samples a visit. Seed 3:
     # 1: 0: D stored; beside it .8811 1: F. Mean −.1.
     # 2: 1: F, blocked; beside it .2862 0: D, stored and evaluated: dropped. −.3.  3: 0: through D, 1.
@@ -552,7 +552,7 @@ def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
     check_stats(result, evaluations=4, blocked=1, transient=2, nodes=4)
 
 
-def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
+def test_samples_with_a_transient_chance_node(search_tree: Any) -> None:
     # C1 (weights 1, 3): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. One stored child at most; two samples. Seed 2:
     # 1: .2204 0: D stored; beside it .4175 1: C2. There was room to store C2, and the visit would have gone on:
     #    dropped. .1.
@@ -573,7 +573,7 @@ def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
     check_stats(result, evaluations=7, blocked=3, transient=5, nodes=3, chance_nodes=1, chance_visits=4)
 
 
-def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
+def test_samples_with_a_stored_chance_node(search_tree: Any) -> None:
     # The same, with C1 alike. Seed 0:
     # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; beside it, at C2, place 2 + 2^32: .0370 0: E, not evaluated
     #    yet: kept. .5.
@@ -607,7 +607,7 @@ def test_samples_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=4, collisions=0, transient=1, nodes=4)
 
 
-def test_a_descent_made_again_draws_no_further_samples(search_tree: Any) -> None:
+def test_repeated_descent_draws_no_further_samples(search_tree: Any) -> None:
     # The same tree; D and F lie too deep to be expanded, so every visit ends there. Two in flight. Seed 0:
     # 1: .7002 1: F waits; beside it .7060 1: F, not in flight yet: kept. −.3.
     # 2: .7714 1: F is in flight: a collision. F, F are asked.
@@ -635,7 +635,7 @@ def test_samples_at_a_chance_root(search_tree: Any) -> None:
     assert [o.value[0] for o in result.outcomes if o.visits] == approx([1.0, 0.5, -1.0])
 
 
-def test_samples_where_the_tree_is_cut(search_tree: Any) -> None:
+def test_samples_at_max_depth(search_tree: Any) -> None:
     # D .1 below C lies too deep to be expanded: each visit ends there, with a sample beside it.
     root = after(chance([(0, 1, line("D", 1))], "C"))
     asked = Scripted(script(D=0.1))
@@ -824,7 +824,7 @@ def test_chains_below_an_exact_expansion(search_tree: Any, seed: int, value: flo
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_chance_is_drawn_on_below_a_single_expanded_outcome(search_tree: Any, seed: int) -> None:
+def test_chance_is_drawn_below_a_single_expanded_outcome(search_tree: Any, seed: int) -> None:
     # C1 has one outcome, so all of its outcomes are expanded and make one leaf. It leads to C2, which is drawn on.
     second = chance([(0, 1, line("D", -0.5)), (1, 1, line("E", 0.5))], "C2")
     root = after(chance([(0, 1, second)], "C1"))
@@ -863,7 +863,7 @@ def test_exact_expansion_below_a_sampled_chance_node(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["exact", "max_depth"])
-def test_exact_expansion_where_nothing_lies_below(search_tree: Any, how: str) -> None:
+def test_exact_expansion_above_leaves_that_stay_leaves(search_tree: Any, how: str) -> None:
     # Weights 3, 1 → D .4, F −.6, which are not expanded, as they are exact, or too deep. 1: .15.  2: outcome 0: .4,
     # asked again only where D is too deep: still .15.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -915,7 +915,7 @@ def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
     check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
 
 
-def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any) -> None:
+def test_descents_do_not_pass_an_exact_expansion_in_flight(search_tree: Any) -> None:
     # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. Two in flight. 1: D and F wait. 2: outcome 0,
     # whose end needs no evaluation, has the largest deficit, but C is pending: a collision. D and F are asked:
     # −.5 + .125 − .1125 = −.4875.  2 again: outcome 0: −1, as before, so C keeps its value.
@@ -954,7 +954,7 @@ def test_exact_expansion_overrides_widening(search_tree: Any) -> None:
     check_stats(result, evaluations=3, exact_expansions=1, transient=0, blocked=0)
 
 
-def test_exact_expansion_of_ends_costs_nothing(search_tree: Any) -> None:
+def test_exact_expansion_of_terminal_states_needs_no_evaluation(search_tree: Any) -> None:
     # Ends 1 and −1 of weight 3, 1: .5; then outcome 0 again, and still .5.
     root = after(chance([(0, 3, end(1)), (1, 1, end(-1))], "C"))
     asked = Scripted({"r": ZERO})
@@ -971,7 +971,7 @@ DRAWN_ENDS = [(4, 2, terminal(1, -1)), (2, 3, terminal(0.5, -0.5)), (9, 5, termi
 
 
 @pytest.mark.parametrize(("simulations", "value"), [(1, -0.5), (2, -0.5), (3, -0.125), (7, -0.125), (8, 0.1)])
-def test_expectation_over_the_visited(search_tree: Any, simulations: int, value: float) -> None:
+def test_expectation_over_visited_outcomes(search_tree: Any, simulations: int, value: float) -> None:
     # Outcomes 4, 2, 9 of weight 2, 3, 5, ends 1, .5, −.5. Seed 0 draws 9 9 2 2 2 9 9 4.
     # 9 alone: −.5.  With 2: (.3·.5 − .5·.5)/.8 = −.125, however often either was met.  All: .2 + .15 − .25 = .1.
     asked = Scripted({"r": ZERO})
@@ -1120,7 +1120,7 @@ def test_expectation_in_flight(search_tree: Any) -> None:
     check_node(node_at(result, 0, 0, 0), "decision", 0, 2, (-0.1, 0.1))
 
 
-def test_a_pending_outcome_has_no_part_in_the_expectation(search_tree: Any) -> None:
+def test_pending_outcome_is_left_out_of_the_expectation(search_tree: Any) -> None:
     # r: 0 → C (11, 5: 0 1): 0 → D .4, 1 → end −.5;  1 → end −.3 (scaled .35). Two in flight; D waits to the end.
     # i  N  .5·√N    action 0                             action 1
     # 1  1  .5       tie → 0: D waits
@@ -1186,7 +1186,7 @@ def test_an_unstored_outcome_has_its_transient_values(search_tree: Any, simulati
     check_stats(result, evaluations=1 + asks, transient=blocked, blocked=blocked)
 
 
-def test_an_estimate_counts_for_what_was_never_evaluated(search_tree: Any) -> None:
+def test_estimate_counts_for_outcomes_never_evaluated(search_tree: Any) -> None:
     # The same with estimate .5 at C. 1: stops at C.  2: outcome 1: N = 2: F stored: −.09 + .7·.5 = .26.
     # 3: outcome 0: N = 3: D transient; the estimate counts for H alone: .05 − .09 + .2·.5 = .06.
     # 4: outcome 2: N = 4: H transient: .05 − .09 + .12 = .08.  5: outcome 0: N = 5, room for 2: D stored and evaluated
@@ -1203,7 +1203,7 @@ def test_an_estimate_counts_for_what_was_never_evaluated(search_tree: Any) -> No
 @pytest.mark.parametrize(
     ("simulations", "value"), [(2, 0.45), (3, 0.675), (4, 0.375), (5, 0.45), (6, 0.15), (8, 0.21), (9, 0.63)]
 )
-def test_transient_values_of_a_stored_outcome_are_forgotten(search_tree: Any, simulations: int, value: float) -> None:
+def test_transient_values_of_a_stored_outcome_are_dropped(search_tree: Any, simulations: int, value: float) -> None:
     # C1 (alike): 0 → D .1 → end 1;  1 → C2 (weights 7, 3): ends .8, −.4. Room for ⌈√N/2⌉. Seed 3 draws, at place 1,
     # 0 1 0 1 0 1 0 0 1; C2 is drawn on, or met, at place 2.
     # 1: D stored: .1.  2: C2 transient: .6420 0: .8: (.1 + .8)/2 = .45.  3: D = .55: (.55 + .8)/2 = .675.
@@ -1273,7 +1273,7 @@ def test_presets(name: str) -> None:
     assert aleazero.SearchConfig(chance=name).chance == ChanceConfig.preset(name)
 
 
-def test_a_preset_that_is_none() -> None:
+def test_unknown_preset_is_rejected() -> None:
     with pytest.raises(ConfigError, match="stratified"):
         ChanceConfig.preset("stratifid")
     with pytest.raises(ConfigError, match="stratified"):
@@ -1281,7 +1281,7 @@ def test_a_preset_that_is_none() -> None:
 
 
 @pytest.mark.parametrize("named", ["full", ChanceConfig.preset("full"), {"exact_up_to": 300}])
-def test_a_preset_searches_as_its_settings(search_tree: Any, named: Any) -> None:
+def test_preset_equals_its_settings(search_tree: Any, named: Any) -> None:
     # The tree of test_exactly_expanded_nodes_pick_by_deficit.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     result = search_tree(root, Scripted(script(D=0.4, F=-0.6)), chance=named, num_simulations=2, **HALF)
@@ -1311,7 +1311,7 @@ def test_listed_outcomes_are_stratified_by_default(search_tree: Any) -> None:
         ({"samples_per_visit": 2, "pick": "stratified"}, ("samples_per_visit", "pick=stratified")),
     ],
 )
-def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
+def test_settings_that_cannot_be_combined(settings: Any, names: Any) -> None:
     with pytest.raises(ConfigError) as refused:
         ChanceConfig(**settings)
     message = str(refused.value)
@@ -1332,7 +1332,7 @@ def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
         ({"widening": {"max_children": 0}}, "max_children"),
     ],
 )
-def test_impossible_settings(settings: Any, named: str) -> None:
+def test_invalid_chance_settings_are_rejected(settings: Any, named: str) -> None:
     # CHOICE: alpha lies in 0..1, c above 0, max_children from 1 on.
     with pytest.raises(ConfigError, match=named):
         ChanceConfig(**settings)
@@ -1374,7 +1374,9 @@ def many_tree() -> Any:
         ({"exact_up_to": 2}, "exact_up_to"),
     ],
 )
-def test_what_needs_listed_outcomes_is_refused_without(backend: str, settings: Any, named: str, declared: bool) -> None:
+def test_settings_that_need_listed_outcomes_are_rejected_without(
+    backend: str, settings: Any, named: str, declared: bool
+) -> None:
     # Whether the game says that its outcomes are not listed, or the search finds out.
     game = many_game(declared)
     config = aleazero.SearchConfig(num_simulations=4, chance=ChanceConfig(**settings))
@@ -1398,7 +1400,7 @@ def test_outcomes_that_are_not_listed_are_widened_by_default(backend: str) -> No
 
 
 @pytest.mark.parametrize(("most", "stored", "blocked"), [(1, {2: 2}, 1), (2, {2: 2, 1: 1}, 0)])
-def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored: Any, blocked: int) -> None:
+def test_widening_of_unlisted_outcomes(backend: str, most: int, stored: Any, blocked: int) -> None:
     # The same; with one stored child at most outcome 1 is transient.
     game = many_game()
     widening = {"c": 2.0, "alpha": 0.6, "max_children": most}
@@ -1410,7 +1412,7 @@ def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored:
     check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
 
 
-def test_samples_where_outcomes_are_not_listed(backend: str) -> None:
+def test_samples_of_unlisted_outcomes(backend: str) -> None:
     # The same with one stored child at most, and two samples a visit. Ends are always kept. Seed 0, at place 1 + 2^32:
     # .7060 2, .4577 1, .6041 1.  1: −1 and −1.  2: −1 and .5: −.25.  3: .5, blocked, and .5.  Sum −.75.
     game = many_game()

@@ -59,7 +59,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize(("seed", "depth"), DRAWS)
-def test_the_draws_the_trees_are_built_on(seed: int, depth: int) -> None:
+def test_draws_that_the_tests_rely_on(seed: int, depth: int) -> None:
     drawn = [draw(seed, i, depth) for i in range(len(DRAWS[seed, depth]))]
     assert drawn == pytest.approx(DRAWS[seed, depth], abs=5.001e-5)
 
@@ -193,7 +193,7 @@ def test_uct(search_tree: Any, simulations: int, visits: tuple[int, ...]) -> Non
 
 
 @pytest.mark.parametrize(("first_play", "visits"), [(0.0, (3, 0)), (0.5, (2, 1)), (0.55, (1, 2)), ("parent", (1, 2))])
-def test_first_play(search_tree: Any, first_play: Any, visits: tuple[int, int]) -> None:
+def test_first_play_urgency(search_tree: Any, first_play: Any, visits: tuple[int, int]) -> None:
     # Priors .6, .4; c = .5; ends .2 and .9: Q = .6, .95; the root's own value .6. Three simulations.
     # i = 1: f + .3 against f + .2 → 0.
     # i = 2, N = 2: action 0 scores .6 + .3·1.41421/2 = .81213; action 1 scores f + .2·1.41421 = f + .28284:
@@ -210,7 +210,7 @@ def test_first_play(search_tree: Any, first_play: Any, visits: tuple[int, int]) 
 
 
 @pytest.mark.parametrize(("simulations", "visits"), [(2, (2, 0)), (6, (6, 0)), (7, (6, 1))])
-def test_first_play_follows_the_mean_of_its_node(search_tree: Any, simulations: int, visits: Any) -> None:
+def test_first_play_urgency_parent_is_the_mean_of_the_node(search_tree: Any, simulations: int, visits: Any) -> None:
     # Priors .9, .1; c = .75; ends −.4 (Q = .3) and 0; the root's own value .6, and after k visits to action 0 its
     # mean is m = (.6 − .4k)/(1 + k). Were f to stay at scale(.6) = .8, action 1 would come second (.90607).
     # i  N  √N       m         f = scale(m)  action 0: .3 + .675·√N/i        action 1: f + .075·√N
@@ -520,7 +520,7 @@ def test_exact_afterstate(search_tree: Any) -> None:
     check_stats(result, chance_nodes=1, chance_visits=3, chance_children=0, outcome_counts={0: 1})
 
 
-def test_an_afterstate_is_seen_by_who_acted_last(search_tree: Any) -> None:
+def test_viewer_of_an_afterstate_is_the_player_that_acted_last(search_tree: Any) -> None:
     # r (0) → D (1) → C → end 1. Values by player: D (.25, −.25), C (.5, −.5), both seen by player 1, so in seats
     # (−.25, .25) and (−.5, .5). Simulations end at D, C, the end: .25 + .5 + 1 = 1.75.
     inner = decision(1, {0: chance([(0, 1, terminal(1, -1))], "C")}, "D")
@@ -561,7 +561,7 @@ def test_uniform_values_are_the_returns_so_far(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("playouts", [1, 3])
-def test_rollouts_of_forced_lines(search_tree: Any, playouts: int) -> None:
+def test_rollouts_without_choices(search_tree: Any, playouts: int) -> None:
     # r (0): 0 → A (1) → B (0) → end .5;  1 → E (1) → end −1. From A and B every playout ends at .5, from E at −1.
     # i = 1: tie → 0: A leaf (scaled .75).  2: .75 + .35355, .5 + .70711 → 1: E leaf (scaled 0).
     # 3: .75 + .43301, 0 + .43301 → 0: B leaf.  4: .75 + 1/3, 0 + .5 → 0: the end.  5: .75 + .27951, 0 + .55902 → 0.
@@ -578,7 +578,7 @@ def test_rollouts_of_forced_lines(search_tree: Any, playouts: int) -> None:
     check_stats(result, evaluations=4, expansions=4, nodes=5, depth=3)
 
 
-def test_rollouts_are_cut_at_the_returns_so_far(search_tree: Any) -> None:
+def test_truncated_rollouts_have_the_returns_so_far(search_tree: Any) -> None:
     # A forced line r → A → B → end 1; returns so far A .1, B .2. One step from r: .1; from A: .2; from B: 1.
     # Root .1, then leaves A .2 and B 1, then the end 1: 2.3 in 4 visits.
     # CHOICE: a playout is worth the returns of the state where it is cut.
@@ -604,7 +604,7 @@ def test_max_depth(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize(("in_flight", "collisions"), [(1, 0), (2, 2)])
-def test_chance_goes_on_at_max_depth(search_tree: Any, in_flight: int, collisions: int) -> None:
+def test_chance_continues_at_max_depth(search_tree: Any, in_flight: int, collisions: int) -> None:
     # r → C at depth 1, the greatest; C is not evaluated but passed, and D at depth 2 is asked at every visit: 3·.3.
     # Two in flight: each descent after D has joined the batch meets it there, for simulations 2 and 3.
     root = decision(0, {0: chance([(0, 1, decision(1, {0: terminal(1, -1)}, "D"))], "C")}, "r")
@@ -740,7 +740,7 @@ def test_max_evaluations(search_tree: Any, most: int, visits: Any, total: float,
     assert asked.asked == waves[:batches]
 
 
-def test_a_collision_is_done_again_with_the_same_draws(search_tree: Any) -> None:
+def test_collided_descent_is_repeated_with_the_same_draws(search_tree: Any) -> None:
     # r → C (depth 1; outcomes 0 and 1 alike): 0 → D (1) → end 1;  1 → F (1) → G (0) → end −1. Values .1, .2, .3.
     # Two in flight; seed 2 draws 0, 1, 1, 1, 1, 0 (.2204 .5555 .7172 .5635 .7258 .2623), then 0.
     # Simulations 1, 2: D and F wait, and are asked. 3: G waits. 4: G waits already: a collision; G is asked.
@@ -866,7 +866,7 @@ def test_open_loop_chance_at_the_root(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["exact", "max_depth"])
-def test_open_loop_asks_anew_for_each_state(search_tree: Any, how: str) -> None:
+def test_open_loop_evaluates_each_state(search_tree: Any, how: str) -> None:
     # r → C (alike): 0 → D .1, 1 → F −.3, one node. Where nothing is expanded there, because decisions are exact or
     # too deep, each visit asks with its own state: seed 3 draws 0 1 0: .1 − .3 + .1 = −.1.
     # CHOICE: for exact decisions this follows from ruling 4.
@@ -882,7 +882,7 @@ def test_open_loop_asks_anew_for_each_state(search_tree: Any, how: str) -> None:
     check_stats(result, evaluations=4, expansions=1, nodes=3, depth=2)
 
 
-def test_open_loop_exact_afterstates_are_asked_anew(search_tree: Any) -> None:
+def test_open_loop_evaluates_exact_afterstates_again(search_tree: Any) -> None:
     # r → C, exact .4, at each of three visits: 1.2 in 4. (In closed loop C would be asked once.)
     root = decision(0, {0: chance([(0, 1, terminal(1, -1))], "C")}, "r")
     asked = Scripted({"r": ZERO, "C": (None, (0.4, -0.4))}, afterstates=EXACT)
@@ -907,7 +907,7 @@ def test_open_loop_estimated_afterstate(search_tree: Any) -> None:
     check_stats(result, evaluations=3, expansions=2, nodes=4, depth=3, chance_children=1)
 
 
-def test_open_loop_where_only_actions_without_prior_are_legal(search_tree: Any) -> None:
+def test_open_loop_with_legal_actions_of_prior_zero_only(search_tree: Any) -> None:
     # r → C (alike): 0 → D (player 1), priors 1 and 0: 0 → end .6, 1 → end −.2.  1 → F (player 1): only 1 → end −.8.
     # Seed 3 draws 0 1 0: D .1;  F has one action, whose slot weighs 0: −.8 all the same;
     # D, N = 2: 0: .5 + 1.41421 → 0, 1: .9 + 0: .6.  Sum −.1.

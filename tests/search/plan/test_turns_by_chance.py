@@ -196,7 +196,7 @@ def test_plans_equal_plain_expectimax(where: dict, backend: str) -> None:
 
 
 @pytest.mark.parametrize("where", HORIZONS, ids=str)
-def test_both_planners_give_the_same_bits(where: dict) -> None:
+def test_compiled_and_plain_plans_are_bit_identical(where: dict) -> None:
     game = bust()
     for state in positions(game)[::4]:
         for evaluator in (Fixed(ESTIMATE), Uniform(), Rollout(playouts=3)):
@@ -230,7 +230,7 @@ def test_one_ply_ends_at_the_roll_of_the_next_turn(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> None:
+def test_errors_of_plans_suggest_a_fix(backend: str) -> None:
     game = bust()
     with pytest.raises(GameError, match="an evaluator that values chance nodes"):
         Planner(game, Fixed(), plies=1, backend=backend).plan(game.new_initial_state())
@@ -239,14 +239,14 @@ def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> Non
 
 
 @pytest.mark.parametrize("plies", [None, 1])
-def test_learning_without_turns_says_what_is_missing(plies: int | None) -> None:
+def test_training_without_turn_function_raises_an_error(plies: int | None) -> None:
     game = without_turns()
     with pytest.raises(GameError, match=r"can return to a state it was in, expected turn\(state\) in the rules"):
         PlannedLanes(game, plies).list_turn_ends(game.new_initial_state().vector[None])
 
 
 @pytest.mark.parametrize("plies", [None, 1, 2])
-def test_lanes_are_the_planners(plies: int | None) -> None:
+def test_compiled_lanes_equal_planned_lanes(plies: int | None) -> None:
     game = bust()
     rows = np.array([state.vector for state in positions(game)])
     planned, compiled = PlannedLanes(game, plies), CompiledLanes(game, plies)

@@ -110,7 +110,7 @@ def test_any_number_of_actions_with_any_limit_of_nodes(actions: int, max_nodes: 
                     same_actions(result, expected[number in (1, 3, 4)])
 
 
-def test_twenty_thousand_actions_as_in_the_plain_search() -> None:
+def test_twenty_thousand_actions_equal_the_plain_search() -> None:
     game = wide_game(MOST_ACTIONS)
     state = game.state_from_vector([DECISION, MOST_ACTIONS, 0, 0])
     for simulations in (1, 50):
@@ -151,7 +151,7 @@ def test_a_forest_may_start_with_every_room(setting: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("setting", list(SETTINGS))
-def test_what_was_in_new_memory_does_not_matter(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contents_of_new_memory_do_not_matter(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays are not zeroed: every field is written before it is read, also in arrays that have grown."""
     game, states, seeds = positions("pig", 5)
     config = SearchConfig(num_simulations=60, **SETTINGS[setting])
