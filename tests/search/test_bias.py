@@ -32,7 +32,7 @@ CHOICES: dict[str, list[tuple[str, object]]] = {
 
 
 def combinations() -> list[tuple[frozenset[str], dict[str, object]]]:
-    """All combinations: the names of what they set, and the settings."""
+    """Return all combinations of settings, with the names of those that are set."""
     found = []
     for chosen in itertools.product(*CHOICES.values()):
         names = frozenset(name for name, _ in chosen)
@@ -86,7 +86,7 @@ EXACT = exact_values(ROOT, VALUES)
 
 
 class Known:
-    """The exact value of every node, chance nodes too, by where its record begins."""
+    """Evaluator with the exact value of every node, including chance nodes, by the start of its record."""
 
     afterstates = ESTIMATE
 

@@ -1,4 +1,4 @@
-"""Rules that break the contract in mid-search are an error, not a crash, a wrong value or a stale one."""
+"""Rules that break the contract during a search raise an error."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from aleazero.oracles.solve import solve
 
 
 def expectimax_one_ply(solution, state):
-    """By action: the exact expectation over what the action leads to, from the exact values one ply below."""
+    """Return the exact expectation after each action, from the exact values one ply below."""
     found = {}
     for action in state.legal_actions():
         after = state.child(action)
@@ -43,7 +43,7 @@ def test_q_over_exact_leaves_is_expectimax(name: str, params: dict, positions: l
 
 
 def test_exact_values_of_decisions_are_averaged_over_outcomes(backend: str) -> None:
-    """Never asked at chance nodes, it is exact below them: q is the mean over the outcomes that were drawn."""
+    """The evaluator is exact below chance nodes, and not called for them: q is the mean over the drawn outcomes."""
     game = aleazero.load_game("dice_game")
     solution = solve(game)
 
@@ -113,7 +113,7 @@ def test_pig_from_the_start_is_near_value_iteration() -> None:
 
 
 def test_errors_in_pig_shrink_with_the_budget() -> None:
-    """Positions where one side is far behind need long plans; their errors are larger, and must shrink."""
+    """Positions in which one player is far behind need deep searches; their errors are larger, and must shrink."""
     game = aleazero.load_game("pig", target=20)
     solution = solve(game)
     means = []

@@ -1,4 +1,4 @@
-"""The forest: every search in it is the search alone, whatever stands beside it; errors stay with who asked."""
+"""The forest: every search equals a single search, whatever other trees do; an error fails only its search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aleazero.search.memory import mean_branches, tree_size
 
 
 class RowByRow:
-    """Arbitrary but fixed functions of each row by itself: no bit of it depends on the rows beside."""
+    """Evaluator with arbitrary but fixed functions of each row, which do not depend on other rows."""
 
     def __init__(self, game: aleazero.Game, afterstates: int = 0) -> None:
         self.actions, self.players, self.afterstates = game.num_actions, game.num_players, afterstates
@@ -32,7 +32,7 @@ class RowByRow:
 
 
 def positions(name: str, number: int) -> tuple[aleazero.Game, list[aleazero.State], list[int]]:
-    """A game, so many of its states (they repeat), and a seed for each."""
+    """Return a game, a number of its states (they repeat), and a seed for each."""
     game = aleazero.load_game(name, **GAMES[name])
     states = [game.state_from_text(text) for text in POSITIONS[name]]
     return game, [states[i % len(states)] for i in range(number)], [17 * i + 3 for i in range(number)]
@@ -60,7 +60,7 @@ SETTINGS = {
 @pytest.mark.parametrize("name", list(GAMES))
 @pytest.mark.parametrize("setting", list(SETTINGS))
 def test_every_setting_on_every_game(name: str, setting: str) -> None:
-    """A forest equals searches alone, with 1 and 2 threads, an evaluator or none, and trees that are used again."""
+    """A forest equals single searches, with 1 and 2 threads, any evaluator, and trees that are used again."""
     game, states, seeds = positions(name, 13)
     config = SearchConfig(num_simulations=60, **SETTINGS[setting])
     for evaluator in (RowByRow(game), RowByRow(game, afterstates=1), "rollout"):
@@ -132,7 +132,7 @@ def test_batches_reuse_one_array() -> None:
 
 
 def test_matrix_products_do_not_depend_on_other_rows() -> None:
-    """Bits of a product depend on the batch's shape: a search alone that pads to the same shape is the same search.
+    """Products depend on the shape of the batch: a single search that pads to the same shape is the same search.
 
     In double precision, that is: OpenBLAS's single-precision products depend on the row's place as well.
     """
@@ -385,7 +385,7 @@ def test_invalid_requests_are_rejected_before_any_search_runs() -> None:
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_tree_that_waits_to_start_keeps_its_noise_and_actions(backend: str) -> None:
-    """The batch has room for the leaves of one tree, so new trees wait while others ask."""
+    """The batch has room for the leaves of one tree, so new trees wait for others."""
     game, states, seeds = positions("2048", 12)
     chance = ChanceConfig(exact_up_to=30, backup="expectation")
     config = SearchConfig(num_simulations=6, chance=chance, noise_alpha=0.5, noise_fraction=0.9)
@@ -437,7 +437,7 @@ def test_invalid_numbers_of_simulations_are_rejected(count) -> None:
 
 
 def test_a_search_is_pending_until_it_is_collected() -> None:
-    """With threads a search may end while nobody asks: it must not be forgotten."""
+    """With threads a search may end between two calls of collect: it must not be lost."""
     from concurrent.futures import wait
 
     game, states, seeds = positions("pig", 2)

@@ -1,4 +1,4 @@
-"""The root's noise is what it says: Dirichlet, and the same for the same key."""
+"""The noise at the root has a Dirichlet distribution, and depends only on the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playouts that a game decides itself: the same compiled and plain, and found out where they are illegal."""
+"""Playout functions of games: compiled and plain playouts are the same, and illegal actions raise an error."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_playouts_use_the_playout_function_of_the_game(game, backend: str) -> No
         result = search(game, mode, Rollout(playouts=400), backend, sims=1)
         first = result.best_action
         assert first + points + 2.3 < result.q[result.actions == first][0] < first + points + 3.7
-    # A playout that is cut counts what it has: two turns.
+    # A truncated playout counts its two turns.
     cut = search(game, EAGER, Rollout(max_steps=4), backend, sims=1)
     assert cut.best_action + 5 <= cut.q[cut.actions == cut.best_action][0] <= cut.best_action + 8
 
@@ -144,7 +144,7 @@ def test_illegal_playout_actions_raise_an_error(game, mode: int, backend: str) -
         search(game, mode, Rollout(), backend)
     with pytest.raises(ContractError, match=r"a playout .* expected"):
         plan(game, mode, Rollout(), backend, plies=1)
-    assert search(game, mode, "uniform", backend).visits.sum() == 100  # what never plays out, never asks
+    assert search(game, mode, "uniform", backend).visits.sum() == 100  # playouts are not used
 
 
 def test_playouts_without_a_legal_action_raise_an_error(game) -> None:

@@ -1,4 +1,4 @@
-"""What a result tells: the best action, the policy, the principal line, and plain data for JSON."""
+"""Search results: best action, policy, principal variation, exported tree and JSON."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ def test_later_search_does_not_change_an_earlier_result(backend: str) -> None:
     game = aleazero.load_game("dice_game")
     search = Search(game, "rollout", SearchConfig(num_simulations=300), backend=backend)
     first = search.run(game.state_from_text("10"))
-    told = first.to_dict(), first.tree(depth=4).to_json()
+    before = first.to_dict(), first.tree(depth=4).to_json()
     second = search.run(game.state_from_text("3"))
-    assert (first.to_dict(), first.tree(depth=4).to_json()) == told
-    assert second.tree(depth=4).to_json() != told[1]
+    assert (first.to_dict(), first.tree(depth=4).to_json()) == before
+    assert second.tree(depth=4).to_json() != before[1]
     del first
     again = search.run(game.state_from_text("10"))
-    assert (again.to_dict(), again.tree(depth=4).to_json()) == told
+    assert (again.to_dict(), again.tree(depth=4).to_json()) == before
 
 
 # -- the exported tree: numbers that add up, JSON that can be read, DOT that can be drawn ------------------------------

@@ -168,7 +168,7 @@ def test_callable_equal_to_uniform_gives_the_same_search(pig, backend: str) -> N
 
 
 def test_evaluator_values_are_relative_to_the_viewer(pig, backend: str) -> None:
-    """Values come in seats relative to the viewer: what is good for the viewer is good for the mover."""
+    """Values are by seat relative to the viewer, who is the player to move."""
     seen = []
 
     def optimist(observations, legal_masks):
@@ -231,7 +231,7 @@ def test_ctrl_c_returns_the_result_so_far(backend_name: str) -> None:
 
 
 def test_a_search_runs_in_other_threads_too(pig) -> None:
-    """Signals belong to the main thread; elsewhere the search leaves them alone. Several searches at once agree."""
+    """Signals are handled in the main thread only. Searches in several threads give the same results."""
     state = pig.state_from_text("0-0 turn 5")
     config = SearchConfig(num_simulations=20_000)
     alone = Search(pig, "rollout", config).run(state)

@@ -56,7 +56,7 @@ class Fixed:
         return np.array([values[0, (player - state.viewer()) % self.players] for player in range(self.players)])
 
 
-# An expectimax of its own: no sharing, no layers; ``past(state, decisions, chances)`` tells where it ends.
+# A separate expectimax, without shared states or layers. ``past(state, decisions, chances)`` returns where it ends.
 
 
 def expectimax(state, past, leaf, decisions=0, chances=0, at_root=True) -> np.ndarray:
@@ -120,7 +120,7 @@ def test_game_horizon_equals_expectimax_without_shared_states(case) -> None:
 @settings(max_examples=120, deadline=None)
 @given(games_and_trees(), st.sampled_from([1, 2, 3, "turn"]), st.booleans())
 def test_every_horizon_equals_expectimax_without_shared_states(case, horizon, afterstates: bool) -> None:
-    """The frontier's rules in other words: a decision, or an afterstate for those who value them, past the horizon."""
+    """The frontier: decisions past the horizon, and afterstates if the evaluator values them."""
     game, state = case
     evaluator = Fixed(game.num_players, int(afterstates))
     mover = state.viewer()
@@ -137,7 +137,7 @@ def test_every_horizon_equals_expectimax_without_shared_states(case, horizon, af
     same(*results)
     np.testing.assert_allclose(results[0].value, expected, atol=1e-12)
     mover = state.current_player()
-    assert len(evaluator.batches) <= 2  # one a plan, or none where all ways end before
+    assert len(evaluator.batches) <= 2  # one per plan, or none if all paths end before
     if mover >= 0:
         assert results[0].best_action in results[0].actions
         assert results[0].policy[list(results[0].actions).index(results[0].best_action)] == 1.0
@@ -336,7 +336,7 @@ def test_check_game_reports_a_turn_function_that_does_not_compile() -> None:
 
 
 def test_chance_past_the_turn_is_averaged_if_the_evaluator_does_not_value_it() -> None:
-    """With an evaluator of decisions only the 11 afterstates stay inside, and 11 × 56 hands are asked about."""
+    """With an evaluator of decisions only the 11 afterstates stay inside, and 11 × 56 hands are evaluated."""
     game = dice.kept_dice()
     evaluator = Fixed(1)
     results = [
@@ -393,7 +393,7 @@ def test_turn_solver_equals_the_planner(evaluator) -> None:
     state = game.new_initial_state()
     state.apply_action(40)
     if isinstance(evaluator, Uniform | Rollout):
-        state.vector[dice.TURN] = dice.TURNS - 1  # they are not asked at chance nodes: end in terminals
+        state.vector[dice.TURN] = dice.TURNS - 1  # not called for chance nodes: end in terminal states
     own, generic = (Planner(game, evaluator, solver=solver) for solver in ("auto", "generic"))
     solver = dice.Solver(game)
     keep_solver(game, solver)
@@ -418,7 +418,7 @@ def test_turn_solver_is_not_used_if_its_leaves_cannot_be_valued() -> None:
     game = dice.kept_dice()
     state = game.new_initial_state()
     keep_solver(game, dice.Solver(game))
-    evaluator = Fixed(1)  # not to be asked at chance nodes, where all the solver's leaves are
+    evaluator = Fixed(1)  # not called for chance nodes, which all leaves of the solver are
     same(Planner(game, evaluator).run(state), Planner(game, evaluator, solver="generic").run(state))
     assert Planner(game, Fixed(1, afterstates=1), keep=3).run(state).stats.chance_nodes > 0
 
@@ -522,7 +522,7 @@ def test_seed_changes_the_playouts() -> None:
 
 
 def pruned_tree():
-    """Action 0 looks best (0.9) and is worth 0; 1 looks fair (0.5) and is worth 0.6; 2 looks bad and is worth 1."""
+    """Estimates of actions 0, 1, 2 are 0.9, 0.5 and low; their values are 0, 0.6 and 1."""
 
     def behind(value: float, name: str):
         last = decision(0, {0: chance([(0, 1, terminal(value, -value))])}, name + "d")
@@ -643,7 +643,7 @@ def test_ties_go_to_the_lowest_action(backend: str) -> None:
 
 
 class Countdown:
-    """An object game: take 1 or 2, then a coin may take another; turns of three actions; who takes the last wins."""
+    """An object game: take 1 or 2, then a coin may take another, in turns of three actions. The last to take wins."""
 
     num_players = 2
     num_actions = 2
@@ -768,7 +768,7 @@ def test_errors_of_plans(backend: str) -> None:
 def test_unlisted_or_empty_outcomes_raise_an_error(backend: str, outcomes, message: str) -> None:
     game = type(tree_game())(sys.modules["tree_game"], {})
     game.kernels.outcomes = outcomes
-    state = KernelState(game, encode(chance([(0, 1, terminal(1, -1))], "r")))  # read as a position it would be refused
+    state = KernelState(game, encode(chance([(0, 1, terminal(1, -1))], "r")))  # as text it would be rejected
     with pytest.raises(GameError, match=message):
         Planner(game, horizon="game", backend=backend).plan(state)
 
@@ -838,7 +838,7 @@ def test_rollouts_of_a_game_that_draws_from_its_list() -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "generic"])
 def test_expected_numbers_follow_the_best_actions(solver):
-    """What the mover's own value is expected to be is the plan's value, whoever keeps its graph."""
+    """The expectation of the mover's returns is the value of the plan, in every kind of graph."""
     game = aleazero.load_game("yatzy", players=1)
     state = game.state_from_text("open sixes yatzy upper 40 total 200 / player 0 dice 22266 rerolls 1")
     plan = Planner(game, "uniform", solver=solver).plan(state)
@@ -863,5 +863,5 @@ def test_evaluator_can_value_terminal_states(backend: str) -> None:
         assert plan.action(state) == best
         assert plan.value(state) == pytest.approx([value, -value])
     last = start(tree_game(2), decision(0, {0: terminal(0.3, -0.3), 1: terminal(0.1, -0.1)}, "root"))
-    plan = Planner(last.game, Greedy({}), backend=backend).plan(last)  # nobody is asked about anything else
+    plan = Planner(last.game, Greedy({}), backend=backend).plan(last)  # no other state is evaluated
     assert plan.value(last) == pytest.approx([0.6, -0.6])

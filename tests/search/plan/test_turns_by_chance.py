@@ -23,7 +23,7 @@ BACKENDS = ("compiled", "plain")
 
 TARGET = 4
 PLAYER, KIND, POINTS, BROKEN = 2, 3, 4, 5
-"""Scores come first; BROKEN says which mistake ``outcomes`` makes, so that one compiled game makes all of them."""
+"""Scores come first; BROKEN selects the mistake that ``outcomes`` makes, so one compiled game has all of them."""
 ROLL, BANK = 0, 1
 
 
@@ -157,7 +157,7 @@ def expectimax(state, rolls: int | None, leaf, at_chance: bool) -> np.ndarray:
 
 
 def past(state, leaf, at_chance: bool, further: bool = False) -> np.ndarray:
-    """The value of a state past the horizon: the evaluator's, or, where it values decisions only, the mean of a roll.
+    """Return the value of a state past the horizon: the evaluator's, or the mean of a roll if it values decisions only.
 
     A second roll in a row is not averaged again: it is asked about, as two players could bust for ever.
     """
@@ -273,7 +273,7 @@ def test_compiled_lanes_equal_planned_lanes(plies: int | None) -> None:
 def test_invalid_outcome_lists_are_rejected_by_planner_and_search(broken: int) -> None:
     """A negative probability (with a sum of 1), a sum of 1.1, ids out of range, NaN, and more than max_outcomes."""
     game = bust()
-    state = KernelState(game, np.array([0, 0, 0, CHANCE, 0, broken]))  # read as a position it would be refused
+    state = KernelState(game, np.array([0, 0, 0, CHANCE, 0, broken]))  # as text it would be rejected
     with pytest.raises(ContractError):
         Planner(game, Fixed(ESTIMATE), plies=1).plan(state)
     with pytest.raises(ContractError):

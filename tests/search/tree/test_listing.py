@@ -1,4 +1,4 @@
-"""The list of a chance node's outcomes: only what was picked has an edge, and the game's order is kept."""
+"""Lists of outcomes of chance nodes: only picked outcomes have edges, and the order of the game is kept."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_only_picked_outcomes_have_edges() -> None:
             met.append(int(edge.action))
             assert in_order(tree) == [int(outcome) for outcome in IDS if outcome in met]
             assert not scratch.picks.any()
-    # By hand: the largest share first; after 20 picks each outcome was met as often as its share says.
+    # By hand: the largest share first; after 20 picks each outcome was picked in proportion to its probability.
     assert met[0] == 3
     assert [met.count(outcome) for outcome in IDS] == [2, 6, 1, 4, 3, 4]
 
