@@ -1,4 +1,4 @@
-"""Laws of the search: statements that hold for every game and seed."""
+"""Properties of the search that hold for every game and seed."""
 
 from __future__ import annotations
 
