@@ -458,7 +458,7 @@ def test_closed_forest_rejects_searches(threads: int) -> None:
         forest.run(states, seeds=seeds)
         forest.submit(states[0])
     for use in (lambda: forest.run(states), lambda: forest.run([]), lambda: forest.submit(states[0]), forest.collect):
-        with pytest.raises(ConfigError, match="the forest is closed, expected one that is open"):
+        with pytest.raises(ConfigError, match="the forest is closed, expected an open one"):
             use()
     assert forest.pending == 0
     forest.close()  # once more does no harm

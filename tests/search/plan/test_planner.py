@@ -698,7 +698,7 @@ def test_object_games_are_planned_too() -> None:
     result = Planner(game, evaluator).run(state)
     expected = expectimax(state, lambda state, *_: state.wrapped.turn() > 0, evaluator.value)
     np.testing.assert_allclose(result.value, expected, atol=1e-12)
-    with pytest.raises(ConfigError, match="only kernel games compile"):
+    with pytest.raises(ConfigError, match="is an object game, expected backend plain or auto"):
         Planner(game, backend="compiled")
 
 
