@@ -17,164 +17,10 @@ from aleazero.games.base import KIND_NAMES
 from aleazero.native.random import EXECUTED_MOVE, stream_key
 from aleazero.search.config import SearchConfig
 
-ANY_OUTCOME = "(any outcome)"
-"""Text of the step after a chance node in open loop, where outcomes share statistics."""
-
-
-_SHAPES = {"decision": "box", "chance": "ellipse", "terminal": "plaintext"}
-
-
-@dataclass(frozen=True)
-class TreeNode:
-    """A node of a searched tree, with the action or outcome that leads to it. Children are read on demand."""
-
-    label: int
-    """Action or outcome id; −1 at the root."""
-    text: str
-    kind: int
-    player: int
-    """Player to move; −1 at a chance node, −4 at a terminal state."""
-    visits: int
-    value: NDArray[np.float64]
-    """Mean value by player, shape (players,)."""
-    prior: float | None
-    """Prior of the action that leads here; None after an outcome."""
-    probability: float | None
-    """Probability of the outcome that leads here; None after an action, or if outcomes cannot be listed."""
-    children: Callable[[], list[TreeNode]] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class SearchTree:
-    """The upper levels of a searched tree, from ``SearchResult.tree``."""
-
-    root: dict[str, Any]
-    """Root node as a nested dictionary: label, text, kind, player, visits, value, prior, probability, children."""
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the tree as JSON text; ``indent`` as for ``json.dumps``."""
-        return json.dumps(self.root, indent=indent, ensure_ascii=False)
-
-    def to_dot(self) -> str:
-        """Return the tree as a DOT graph. Decisions are boxes, chance nodes ellipses, terminal states plain text."""
-        lines = ["digraph search {", '  node [fontname="Helvetica", fontsize=10];', "  edge [fontsize=9];"]
-        _draw(self.root, "n", lines)
-        return "\n".join([*lines, "}"])
-
-
-def _cut(node: TreeNode, depth: int, top: int | None) -> dict[str, Any]:
-    children = [child for child in node.children() if child.visits] if depth > 0 else []
-    children.sort(key=lambda child: (-child.visits, child.label))
-    return {
-        "label": node.label,
-        "text": node.text,
-        "kind": KIND_NAMES[node.kind],
-        "player": node.player,
-        "visits": node.visits,
-        "value": [float(value) for value in node.value],
-        "prior": node.prior,
-        "probability": node.probability,
-        "children": [_cut(child, depth - 1, top) for child in children[:top]],
-    }
-
-
-def _draw(node: dict[str, Any], name: str, lines: list[str]) -> None:
-    mover = f"player {node['player']}\\n" if node["kind"] == "decision" else ""
-    values = ", ".join(f"{value:.3g}" for value in node["value"])
-    label = f"{mover}{values}\\n{node['visits']} visits"
-    lines.append(f'  {name} [shape={_SHAPES[node["kind"]]}, label="{label}"];')
-    for i, child in enumerate(node["children"]):
-        _draw(child, f"{name}_{i}", lines)
-        share = child["prior"] if child["prior"] is not None else child["probability"]
-        text = child["text"].replace("\\", "\\\\").replace('"', '\\"')
-        weight = "" if share is None else f"\\n{share:.3g}"
-        lines.append(f'  {name} -> {name}_{i} [label="{text}{weight}"];')
-
-
 DEEPEST_EXPORT = 300
 """Maximum depth of ``SearchResult.tree``."""
-
-
-@dataclass(frozen=True)
-class OutcomeStats:
-    """Statistics of one outcome of a chance root."""
-
-    outcome: int
-    """Id of the outcome."""
-    probability: float | None
-    """Probability of the outcome; None if the game cannot list its outcomes."""
-    visits: int
-    """Number of visits."""
-    value: NDArray[np.float64] | None
-    """Mean value by player, shape (players,); None without visits."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the principal variation: an action, or the most visited outcome of a chance node."""
-
-    kind: int
-    """Kind of the node before the step: ``DECISION`` or ``CHANCE``."""
-    player: int
-    """Player to move; −1 for chance."""
-    action: int
-    """Id of the action or outcome."""
-    text: str
-    """The action or outcome as text."""
-    visits: int
-    """Visits of the node after the step."""
-    value: NDArray[np.float64]
-    """Mean value by player after the step, shape (players,)."""
-
-
-@dataclass(frozen=True)
-class SearchStats:
-    """Counts of a search and of its tree. Counts that do not apply to a plan are 0."""
-
-    simulations: int
-    """Simulations that were backed up."""
-    evaluations: int
-    """Leaves that were evaluated."""
-    expansions: int
-    """Decision nodes that were expanded."""
-    nodes: int
-    """Nodes of the tree."""
-    depth: int
-    """Depth of the deepest leaf, in decisions and chance events."""
-    chance_nodes: int
-    """Chance nodes of the tree."""
-    chance_visits: int
-    """Visits of all chance nodes."""
-    chance_children: int
-    """Outcomes that are stored as children of chance nodes."""
-    outcome_counts: dict[int, int]
-    """Number of chance nodes by number of stored outcomes."""
-    collisions: int
-    """Descents that reached a leaf in flight, and were repeated."""
-    transient: int
-    """Leaves that were evaluated without being stored."""
-    blocked: int
-    """Visits whose outcome was not stored because of progressive widening."""
-    exact_expansions: int
-    """Chance nodes whose outcomes were all expanded at once."""
-    tree_bytes: int
-    """Bytes of the tree in use; 0 for the plain search, which does not count them."""
-
-
-class TreeView(Protocol):
-    """Read access to a searched tree."""
-
-    def root(self) -> TreeNode:
-        """Return the root as a node of the exported tree."""
-
-    def stats(self) -> SearchStats:
-        """Return counts of the search and of its tree."""
-
-    def evaluations(self) -> int:
-        """Return the number of leaves that were evaluated."""
-
-    def value_after(self, action: int) -> NDArray[np.float64] | None:
-        """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
+ANY_OUTCOME = "(any outcome)"
+"""Text of the step after a chance node in open loop, where outcomes share statistics."""
 
 
 @dataclass(frozen=True)
@@ -283,11 +129,8 @@ class SearchResult:
     def principal_variation(self) -> list[Step]:
         """Return the principal variation: the most visited steps from the root to a leaf, chance nodes included."""
         steps: list[Step] = []
-        node: TreeNode | None = self.view.root()
-        while node is not None:
-            visited = [child for child in node.children() if child.visits]
-            if not visited:
-                break
+        node = self.view.root()
+        while visited := [child for child in node.children() if child.visits]:
             if not steps and self.best_action is not None:
                 visited = [child for child in visited if child.label == self.best_action]
             best = max(visited, key=lambda child: (child.visits, child.probability or child.prior or 0.0, -child.label))
@@ -305,27 +148,165 @@ class SearchResult:
             "policy": self.policy.tolist(),
             "value": self.value.tolist(),
             "best_action": self.best_action,
-            "outcomes": [
-                {
-                    "outcome": o.outcome,
-                    "probability": o.probability,
-                    "visits": o.visits,
-                    "value": None if o.value is None else o.value.tolist(),
-                }
-                for o in self.outcomes
-            ],
-            "principal_variation": [
-                {
-                    "kind": s.kind,
-                    "player": s.player,
-                    "action": s.action,
-                    "text": s.text,
-                    "visits": s.visits,
-                    "value": s.value.tolist(),
-                }
-                for s in self.principal_variation()
-            ],
+            "outcomes": [_fields(outcome) for outcome in self.outcomes],
+            "principal_variation": [_fields(step) for step in self.principal_variation()],
             "stopped": self.stopped,
             "stats": vars(self.stats),
             "config": self.config.model_dump(),
         }
+
+
+def _fields(record: OutcomeStats | Step) -> dict[str, Any]:
+    return {**vars(record), "value": None if record.value is None else record.value.tolist()}
+
+
+@dataclass(frozen=True)
+class OutcomeStats:
+    """Statistics of one outcome of a chance root."""
+
+    outcome: int
+    """Id of the outcome."""
+    probability: float | None
+    """Probability of the outcome; None if the game cannot list its outcomes."""
+    visits: int
+    """Number of visits."""
+    value: NDArray[np.float64] | None
+    """Mean value by player, shape (players,); None without visits."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the principal variation: an action, or the most visited outcome of a chance node."""
+
+    kind: int
+    """Kind of the node before the step: ``DECISION`` or ``CHANCE``."""
+    player: int
+    """Player to move; −1 for chance."""
+    action: int
+    """Id of the action or outcome."""
+    text: str
+    """The action or outcome as text."""
+    visits: int
+    """Visits of the node after the step."""
+    value: NDArray[np.float64]
+    """Mean value by player after the step, shape (players,)."""
+
+
+@dataclass(frozen=True)
+class SearchStats:
+    """Counts of a search and of its tree. Counts that do not apply to a plan are 0."""
+
+    simulations: int
+    """Simulations that were backed up."""
+    evaluations: int
+    """Leaves that were evaluated."""
+    expansions: int
+    """Decision nodes that were expanded."""
+    nodes: int
+    """Nodes of the tree."""
+    depth: int
+    """Depth of the deepest leaf, in decisions and chance events."""
+    chance_nodes: int
+    """Chance nodes of the tree."""
+    chance_visits: int
+    """Visits of all chance nodes."""
+    chance_children: int
+    """Outcomes that are stored as children of chance nodes."""
+    outcome_counts: dict[int, int]
+    """Number of chance nodes by number of stored outcomes."""
+    collisions: int
+    """Descents that reached a leaf in flight, and were repeated."""
+    transient: int
+    """Leaves that were evaluated without being stored."""
+    blocked: int
+    """Visits whose outcome was not stored because of progressive widening."""
+    exact_expansions: int
+    """Chance nodes whose outcomes were all expanded at once."""
+    tree_bytes: int
+    """Bytes of the tree in use; 0 for the plain search, which does not count them."""
+
+
+@dataclass(frozen=True)
+class SearchTree:
+    """The upper levels of a searched tree, from ``SearchResult.tree``."""
+
+    root: dict[str, Any]
+    """Root node as a nested dictionary: label, text, kind, player, visits, value, prior, probability, children."""
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the tree as JSON text; ``indent`` as for ``json.dumps``."""
+        return json.dumps(self.root, indent=indent, ensure_ascii=False)
+
+    def to_dot(self) -> str:
+        """Return the tree as a DOT graph. Decisions are boxes, chance nodes ellipses, terminal states plain text."""
+        lines = ["digraph search {", '  node [fontname="Helvetica", fontsize=10];', "  edge [fontsize=9];"]
+        _draw(self.root, "n", lines)
+        return "\n".join([*lines, "}"])
+
+
+def _cut(node: TreeNode, depth: int, top: int | None) -> dict[str, Any]:
+    children = [child for child in node.children() if child.visits] if depth > 0 else []
+    children.sort(key=lambda child: (-child.visits, child.label))
+    return {
+        "label": node.label,
+        "text": node.text,
+        "kind": KIND_NAMES[node.kind],
+        "player": node.player,
+        "visits": node.visits,
+        "value": [float(value) for value in node.value],
+        "prior": node.prior,
+        "probability": node.probability,
+        "children": [_cut(child, depth - 1, top) for child in children[:top]],
+    }
+
+
+_SHAPES = {"decision": "box", "chance": "ellipse", "terminal": "plaintext"}
+
+
+def _draw(node: dict[str, Any], name: str, lines: list[str]) -> None:
+    mover = f"player {node['player']}\\n" if node["kind"] == "decision" else ""
+    values = ", ".join(f"{value:.3g}" for value in node["value"])
+    label = f"{mover}{values}\\n{node['visits']} visits"
+    lines.append(f'  {name} [shape={_SHAPES[node["kind"]]}, label="{label}"];')
+    for i, child in enumerate(node["children"]):
+        _draw(child, f"{name}_{i}", lines)
+        share = child["prior"] if child["prior"] is not None else child["probability"]
+        text = child["text"].replace("\\", "\\\\").replace('"', '\\"')
+        weight = "" if share is None else f"\\n{share:.3g}"
+        lines.append(f'  {name} -> {name}_{i} [label="{text}{weight}"];')
+
+
+class TreeView(Protocol):
+    """Read access to a searched tree."""
+
+    def root(self) -> TreeNode:
+        """Return the root as a node of the exported tree."""
+
+    def stats(self) -> SearchStats:
+        """Return counts of the search and of its tree."""
+
+    def evaluations(self) -> int:
+        """Return the number of leaves that were evaluated."""
+
+    def value_after(self, action: int) -> NDArray[np.float64] | None:
+        """Return the mean by player after an action of the root; None if it has no visits, and in open loop."""
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node of a searched tree, with the action or outcome that leads to it. Children are read on demand."""
+
+    label: int
+    """Action or outcome id; −1 at the root."""
+    text: str
+    kind: int
+    player: int
+    """Player to move; −1 at a chance node, −4 at a terminal state."""
+    visits: int
+    value: NDArray[np.float64]
+    """Mean value by player, shape (players,)."""
+    prior: float | None
+    """Prior of the action that leads here; None after an outcome."""
+    probability: float | None
+    """Probability of the outcome that leads here; None after an action, or if outcomes cannot be listed."""
+    children: Callable[[], list[TreeNode]] = field(repr=False)

@@ -32,7 +32,7 @@ CHOICES: dict[str, list[tuple[str, object]]] = {
 
 
 def combinations() -> list[tuple[frozenset[str], dict[str, object]]]:
-    """All combinations: the names of what they set, and the settings."""
+    """Return all combinations of settings, with the names of those that are set."""
     found = []
     for chosen in itertools.product(*CHOICES.values()):
         names = frozenset(name for name, _ in chosen)
@@ -86,7 +86,7 @@ EXACT = exact_values(ROOT, VALUES)
 
 
 class Known:
-    """The exact value of every node, chance nodes too, by where its record begins."""
+    """Evaluator with the exact value of every node, including chance nodes, by the start of its record."""
 
     afterstates = ESTIMATE
 
@@ -143,7 +143,7 @@ def test_a_combination_is_accepted_or_the_error_names_the_alternative(
     assert str(error.value) == "ChanceConfig: {} cannot be combined with {}, expected {}".format(*clashing)
 
 
-def test_exact_nodes_have_expectations_unless_told_otherwise() -> None:
+def test_exact_up_to_sets_backup_to_expectation_by_default() -> None:
     assert ChanceConfig(exact_up_to=6).backup == "expectation"
     assert ChanceConfig().backup == "sample"
 
@@ -161,7 +161,7 @@ OTHERS = [settings for settings in ACCEPTED if settings not in DRAWN]
 
 @pytest.mark.parametrize("settings", DRAWN, ids=label)
 @pytest.mark.parametrize("evaluator", ["rollout", "estimate"])
-def test_drawn_outcomes_are_unbiased_at_every_budget(settings: dict[str, object], evaluator: str) -> None:
+def test_sampled_outcomes_are_unbiased_at_every_budget(settings: dict[str, object], evaluator: str) -> None:
     for simulations, in_flight in ((8, 1), (64, 1), (64, 8), (512, 1)):
         errors = errors_over_seeds(settings, evaluator, simulations, in_flight)
         assert abs(errors.mean()) < 4.5 * standard_error(errors), (simulations, in_flight)
@@ -169,7 +169,7 @@ def test_drawn_outcomes_are_unbiased_at_every_budget(settings: dict[str, object]
 
 @pytest.mark.parametrize("settings", OTHERS, ids=label)
 @pytest.mark.parametrize("evaluator", ["rollout", "estimate"])
-def test_the_others_are_consistent(settings: dict[str, object], evaluator: str) -> None:
+def test_other_settings_are_consistent(settings: dict[str, object], evaluator: str) -> None:
     """What few visits have not met is missing from strata and expectations; it vanishes as visits grow."""
     errors = errors_over_seeds(settings, evaluator, 3000)
     assert abs(errors.mean()) < 4.5 * standard_error(errors) + 0.0015  # of a range of 2
@@ -178,7 +178,9 @@ def test_the_others_are_consistent(settings: dict[str, object], evaluator: str) 
 
 @pytest.mark.parametrize("settings", [s for s in OTHERS if s["exact_up_to"] == 40], ids=label)
 @pytest.mark.parametrize("in_flight", [1, 8])
-def test_nodes_expanded_completely_are_exact_at_every_budget(settings: dict[str, object], in_flight: int) -> None:
+def test_nodes_with_all_outcomes_expanded_are_exact_at_every_budget(
+    settings: dict[str, object], in_flight: int
+) -> None:
     for simulations in (1, 2, 32, 512):
         assert abs(errors_over_seeds(settings, "estimate", simulations, in_flight, seeds=4)).max() < 1e-12
         errors = errors_over_seeds(settings, "rollout", simulations, in_flight)

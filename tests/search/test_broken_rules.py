@@ -1,4 +1,4 @@
-"""Rules that break the contract in mid-search are an error, not a crash, a wrong value or a stale one."""
+"""Rules that break the contract during a search raise an error."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def load(folder: Path, **changes: object):
 
 
 @pytest.mark.parametrize("chance", ["sampling", "stratified", "full", "open"])
-def test_broken_rules_are_found_out(tmp_path: Path, chance: str) -> None:
+def test_broken_rules_raise_an_error(tmp_path: Path, chance: str) -> None:
     game = load(tmp_path)
     config = SearchConfig(num_simulations=300, chance=chance)
     for mode in BROKEN:
@@ -72,7 +72,7 @@ def test_broken_rules_are_found_out(tmp_path: Path, chance: str) -> None:
     assert Search(game, "uniform", config).run(game.new_initial_state()).visits.sum() == 300
 
 
-def test_the_planner_finds_the_same_rules_out(tmp_path: Path) -> None:
+def test_broken_rules_raise_an_error_in_the_planner(tmp_path: Path) -> None:
     """Actions and outcomes, which it lists like the search; playouts do not meet them here."""
     game = load(tmp_path)
     for mode in (3, 4, 5, 6, 7, 8, 9):
@@ -87,7 +87,7 @@ def test_the_planner_finds_the_same_rules_out(tmp_path: Path) -> None:
         pytest.param("PAIR.x", {"fields": "y x"}, 1.0, 9.0, marks=pytest.mark.long),
     ],
 )
-def test_enum_and_namedtuple_edits_are_never_served_stale(
+def test_edits_of_an_enum_or_namedtuple_are_recompiled(
     value: str, edit: dict[str, object], before: float, after: float, tmp_path: Path
 ) -> None:
     for change, expected in (({}, before), (edit, after)):
@@ -96,7 +96,7 @@ def test_enum_and_namedtuple_edits_are_never_served_stale(
         assert result.value[0] == expected
 
 
-def test_noise_and_executed_moves_differ_from_ply_to_ply() -> None:
+def test_noise_and_sampled_actions_differ_between_plies() -> None:
     game = aleazero.load_game("2048")
     search = Search(game, "uniform", SearchConfig(num_simulations=60, noise_alpha=0.3, noise_fraction=1.0))
     boards = [
@@ -109,7 +109,7 @@ def test_noise_and_executed_moves_differ_from_ply_to_ply() -> None:
     assert len(executed) > 1
 
 
-def test_a_seed_of_the_run_stands_in_for_the_configured_one(backend: str) -> None:
+def test_seed_of_run_replaces_the_configured_seed(backend: str) -> None:
     game = aleazero.load_game("pig", target=20)
     state = game.state_from_text("0-0 turn 5")
     chance = ChanceConfig(pick="stratified")

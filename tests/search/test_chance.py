@@ -1,4 +1,4 @@
-"""Statistics of the chance settings: what is unbiased, what is bounded, what lowers the variance, what it costs."""
+"""Statistical tests of the chance settings: bias, bounds, variance and cost."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def test_sampled_chance_is_unbiased(simulations: int, widening: Widening | None,
     found = values_over_seeds(ChanceConfig(widening=widening, samples_per_visit=samples), simulations, 200)
     error = DEVIATION / math.sqrt(simulations * samples * len(found))
     assert abs(found.mean() - EXPECTED) < 4.5 * error
-    # and the spread is what independent draws have: a made-up or repeated draw would show here
+    # and the variance is that of independent draws: repeated draws would change it
     assert 0.6 < found.var() / (DEVIATION**2 / (simulations * samples)) < 1.5
 
 
 @pytest.mark.parametrize("config", [ChanceConfig(pick="stratified"), ChanceConfig.preset("stratified")])
-def test_the_error_of_strata_shrinks_as_one_over_n(config: ChanceConfig) -> None:
-    """And so does their bias. No N is a multiple of 20, where every share could be met to the bit."""
+def test_error_of_stratified_picks_shrinks_as_one_over_n(config: ChanceConfig) -> None:
+    """So does the bias. No N is a multiple of 20, for which all shares could be exact."""
     ordered = sorted(VALUES)
     bound = sum(ordered[3:]) - sum(ordered[:3])  # error · N at most, where each count is within 1 of N·p
     for n in (7, 33, 151, 633):
@@ -67,7 +67,7 @@ def test_the_error_of_strata_shrinks_as_one_over_n(config: ChanceConfig) -> None
 
 
 def mean_over_seen(values: list[float], draws: int) -> float:
-    """What an expectation over the outcomes that so many draws have seen is on average, by inclusion and exclusion."""
+    """Return the mean of the expectation over the outcomes seen in n draws, by inclusion and exclusion."""
     subsets = [np.array(list(chosen), np.int64) for k in range(1, 7) for chosen in combinations(range(6), k)]
     mean = 0.0
     for seen in subsets:
@@ -78,7 +78,7 @@ def mean_over_seen(values: list[float], draws: int) -> float:
 
 
 def test_the_bias_of_expectations_shrinks_faster_than_one_over_n() -> None:
-    """As long as not all outcomes were seen, the rest stands at the mean of those seen; here it is worth more."""
+    """Until all outcomes were seen, the others have the mean of those seen; here their values are higher."""
     values = [0.9, -0.8, 0.6, -0.4, 0.2, 0.6]
     truth = float(SHARES @ np.array(values))
     scaled = []
@@ -92,7 +92,7 @@ def test_the_bias_of_expectations_shrinks_faster_than_one_over_n() -> None:
     assert scaled[0] > scaled[1] > scaled[2]
 
 
-def test_expectation_over_samples_is_exact_once_all_were_seen() -> None:
+def test_expectation_is_exact_once_all_outcomes_were_drawn() -> None:
     found = values_over_seeds(ChanceConfig(backup="expectation"), 400, 20)
     np.testing.assert_allclose(found, EXPECTED, atol=1e-12)
 
@@ -149,7 +149,7 @@ def gradient(observations: np.ndarray) -> np.ndarray:
 
 
 def pips(observations: np.ndarray) -> np.ndarray:
-    """Five dice: what they show in all."""
+    """Return the sum of five dice."""
     return observations[:, :6] @ np.arange(1.0, 7.0)
 
 
@@ -162,7 +162,7 @@ ROLLS = {
 
 
 def variance_of_a_roll(name: str, backup: str, decisions: Trust, simulations: int) -> float:
-    """Of its value, over 150 seeds. Outcomes are drawn; what is backed up may differ."""
+    """Return the variance of the value over 150 seeds. Outcomes are drawn; the backup may differ."""
     params, position, value, _ = ROLLS[name]
     game = aleazero.load_game(name, **params)
     state = game.state_from_text(position)
@@ -182,7 +182,7 @@ def test_an_expectation_has_lower_variance_than_the_mean_of_the_same_draws(name:
 
 
 def test_an_expectation_has_lower_variance_in_a_tree_of_few_outcomes() -> None:
-    """In pig. With many outcomes the luck below the roll decides, and neither backup is ahead of the other."""
+    """In pig. With many outcomes the variance comes from below the roll, and both backups are about equal."""
     drawn, weighed = (variance_of_a_roll("pig", backup, ESTIMATE, 200) for backup in ("sample", "expectation"))
     assert stats.f.sf(drawn / weighed, 149, 149) < 0.001
 
@@ -196,7 +196,7 @@ def test_exact_expansion_above_exact_leaves_is_the_expectation(in_flight: int) -
         solution = solutions[name]
 
         class Below:
-            """Exact at decisions, never asked at chance nodes."""
+            """Exact values of decisions; not called for chance nodes."""
 
             sees_states, afterstates, decisions = True, NONE, EXACT
 
@@ -218,7 +218,7 @@ def test_exact_expansion_above_exact_leaves_is_the_expectation(in_flight: int) -
             assert result.stats.exact_expansions == 1
 
 
-def test_four_samples_a_visit_halve_the_variance_and_cost_four_evaluations() -> None:
+def test_four_samples_per_visit_halve_the_variance() -> None:
     """At a chance node over leaves that must be evaluated: the die of the dice game, valued by its points."""
     game = aleazero.load_game("dice_game")
     state = game.state_from_text("7 rolling")
@@ -232,5 +232,5 @@ def test_four_samples_a_visit_halve_the_variance_and_cost_four_evaluations() -> 
         variances.append(np.var([result.value[0] for result in found]))
         costs.append({result.stats.evaluations for result in found})
     assert variances[1] <= variances[0] / 2
-    assert stats.f.sf(variances[0] / variances[1] / 2, 399, 399) < 0.01  # and not by luck
+    assert stats.f.sf(variances[0] / variances[1] / 2, 399, 399) < 0.01  # significant
     assert costs == [{1}, {4}]

@@ -11,7 +11,7 @@ from aleazero.oracles.solve import solve
 
 
 def expectimax_one_ply(solution, state):
-    """By action: the exact expectation over what the action leads to, from the exact values one ply below."""
+    """Return the exact expectation after each action, from the exact values one ply below."""
     found = {}
     for action in state.legal_actions():
         after = state.child(action)
@@ -42,8 +42,8 @@ def test_q_over_exact_leaves_is_expectimax(name: str, params: dict, positions: l
             assert q == pytest.approx(exact[int(action)][mover], abs=1e-9)
 
 
-def test_an_exact_table_of_decisions_alone_averages_over_outcomes(backend: str) -> None:
-    """Never asked at chance nodes, it is exact below them: q is the mean over the outcomes that were drawn."""
+def test_exact_values_of_decisions_are_averaged_over_outcomes(backend: str) -> None:
+    """The evaluator is exact below chance nodes, and not called for them: q is the mean over the drawn outcomes."""
     game = aleazero.load_game("dice_game")
     solution = solve(game)
 
@@ -65,7 +65,7 @@ def test_an_exact_table_of_decisions_alone_averages_over_outcomes(backend: str) 
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_the_dice_game_is_understood(loop: str) -> None:
+def test_dice_game_values_converge_to_exact_values(loop: str) -> None:
     game = aleazero.load_game("dice_game")
     solution = solve(game)
     chance = ChanceConfig(loop=loop, pick="sample")
@@ -80,7 +80,7 @@ def test_the_dice_game_is_understood(loop: str) -> None:
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_roll_is_preferred_at_the_usual_settings_too(loop: str) -> None:
+def test_roll_is_best_with_default_settings(loop: str) -> None:
     game = aleazero.load_game("dice_game")
     for score in range(20):
         config = SearchConfig(num_simulations=5000, chance=ChanceConfig(loop=loop, pick="sample"))
@@ -112,8 +112,8 @@ def test_pig_from_the_start_is_near_value_iteration() -> None:
         np.testing.assert_allclose(result.value, exact, atol=0.05)
 
 
-def test_pig_elsewhere_comes_nearer_with_the_budget() -> None:
-    """Positions where one side is far behind need long plans; their errors are larger, and must shrink."""
+def test_errors_in_pig_shrink_with_the_budget() -> None:
+    """Positions in which one player is far behind need deep searches; their errors are larger, and must shrink."""
     game = aleazero.load_game("pig", target=20)
     solution = solve(game)
     means = []

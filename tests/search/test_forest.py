@@ -1,4 +1,4 @@
-"""The forest: every search in it is the search alone, whatever stands beside it; errors stay with who asked."""
+"""The forest: every search equals a single search, whatever other trees do; an error fails only its search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aleazero.search.memory import mean_branches, tree_size
 
 
 class RowByRow:
-    """Arbitrary but fixed functions of each row by itself: no bit of it depends on the rows beside."""
+    """Evaluator with arbitrary but fixed functions of each row, which do not depend on other rows."""
 
     def __init__(self, game: aleazero.Game, afterstates: int = 0) -> None:
         self.actions, self.players, self.afterstates = game.num_actions, game.num_players, afterstates
@@ -32,7 +32,7 @@ class RowByRow:
 
 
 def positions(name: str, number: int) -> tuple[aleazero.Game, list[aleazero.State], list[int]]:
-    """A game, so many of its states (they repeat), and a seed for each."""
+    """Return a game, a number of its states (they repeat), and a seed for each."""
     game = aleazero.load_game(name, **GAMES[name])
     states = [game.state_from_text(text) for text in POSITIONS[name]]
     return game, [states[i % len(states)] for i in range(number)], [17 * i + 3 for i in range(number)]
@@ -60,7 +60,7 @@ SETTINGS = {
 @pytest.mark.parametrize("name", list(GAMES))
 @pytest.mark.parametrize("setting", list(SETTINGS))
 def test_every_setting_on_every_game(name: str, setting: str) -> None:
-    """A forest equals searches alone, with 1 and 2 threads, an evaluator or none, and trees that are used again."""
+    """A forest equals single searches, with 1 and 2 threads, any evaluator, and trees that are used again."""
     game, states, seeds = positions(name, 13)
     config = SearchConfig(num_simulations=60, **SETTINGS[setting])
     for evaluator in (RowByRow(game), RowByRow(game, afterstates=1), "rollout"):
@@ -94,7 +94,7 @@ def test_compiled_and_plain_forests_agree() -> None:
         same(compiled, plain)
 
 
-def test_a_network_is_asked_in_batches_of_one_shape() -> None:
+def test_batches_have_one_shape() -> None:
     game, states, seeds = positions("pig", 50)
     net = RowByRow(game)
     forest = Forest(game, net, SearchConfig(num_simulations=30), trees=16, batch_size=24)
@@ -103,7 +103,7 @@ def test_a_network_is_asked_in_batches_of_one_shape() -> None:
 
 
 @pytest.mark.parametrize("keep", [lambda batch: batch, lambda batch: batch[3:5]])
-def test_an_evaluator_may_keep_what_it_was_shown(keep) -> None:
+def test_evaluator_may_keep_its_observations(keep) -> None:
     """Batches are written into one array as long as nobody holds it, or a part of it."""
     game, states, seeds = positions("pig", 20)
     kept, copies = [], []
@@ -119,7 +119,7 @@ def test_an_evaluator_may_keep_what_it_was_shown(keep) -> None:
         np.testing.assert_array_equal(batch, copy)
 
 
-def test_batches_that_nobody_keeps_are_one_array() -> None:
+def test_batches_reuse_one_array() -> None:
     game, states, seeds = positions("pig", 20)
     places = set()
 
@@ -131,8 +131,8 @@ def test_batches_that_nobody_keeps_are_one_array() -> None:
     assert len(places) == 1
 
 
-def test_a_network_of_matrix_products_is_not_moved_by_its_neighbours() -> None:
-    """Bits of a product depend on the batch's shape: a search alone that pads to the same shape is the same search.
+def test_matrix_products_do_not_depend_on_other_rows() -> None:
+    """Products depend on the shape of the batch: a single search that pads to the same shape is the same search.
 
     In double precision, that is: OpenBLAS's single-precision products depend on the row's place as well.
     """
@@ -158,7 +158,7 @@ def test_a_network_of_matrix_products_is_not_moved_by_its_neighbours() -> None:
                 same(found, wanted)
 
 
-def test_a_full_batch_is_waited_for() -> None:
+def test_trees_wait_for_a_full_batch() -> None:
     """Visits of up to 30 leaves, a batch that holds those of one tree at a time: nothing is dropped."""
     game, states, seeds = positions("2048", 12)
     config = SearchConfig(num_simulations=25, chance=ChanceConfig(exact_up_to=30, backup="expectation"))
@@ -169,7 +169,7 @@ def test_a_full_batch_is_waited_for() -> None:
         same(found, wanted)
 
 
-def test_trees_grow_while_others_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_grow_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     game, states, seeds = positions("2048", 12)
     for chance in ("sampling", "open"):
         config = SearchConfig(num_simulations=300, chance=chance)
@@ -206,7 +206,7 @@ def not_a_number(logits, values, hits):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("fault", [raise_it, not_a_number])
-def test_an_error_belongs_to_the_search_that_asked(fault, threads: int) -> None:
+def test_evaluator_error_fails_only_its_search(fault, threads: int) -> None:
     game = aleazero.load_game("pig", target=20)
     texts = ["0-0 turn 0 player 0", "19-19 turn 0 player 1", "5-9 turn 5 player 1", "18-2 turn 0 player 0"]
     states = [game.state_from_text(text) for text in texts] * 5
@@ -228,7 +228,7 @@ def test_an_error_belongs_to_the_search_that_asked(fault, threads: int) -> None:
         same(forest.run(states[1:2])[0], Search(game, net, config).run(states[1]))
 
 
-def test_an_answer_of_the_wrong_shape_fails_every_search() -> None:
+def test_output_of_invalid_shape_fails_every_search() -> None:
     game, states, _ = positions("pig", 6)
     forest = Forest(game, lambda o, m: (np.zeros((1, 1)), np.zeros((1, 1))), SearchConfig(num_simulations=9))
     found = forest.run(states, return_errors=True)
@@ -236,7 +236,7 @@ def test_an_answer_of_the_wrong_shape_fails_every_search() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_leaving_in_the_middle_lets_go_of_everything(threads: int) -> None:
+def test_interrupted_forest_discards_all_searches(threads: int) -> None:
     game, states, seeds = positions("pig", 10)
     calls = []
 
@@ -255,7 +255,7 @@ def test_leaving_in_the_middle_lets_go_of_everything(threads: int) -> None:
             same(found, wanted)
 
 
-def test_threads_ask_at_the_same_time_unless_the_evaluator_forbids_it() -> None:
+def test_threads_call_the_evaluator_concurrently_unless_one_at_a_time() -> None:
     game, states, _ = positions("pig", 8)
     meeting = threading.Barrier(2)
 
@@ -286,7 +286,7 @@ def test_threads_ask_at_the_same_time_unless_the_evaluator_forbids_it() -> None:
 
 @pytest.mark.parametrize("trees", [2, 5, 8])
 @pytest.mark.parametrize("chance", [ChanceConfig(samples_per_visit=40), ChanceConfig.preset("full")])
-def test_there_are_two_groups_however_much_a_visit_may_ask(chance: ChanceConfig, trees: int) -> None:
+def test_there_are_two_groups_for_any_size_of_visits(chance: ChanceConfig, trees: int) -> None:
     """A batch would have room for the leaves of all trees: two threads have work all the same."""
     game, states, _ = positions("2048", trees)
     meeting, came = threading.Barrier(2), set()
@@ -329,7 +329,7 @@ def test_searches_are_submitted_and_collected(threads: int) -> None:
     assert ended == 5
 
 
-def test_actions_may_be_narrowed_one_by_one() -> None:
+def test_actions_can_be_limited_per_search() -> None:
     game, _, _ = positions("tic_tac_toe", 1)
     state = game.state_from_text("x.o/.x./o..")
     config = SearchConfig(num_simulations=40, noise_alpha=0.4)
@@ -339,7 +339,7 @@ def test_actions_may_be_narrowed_one_by_one() -> None:
         same(result, search.run(state, actions))
 
 
-def test_a_finished_game_fails_alone() -> None:
+def test_terminal_state_fails_only_its_search() -> None:
     game = aleazero.load_game("tic_tac_toe")
     over, running = game.state_from_text("xxx/oo./..."), game.new_initial_state()
     for backend in ("compiled", "plain"):
@@ -363,12 +363,12 @@ def test_a_finished_game_fails_alone() -> None:
         ({"evaluator": 7}, "evaluator is 7, expected a name"),
     ],
 )
-def test_bad_settings_are_refused(settings: dict, message: str) -> None:
+def test_invalid_settings_are_rejected(settings: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Forest(**{"game": aleazero.load_game("pig"), **settings})
 
 
-def test_bad_requests_are_refused_before_anything_runs() -> None:
+def test_invalid_requests_are_rejected_before_any_search_runs() -> None:
     game, states, _ = positions("pig", 3)
     forest = Forest(game, "uniform", SearchConfig(num_simulations=9), trees=2)
     with pytest.raises(ConfigError, match="seeds has 1 entries, expected 3"):
@@ -384,8 +384,8 @@ def test_bad_requests_are_refused_before_anything_runs() -> None:
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_a_tree_that_waits_to_be_planted_keeps_its_noise_and_its_actions(backend: str) -> None:
-    """The batch has room for the leaves of one tree, so new trees wait while others ask."""
+def test_tree_that_waits_to_start_keeps_its_noise_and_actions(backend: str) -> None:
+    """The batch has room for the leaves of one tree, so new trees wait for others."""
     game, states, seeds = positions("2048", 12)
     chance = ChanceConfig(exact_up_to=30, backup="expectation")
     config = SearchConfig(num_simulations=6, chance=chance, noise_alpha=0.5, noise_fraction=0.9)
@@ -398,7 +398,7 @@ def test_a_tree_that_waits_to_be_planted_keeps_its_noise_and_its_actions(backend
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_the_root_is_narrowed_even_where_nothing_more_may_be_evaluated(backend: str) -> None:
+def test_root_actions_are_limited_without_any_simulation(backend: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
     state = game.state_from_text("x.o/.x./o..")
     for evaluator in (RowByRow(game), "uniform"):
@@ -409,7 +409,7 @@ def test_the_root_is_narrowed_even_where_nothing_more_may_be_evaluated(backend: 
 
 
 @pytest.mark.parametrize("backend", ["compiled", "plain"])
-def test_simulations_and_noise_may_differ_from_search_to_search(backend: str) -> None:
+def test_simulations_and_noise_can_differ_between_searches(backend: str) -> None:
     game, states, seeds = positions("pig", 12)
     noisy = SearchConfig(num_simulations=40, noise_alpha=0.5, noise_fraction=0.9)
     asked = [(count, noise) for count in (7, 40, None, 90) for noise in (True, False)] + [(1, True)] * 4
@@ -430,14 +430,14 @@ def test_simulations_and_noise_may_differ_from_search_to_search(backend: str) ->
 
 
 @pytest.mark.parametrize("count", [0, -3, True, 2**31])
-def test_simulations_that_cannot_be_are_refused(count) -> None:
+def test_invalid_numbers_of_simulations_are_rejected(count) -> None:
     game, states, _ = positions("pig", 1)
     with pytest.raises(ConfigError, match="simulations is"):
         Forest(game).submit(states[0], simulations=count)
 
 
 def test_a_search_is_pending_until_it_is_collected() -> None:
-    """With threads a search may end while nobody asks: it must not be forgotten."""
+    """With threads a search may end between two calls of collect: it must not be lost."""
     from concurrent.futures import wait
 
     game, states, seeds = positions("pig", 2)
@@ -452,19 +452,19 @@ def test_a_search_is_pending_until_it_is_collected() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_closed_forest_is_refused(threads: int) -> None:
+def test_closed_forest_rejects_searches(threads: int) -> None:
     game, states, seeds = positions("pig", 3)
     with Forest(game, "uniform", SearchConfig(num_simulations=9), trees=2, threads=threads) as forest:
         forest.run(states, seeds=seeds)
         forest.submit(states[0])
     for use in (lambda: forest.run(states), lambda: forest.run([]), lambda: forest.submit(states[0]), forest.collect):
-        with pytest.raises(ConfigError, match="the forest is closed, expected one that is open"):
+        with pytest.raises(ConfigError, match="the forest is closed, expected an open one"):
             use()
     assert forest.pending == 0
     forest.close()  # once more does no harm
 
 
-def test_branches_by_hand() -> None:
+def test_mean_branches() -> None:
     assert mean_branches(aleazero.load_game("dice_game")) == (pytest.approx(2, abs=0.2), pytest.approx(6, abs=1))
     actions, outcomes = mean_branches(aleazero.load_game("tic_tac_toe"))
     assert 4 < actions < 6
@@ -473,7 +473,7 @@ def test_branches_by_hand() -> None:
 
 @pytest.mark.parametrize("chance", ["sampling", "stratified", "full"])
 @pytest.mark.parametrize("name", ["yatzy", "pig", "2048"])
-def test_a_tree_is_about_as_large_as_told(name, chance) -> None:
+def test_estimated_tree_size_is_close_to_the_real_one(name, chance) -> None:
     game = aleazero.load_game(name)
     config = SearchConfig(num_simulations=200, chance=chance)
     state = game.new_initial_state()

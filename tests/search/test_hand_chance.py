@@ -27,13 +27,13 @@ from aleazero.games.kernel import KernelGame
 
 nan = math.nan
 ROW = 2**32
-"""Places of the stream between one draw of a visit and the next one beside it."""
+"""Places of the stream between one draw of a visit and the next additional one."""
 
 STRATIFIED = {"pick": "stratified"}
 EXPECTED = {"pick": "stratified", "backup": "expectation"}
 
 
-# The luck that the trees are built on.
+# The random draws that the expected values rely on.
 
 TIES = 0x74696573
 
@@ -93,14 +93,14 @@ DRAWS = {
 
 
 @pytest.mark.parametrize(("seed", "node"), ORDERS)
-def test_the_orders_the_trees_are_built_on(seed: int, node: int) -> None:
+def test_tie_orders_that_the_tests_rely_on(seed: int, node: int) -> None:
     order = ORDERS[seed, node]
     assert tie_order(seed, node, 4) == list(order)
     assert tie_order(seed, node, 2) == [i for i in order if i < 2]
 
 
 @pytest.mark.parametrize(("seed", "place"), DRAWS)
-def test_the_draws_the_trees_are_built_on(seed: int, place: int) -> None:
+def test_draws_that_the_tests_rely_on(seed: int, place: int) -> None:
     drawn = [draw(seed, i, place) for i in range(len(DRAWS[seed, place]))]
     assert drawn == pytest.approx(DRAWS[seed, place], abs=5.001e-5)
 
@@ -123,18 +123,18 @@ def line(name: str, value: float, player: int = 1) -> Any:
 
 
 def script(**values: float) -> dict[str, Any]:
-    """What the evaluator says, by name of node, of player 0; r is worth 0."""
+    """Values of the evaluator for player 0, by name of node; that of r is 0."""
     return {"r": ZERO, **{name: (None, (value, -value)) for name, value in values.items()}}
 
 
 def check_sampled(result: Any, simulations: int, total: float) -> None:
-    """Of a root with one action: what was backed up sums to ``total``; the root's own value is 0."""
+    """Check a root with one action, whose own value is 0: the values backed up sum to ``total``."""
     mean = total / (simulations + 1)
     check(result, [simulations], [total / simulations], (mean, -mean))
 
 
 def check_expected(result: Any, simulations: int, value: float) -> None:
-    """Of a root with one action, in expectation mode: C is worth ``value``, and its visits count n times that."""
+    """Check a root with one action, with backup=expectation: the value of C is ``value``, counted n times."""
     mean = simulations * value / (simulations + 1)
     check(result, [simulations], [value], (mean, -mean))
     check_node(node_at(result, 0), "chance", -1, simulations, (value, -value))
@@ -199,7 +199,7 @@ def test_stratified_picks_the_largest_deficit(search_tree: Any, simulations: int
 
 @pytest.mark.parametrize("simulations", [1, 2, 3, 4, 6, 8])
 @pytest.mark.parametrize("seed", [0, 1, 2, 5])
-def test_stratified_ties_go_by_a_seeded_order(search_tree: Any, seed: int, simulations: int) -> None:
+def test_stratified_ties_depend_on_the_seed(search_tree: Any, seed: int, simulations: int) -> None:
     # Four outcomes alike, listed as 40, 10, 30, 20: all four are picked before one is picked again, in the order of
     # the seed for node 1, by place in the list; then again in the same order.
     names = (40, 10, 30, 20)
@@ -230,8 +230,8 @@ def test_each_chance_node_has_deficits_and_an_order(
 ) -> None:
     # A chance root with two outcomes alike, 0 → C1 (0 → .4, 1 → −.2), 1 → C2 (0 → .8, 1 → −.4), alike too. Seed 3.
     # 1: node 0 prefers 1: C2 is made, node 1, which prefers 0: the end .8, node 2.
-    # 2: 0, which is behind: C1 is made, node 3, which prefers 1 (node 2 would prefer 0): −.2.
-    # 3: a tie again → 1: C2, where outcome 1 is behind: −.4.
+    # 2: 0, which has the largest deficit: C1 is made, node 3, which prefers 1 (node 2 would prefer 0): −.2.
+    # 3: a tie again → 1: C2, where outcome 1 has the largest deficit: −.4.
     first = chance([(0, 1, end(0.4)), (1, 1, end(-0.2))], "C1")
     second = chance([(0, 1, end(0.8)), (1, 1, end(-0.4))], "C2")
     root = chance([(0, 1, first), (1, 1, second)], "c")
@@ -242,11 +242,11 @@ def test_each_chance_node_has_deficits_and_an_order(
 
 
 @pytest.mark.parametrize(("simulations", "counts", "total"), [(4, (3, 1), 1.6), (5, (3, 2), 1.1), (6, (4, 2), 2.1)])
-def test_stratified_counts_what_is_in_flight(search_tree: Any, simulations: int, counts: Any, total: float) -> None:
+def test_stratified_counts_visits_in_flight(search_tree: Any, simulations: int, counts: Any, total: float) -> None:
     # C: 0 (weight 11) → D .1 → G .3 → end 1;  1 (weight 5) → F .2 → end −.5. Two in flight. In sixteenths:
-    # 1: 11, 5 → 0: D waits.  2: 22 − 16 = 6, 10 → 1: F waits (the waiting pick counts). D and F are asked.
+    # 1: 11, 5 → 0: D waits.  2: 22 − 16 = 6, 10 → 1: F waits (the waiting pick counts). D and F are evaluated.
     # 3: 33 − 16 = 17, 15 − 16 → 0: through D, G waits.
-    # 4: 44 − 32 = 12, 20 − 16 = 4 → 0: G waits already: a collision, its pick is taken back. G is asked.
+    # 4: 44 − 32 = 12, 20 − 16 = 4 → 0: G waits already: a collision, its pick is taken back. G is evaluated.
     # 4 again: the same, → 0: the end 1. (Had the pick stayed: 55 − 48 = 7, 25 − 16 = 9 → 1.)
     # 5: 55 − 48 = 7, 25 − 16 = 9 → 1: the end −.5.  6: 66 − 48 = 18, 30 − 32 → 0: 1.
     d = decision(1, {0: line("G", 1, player=0)}, "D")
@@ -328,7 +328,7 @@ def test_a_transient_state_is_evaluated_every_time(
 ) -> None:
     # C (alike): 0 → D .1 → end 1;  1 → F −.3 → end −1. Room for ⌈√N/2⌉. Seed 3 draws 0 1 0 1 0 1 0 0 1.
     # 1: D stored, .1.  2: F transient, −.3.  3: through D, 1.  4: F transient, −.3.  5: 1.
-    # 6: N = 6, room for 2: F stored and asked a third time, −.3.  7, 8: 1.  9: through F, −1.
+    # 6: N = 6, room for 2: F stored and evaluated a third time, −.3.  7, 8: 1.  9: through F, −1.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     result = search_tree(root, asked, chance={"widening": SLOW}, num_simulations=simulations, seed=3, **HALF)
@@ -345,7 +345,7 @@ def test_a_transient_state_is_evaluated_every_time(
     check_stats(result, nodes={2: 3, 4: 4, 6: 5, 9: 6}[simulations], chance_visits=simulations)
 
 
-def test_chance_goes_on_below_a_transient_outcome(search_tree: Any) -> None:
+def test_chance_is_drawn_below_a_transient_outcome(search_tree: Any) -> None:
     # C1 (depth 1, alike; one stored child at most): 0 → D .1 → end −.5;  1 → C2 (place 2): 0 of weight 7 → end 1,
     # 1 of weight 3 → C3 (place 3): 0 of weight 1 → E .4, 1 of weight 4 → G −.8. Seed 3:
     # i         1       2       3       4       5       6
@@ -368,8 +368,8 @@ def test_chance_goes_on_below_a_transient_outcome(search_tree: Any) -> None:
 
 def test_widening_with_estimated_afterstates(search_tree: Any) -> None:
     # C1 (alike; estimate .5; room for ⌈√N/2⌉): 0 → C2 (estimate .2);  1 → D .1 → end −.6. Seed 3 draws 0 1 0 1 0 1.
-    # 1: stops at C1, .5.  2: N = 2 (the estimate is a visit): D stored, .1.  3: N = 3: C2 transient: it is asked
-    # itself, nothing is drawn below: .2.  4: through D, −.6.  5: N = 5, room for 2: C2 stored, asked again, .2.
+    # 1: stops at C1, .5.  2: N = 2 (the estimate is a visit): D stored, .1.  3: N = 3: C2 transient: it is evaluated
+    # itself, nothing is drawn below: .2.  4: through D, −.6.  5: N = 5, room for 2: C2 stored, evaluated again, .2.
     # 6: −.6.  Sum −.2.
     second = chance([(0, 1, end(1))], "C2")
     root = after(chance([(0, 1, second), (1, 1, line("D", -0.6))], "C1"))
@@ -391,7 +391,7 @@ def test_widening_with_stratified_picks(search_tree: Any) -> None:
     check_stats(result, blocked=3, transient=3, evaluations=1, nodes=3)
 
 
-def test_widening_counts_what_is_in_flight(search_tree: Any) -> None:
+def test_widening_counts_visits_in_flight(search_tree: Any) -> None:
     # C (alike): 0 → D .1, 1 → F −.3; room for ⌈√N⌉; two in flight. Seed 3 draws 0 1. D waits; the second visit is
     # N = 2 with the one in flight, so F is stored as well.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -405,7 +405,7 @@ def test_widening_counts_what_is_in_flight(search_tree: Any) -> None:
 
 def test_transient_states_in_flight(search_tree: Any) -> None:
     # The same tree; one stored child at most; three in flight. Seed 2 draws 0 1 1 1 1 0.
-    # D waits, F waits twice: asked together. F waits twice more; then through D to the end 1; F, F are asked.
+    # D waits, F waits twice: asked together. F waits twice more; then through D to the end 1; F, F are evaluated.
     # .1 − 4·.3 + 1 = −.1.
     # CHOICE: a transient state is no node, so nothing is pending there, and two visits may wait for the same.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
@@ -417,21 +417,21 @@ def test_transient_states_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=6, collisions=0, blocked=4, transient=4, nodes=4)
 
 
-# Several samples a visit. A further draw is kept only if the visit would have ended right below the chance node too,
+# Several samples per visit. A further draw is kept only if the visit would have ended right below the chance node too,
 # had it drawn this outcome first; the others are dropped, and cost nothing. The visit has the mean of the kept leaves.
-# CHOICE: the leaf and the samples beside it are asked in one batch, in the order drawn. stats.transient counts every
-# state that was valued without becoming a node, so the samples too; blocked counts only what widening blocked.
+# CHOICE: the leaf and the additional samples are evaluated in one batch, in the order drawn. stats.transient counts
+# every state evaluated without becoming a node, so the samples too; blocked counts only visits that widening blocked.
 
 
-def test_three_samples_a_visit(search_tree: Any) -> None:
+def test_three_samples_per_visit(search_tree: Any) -> None:
     # C: four outcomes alike → D0 .1, D1 .2, D2 .4, D3 −.6, each with one action, to −.2. Seed 0:
     # i   place 1   1 + 2^32   1 + 2·2^32   values          mean
     # 1   .7002 2   .7060 2    .2556 1      .4  .4  .2      1/3
     # 2   .7714 3   .4577 1    .1511 0      −.6 .2  .1      −.1
     # 3   .3772 1   .6041 2    .1930 0      .2  -   .1      .15
-    # 4   .2611 1   through D1 to its end: a decision lies between, so nothing is drawn beside: −.2
+    # 4   .2611 1   through D1 to its end: a decision lies between, so nothing more is drawn: −.2
     # In 1 the second D2 is kept: D2 was just stored, and is not evaluated yet. In 3 D2 is evaluated, and a visit that
-    # draws it goes on below it, so it is dropped. D1 and D0 were only drawn beside others, so they are not stored.
+    # draws it goes on below it, so it is dropped. D1 and D0 were only drawn in addition, so they are not stored.
     # Sum 1/3 − .1 + .15 − .2 = .55/3. Leaves keep their own: D2 .4, D3 −.6, D1 (.2 − .2)/2.
     root = after(chance([(i, 1, line(f"D{i}", -0.2)) for i in range(4)], "C"))
     asked = Scripted(script(D0=0.1, D1=0.2, D2=0.4, D3=-0.6))
@@ -464,8 +464,8 @@ def test_samples_are_not_cut_by_the_budget(
     check_stats(result, simulations=done, evaluations=evaluations)
 
 
-def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -> None:
-    # r → C → D .1 → G .2 → H .3 → end, all forced; four samples a visit. 1: D four times.  2: G once.  3: H once.
+def test_samples_are_not_drawn_above_a_decision(search_tree: Any) -> None:
+    # r → C → D .1 → G .2 → H .3 → end, all forced; four samples per visit. 1: D four times.  2: G once.  3: H once.
     line_below = decision(0, {0: line("H", 1)}, "G")
     root = after(chance([(0, 1, decision(1, {0: line_below}, "D"))], "C"))
     asked = Scripted(script(D=0.1, G=0.2, H=0.3))
@@ -475,9 +475,9 @@ def test_samples_are_not_drawn_where_a_decision_lies_between(search_tree: Any) -
     check_stats(result, evaluations=7, transient=3, nodes=5)
 
 
-def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
-    # Four ends alike, two samples a visit. Seed 0: 2 and 2, 3 and 1, 1 and 2, 1 and 2: −.5, −.25, 0, 0.
-    # CHOICE: an end met again is again a leaf below C, so a sample is drawn beside it each time.
+def test_samples_of_terminal_states_need_no_evaluation(search_tree: Any) -> None:
+    # Four ends alike, two samples per visit. Seed 0: 2 and 2, 3 and 1, 1 and 2, 1 and 2: −.5, −.25, 0, 0.
+    # CHOICE: an end met again is again a leaf below C, so a sample is drawn in addition each time.
     asked = Scripted({"r": ZERO})
     result = search_tree(four_ends(), asked, chance={"samples_per_visit": 2}, num_simulations=4, seed=0, **HALF)
     check_sampled(result, 4, -0.75)
@@ -487,10 +487,10 @@ def test_samples_that_end_cost_nothing(search_tree: Any) -> None:
 
 
 def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
-    # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. Two samples a visit. Seed 3:
-    # 1: place 1: 0: D.  Beside it, at C1, place 1 + 2^32: .8811 1: C2. The evaluator is never asked about chance nodes,
+    # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. Two samples per visit. Seed 3:
+    # 1: place 1: 0: D.  In addition, at C1, place 1 + 2^32: .8811 1: C2. The evaluator does not value chance nodes,
     #    so a visit that draws C2 does not end there: dropped. .1.
-    # 2: place 1: 1; C2, place 2: .6420 1: G.  Beside it, at C2 only, place 2 + 2^32: .1048 0: E. Mean .05.
+    # 2: place 1: 1; C2, place 2: .6420 1: G.  In addition, at C2 only, place 2 + 2^32: .1048 0: E. Mean .05.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
     asked = Scripted(script(D=0.1, E=0.5, G=-0.4))
@@ -504,11 +504,11 @@ def test_samples_are_drawn_at_the_last_chance_node(search_tree: Any) -> None:
     check_stats(result, evaluations=4, transient=1, nodes=5)
 
 
-def test_samples_beside_estimated_afterstates(search_tree: Any) -> None:
+def test_samples_with_estimated_afterstates(search_tree: Any) -> None:
     # C1 (alike; estimate .5): 0 → C2 (alike; estimate .2): ends 1, −.2;  1 → D .1 → end −.6. Two samples. Seed 3:
-    # 1: stops at C1, which lies below a decision, so nothing is drawn beside it: .5.
-    # 2: 1: D; beside it .2862 0: C2, where a visit stops to ask for the estimate: kept. Mean .15.
-    # 3: 0: C2, stored now; beside it .8201 1: D, evaluated: dropped. .2.  4: 1: through D: −.6.
+    # 1: stops at C1, which lies below a decision, so nothing is drawn in addition: .5.
+    # 2: 1: D; in addition .2862 0: C2, where a visit stops to ask for the estimate: kept. Mean .15.
+    # 3: 0: C2, stored now; in addition .8201 1: D, evaluated: dropped. .2.  4: 1: through D: −.6.
     # 5: 0: through C2, which is evaluated, at place 2: .6234 1: end −.2. C2 is the last chance node: beside the end, at
     #    place 2 + 2^32: .1221 0: end 1. Mean .4.
     # Sum .5 + .15 + .2 − .6 + .4 = .65. C2 (.2 + .4)/2.
@@ -523,11 +523,11 @@ def test_samples_beside_estimated_afterstates(search_tree: Any) -> None:
     check_stats(result, evaluations=5, transient=2, nodes=6)
 
 
-def test_samples_beside_exact_afterstates(search_tree: Any) -> None:
-    # A chance root (alike; own value .7): 0 → C2 (exact, .2), 1 → D .1 → end −.6. Two samples a visit, at places 0 and
-    # 2^32. Seed 0. Every visit that draws C2 ends there, evaluated or not, so C2 is always kept.
-    # 1: .1106 0: C2; beside it .3488 0: C2. .2.  2: .2766 0: C2, whose value is known; beside it .9139 1: D, not
-    # stored: kept. Mean .15.  3: .8462 1: D; beside it .5455 1: D, stored but not evaluated yet: kept. .1.
+def test_samples_with_exact_afterstates(search_tree: Any) -> None:
+    # A chance root (alike; own value .7): 0 → C2 (exact, .2), 1 → D .1 → end −.6. Two samples per visit, at places 0
+    # and 2^32. Seed 0. Every visit that draws C2 ends there, evaluated or not, so C2 is always kept.
+    # 1: .1106 0: C2; in addition .3488 0: C2. .2.  2: .2766 0: C2, whose value is known; in addition .9139 1: D, not
+    # stored: kept. Mean .15.  3: .8462 1: D; in addition .5455 1: D, stored but not evaluated yet: kept. .1.
     # 4: .6200 1: through D: −.6.  Value (.7 + .2 + .15 + .1 − .6)/5 = .11.
     root = chance([(0, 1, chance([(0, 1, end(1))], "C2")), (1, 1, line("D", -0.6))], "c")
     asked = Scripted({**script(C2=0.2, D=0.1), "c": (None, (0.7, -0.7))}, afterstates=EXACT)
@@ -538,10 +538,10 @@ def test_samples_beside_exact_afterstates(search_tree: Any) -> None:
     check_stats(result, evaluations=6, transient=3)
 
 
-def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
-    # C (alike): 0 → D .1 → 1, 1 → F −.3; one stored child at most; two samples a visit. Seed 3:
-    # 1: 0: D stored; beside it .8811 1: F. Mean −.1.
-    # 2: 1: F, blocked; beside it .2862 0: D, stored and evaluated: dropped. −.3.  3: 0: through D, 1.
+def test_samples_with_a_transient_leaf(search_tree: Any) -> None:
+    # C (alike): 0 → D .1 → 1, 1 → F −.3; one stored child at most; two samples per visit. Seed 3:
+    # 1: 0: D stored; in addition .8811 1: F. Mean −.1.
+    # 2: 1: F, blocked; in addition .2862 0: D, stored and evaluated: dropped. −.3.  3: 0: through D, 1.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"samples_per_visit": 2, "widening": {"c": 1.0, "alpha": 0.5, "max_children": 1}}
@@ -552,15 +552,15 @@ def test_samples_beside_a_transient_leaf(search_tree: Any) -> None:
     check_stats(result, evaluations=4, blocked=1, transient=2, nodes=4)
 
 
-def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
+def test_samples_with_a_transient_chance_node(search_tree: Any) -> None:
     # C1 (weights 1, 3): 0 → D .1, 1 → C2 (alike): 0 → E .5, 1 → G −.4. One stored child at most; two samples. Seed 2:
-    # 1: .2204 0: D stored; beside it .4175 1: C2. There was room to store C2, and the visit would have gone on:
+    # 1: .2204 0: D stored; in addition .4175 1: C2. There was room to store C2, and the visit would have gone on:
     #    dropped. .1.
-    # 2: .5555 1: C2, blocked, so the leaf is drawn on at place 2: .5734 1: G. Beside it .0802 0: D, evaluated: dropped.
+    # 2: .5555 1: C2, blocked, so the leaf is drawn on at place 2: .5734 1: G. In addition .0802 0: D: dropped.
     #    −.4.
-    # 3: .7172 1: C2, blocked: .9647 1: G. Beside it .9491 1: C2, which would be blocked as well: kept, drawn on at
+    # 3: .7172 1: C2, blocked: .9647 1: G. In addition .9491 1: C2, which would be blocked as well: kept, drawn on at
     #    place 2 + 2^32: .1108 0: E. Mean .05.
-    # 4: .5635 1: C2, blocked: .2290 0: E. Beside it .6238 1: C2: .9314 1: G. Mean .05.
+    # 4: .5635 1: C2, blocked: .2290 0: E. In addition .6238 1: C2: .9314 1: G. Mean .05.
     # Sum .1 − .4 + .05 + .05 = −.2.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 3, second)], "C1"))
@@ -573,13 +573,13 @@ def test_samples_beside_a_transient_chance_node(search_tree: Any) -> None:
     check_stats(result, evaluations=7, blocked=3, transient=5, nodes=3, chance_nodes=1, chance_visits=4)
 
 
-def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
+def test_samples_with_a_stored_chance_node(search_tree: Any) -> None:
     # The same, with C1 alike. Seed 0:
-    # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; beside it, at C2, place 2 + 2^32: .0370 0: E, not evaluated
+    # 1: .7002 1: C2 stored; place 2: .4795 0: E stored; in addition, at C2, place 2 + 2^32: .0370 0: E, not evaluated
     #    yet: kept. .5.
-    # 2: .7714 1: C2; .7434 1: G, blocked; beside it .5710 1: G, blocked as well: kept. −.4.
-    # 3: .3772 0: D, blocked; beside it, at C1, .6041 1: C2, stored: a visit that draws it goes on: dropped. .1.
-    # 4: .2611 0: D, blocked; beside it .6499 1: C2: dropped. .1.
+    # 2: .7714 1: C2; .7434 1: G, blocked; in addition .5710 1: G, blocked as well: kept. −.4.
+    # 3: .3772 0: D, blocked; in addition, at C1, .6041 1: C2, stored: a visit that draws it goes on: dropped. .1.
+    # 4: .2611 0: D, blocked; in addition .6499 1: C2: dropped. .1.
     # Sum .5 − .4 + .1 + .1 = .3. C2 (.5 − .4)/2.
     second = chance([(0, 1, line("E", 1)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
@@ -595,9 +595,9 @@ def test_samples_beside_a_stored_chance_node(search_tree: Any) -> None:
 
 
 def test_samples_in_flight(search_tree: Any) -> None:
-    # C (alike): 0 → D .1, 1 → F −.3; two samples a visit. Two in flight: the second descent comes while D and F wait.
-    # 1: 0: D; beside it .8811 1: F, not stored. Mean −.1.  2: 1: F, which is not stored, so nothing waits there: no
-    # collision. Beside it .2862 0: D, in flight: a visit that draws it collides, so it is dropped. −.3.
+    # C (alike): 0 → D .1, 1 → F −.3; two samples per visit. Two in flight: the second descent comes while D and F wait.
+    # 1: 0: D; in addition .8811 1: F, not stored. Mean −.1.  2: 1: F, which is not stored, so nothing waits there: no
+    # collision. In addition .2862 0: D, in flight: a visit that draws it collides, so it is dropped. −.3.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"samples_per_visit": 2}
@@ -607,13 +607,13 @@ def test_samples_in_flight(search_tree: Any) -> None:
     check_stats(result, evaluations=4, collisions=0, transient=1, nodes=4)
 
 
-def test_a_descent_made_again_draws_no_further_samples(search_tree: Any) -> None:
+def test_repeated_descent_draws_no_further_samples(search_tree: Any) -> None:
     # The same tree; D and F lie too deep to be expanded, so every visit ends there. Two in flight. Seed 0:
-    # 1: .7002 1: F waits; beside it .7060 1: F, not in flight yet: kept. −.3.
-    # 2: .7714 1: F is in flight: a collision. F, F are asked.
-    # 2 again: 1: F waits. The descent collided before, so nothing is drawn beside it (.4577 0 would be D). −.3.
-    # 3: .3772 0: D waits; beside it .6041 1: F, in flight: dropped. .1. F and D are asked.
-    # 4: .2611 0: D; beside it .6499 1: F, where a visit ends though it is evaluated: kept. Mean −.1.
+    # 1: .7002 1: F waits; in addition .7060 1: F, not in flight yet: kept. −.3.
+    # 2: .7714 1: F is in flight: a collision. F, F are evaluated.
+    # 2 again: 1: F waits. The descent collided before, so nothing is drawn in addition (.4577 0 would be D). −.3.
+    # 3: .3772 0: D waits; in addition .6041 1: F, in flight: dropped. .1. F and D are evaluated.
+    # 4: .2611 0: D; in addition .6499 1: F, where a visit ends though it is evaluated: kept. Mean −.1.
     # Sum −.3 − .3 + .1 − .1 = −.6.
     root = after(chance([(0, 1, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
@@ -626,7 +626,7 @@ def test_a_descent_made_again_draws_no_further_samples(search_tree: Any) -> None
 
 
 def test_samples_at_a_chance_root(search_tree: Any) -> None:
-    # Four ends alike, 1, .5, −.5, −1; place 0, and 2^32 beside it.
+    # Four ends alike, 1, .5, −.5, −1; place 0, and 2^32 in addition.
     # Seed 0: 0 and 1: .75;  1 and 3: −.25;  3 and 2: −.75.
     root = chance([(i, 1, end(value)) for i, value in enumerate(FOUR)], "c")
     result = search_tree(root, Scripted({}), chance={"samples_per_visit": 2}, num_simulations=3, seed=0, **HALF)
@@ -635,8 +635,8 @@ def test_samples_at_a_chance_root(search_tree: Any) -> None:
     assert [o.value[0] for o in result.outcomes if o.visits] == approx([1.0, 0.5, -1.0])
 
 
-def test_samples_where_the_tree_is_cut(search_tree: Any) -> None:
-    # D .1 below C lies too deep to be expanded: each visit ends there, with a sample beside it.
+def test_samples_at_max_depth(search_tree: Any) -> None:
+    # D .1 below C lies too deep to be expanded: each visit ends there, with a sample in addition.
     root = after(chance([(0, 1, line("D", 1))], "C"))
     asked = Scripted(script(D=0.1))
     result = search_tree(root, asked, chance={"samples_per_visit": 2}, num_simulations=2, max_depth=1, **HALF)
@@ -646,9 +646,9 @@ def test_samples_where_the_tree_is_cut(search_tree: Any) -> None:
 
 
 def test_samples_in_open_loop(search_tree: Any) -> None:
-    # C (alike): 0 → D .1 → end .6, 1 → F −.3 → end −.8, both player 1's: one node M. Two samples a visit. Seed 3:
-    # 1: 0: M, asked as D; beside it .8811 1: F. Mean −.1.  2: 1: through M, as F, to −.8.
-    # CHOICE: open loop goes with samples_per_visit, which ruling 12 does not refuse.
+    # C (alike): 0 → D .1 → end .6, 1 → F −.3 → end −.8, both player 1's: one node M. Two samples per visit. Seed 3:
+    # 1: 0: M, evaluated as D; in addition .8811 1: F. Mean −.1.  2: 1: through M, as F, to −.8.
+    # CHOICE: open loop can be combined with samples_per_visit.
     root = after(chance([(0, 1, line("D", 0.6)), (1, 1, line("F", -0.8))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"loop": "open", "samples_per_visit": 2}
@@ -662,8 +662,8 @@ def test_samples_in_open_loop(search_tree: Any) -> None:
 
 def test_samples_of_another_mover_in_open_loop(search_tree: Any) -> None:
     # The same, but F is player 0's, so D and F are two nodes below C. Seed 3:
-    # 1: 0: D; beside it .8811 1: F, no such node yet: kept. Mean −.1.
-    # 2: 1: F is stored; beside it .2862 0: D, evaluated: dropped. −.3.  3: 0: through D: .6.
+    # 1: 0: D; in addition .8811 1: F, no such node yet: kept. Mean −.1.
+    # 2: 1: F is stored; in addition .2862 0: D, evaluated: dropped. −.3.  3: 0: through D: .6.
     root = after(chance([(0, 1, line("D", 0.6)), (1, 1, line("F", -0.8, player=0))], "C"))
     asked = Scripted(script(D=0.1, F=-0.3))
     settings = {"loop": "open", "samples_per_visit": 2}
@@ -674,7 +674,7 @@ def test_samples_of_another_mover_in_open_loop(search_tree: Any) -> None:
 
 
 # Exact expansion of chance nodes with few outcomes.
-# CHOICE: the children of one expansion are asked in one batch, in the order listed.
+# CHOICE: the children of one expansion are evaluated in one batch, in the order listed.
 
 
 @pytest.mark.parametrize("most", [2, 3, 300])
@@ -787,9 +787,9 @@ def test_a_chance_node_below_an_exact_expansion(
 ) -> None:
     # C1 (alike): 0 → D .1, 1 → C2 (alike): 0 → end .8, 1 → G −.4. At most two outcomes: both are expanded.
     # 1: C2, at place 1 of the list, is valued by drawing on at place 1 + 1 + 2·2^32 of the stream:
-    #    seed 0: .4732 0: end .8: (.1 + .8)/2 = .45, D asked.  seed 1: .5959 1: G: (.1 − .4)/2 = −.15, D and G asked.
+    #    seed 0: .4732 0: end .8: (.1 + .8)/2 = .45, D evaluated.  seed 1: .5959 1: G: (.1 − .4)/2 = −.15, D, G too.
     # 2: N + 1 = 3: a tie: node 1 prefers outcome 1 for both seeds: C2 is met by a descent for the first time, and
-    #    expanded in its turn, G asked: C2 is (.8 − .4)/2 = .2, whatever was drawn below it before, and C1 (.1 + .2)/2.
+    #    expanded in its turn, G evaluated: C2 is (.8 − .4)/2 = .2, whatever was drawn below before, and C1 (.1 + .2)/2.
     # CHOICE: a chance child that was only drawn through is still to be expanded exactly.
     second = chance([(0, 1, end(0.8)), (1, 1, line("G", 1))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
@@ -824,7 +824,7 @@ def test_chains_below_an_exact_expansion(search_tree: Any, seed: int, value: flo
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_chance_is_drawn_on_below_a_single_expanded_outcome(search_tree: Any, seed: int) -> None:
+def test_chance_is_drawn_below_a_single_expanded_outcome(search_tree: Any, seed: int) -> None:
     # C1 has one outcome, so all of its outcomes are expanded and make one leaf. It leads to C2, which is drawn on.
     second = chance([(0, 1, line("D", -0.5)), (1, 1, line("E", 0.5))], "C2")
     root = after(chance([(0, 1, second)], "C1"))
@@ -836,7 +836,7 @@ def test_chance_is_drawn_on_below_a_single_expanded_outcome(search_tree: Any, se
 
 def test_an_estimated_chance_node_below_an_exact_expansion(search_tree: Any) -> None:
     # C1 (alike; estimate .5): 0 → D .1, 1 → C2 (alike; estimate .2): ends .8, −.2. Seed 0.
-    # 1: stops at C1.  2: D and C2 are asked: .15.  3: a tie, node 1 prefers 1: C2 was evaluated, and is expanded: .3.
+    # 1: stops at C1.  2: D and C2 are evaluated: .15.  3: a tie, node 1 prefers 1: C2 is expanded now: .3.
     # C2 = .3, C1 = (.1 + .3)/2.
     second = chance([(0, 1, end(0.8)), (1, 1, end(-0.2))], "C2")
     root = after(chance([(0, 1, line("D", 1)), (1, 1, second)], "C1"))
@@ -863,9 +863,9 @@ def test_exact_expansion_below_a_sampled_chance_node(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["exact", "max_depth"])
-def test_exact_expansion_where_nothing_lies_below(search_tree: Any, how: str) -> None:
+def test_exact_expansion_above_leaves_that_stay_leaves(search_tree: Any, how: str) -> None:
     # Weights 3, 1 → D .4, F −.6, which are not expanded, as they are exact, or too deep. 1: .15.  2: outcome 0: .4,
-    # asked again only where D is too deep: still .15.
+    # evaluated again only where D is too deep: still .15.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6), decisions=EXACT if how == "exact" else ESTIMATE)
     depth = 1 if how == "max_depth" else 200
@@ -879,7 +879,7 @@ def test_exact_expansion_where_nothing_lies_below(search_tree: Any, how: str) ->
 @pytest.mark.parametrize(("most", "done"), [(1, 0), (2, 0), (3, 1)])
 def test_an_exact_expansion_is_not_cut_by_the_budget(search_tree: Any, most: int, done: int) -> None:
     # The root and two children are three evaluations; with two there is no room for the pair.
-    # CHOICE: max_evaluations is never exceeded, and a visit is made whole or not at all.
+    # CHOICE: max_evaluations is never exceeded, and a visit is made completely or not at all.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6))
     result = search_tree(root, asked, chance={"exact_up_to": 2}, num_simulations=2, max_evaluations=most, **HALF)
@@ -902,7 +902,7 @@ def test_an_exact_expansion_is_not_cut_by_a_full_tree(search_tree: Any, most: in
 def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
     # r: 0 (prior .9) → C of the tests above, 1 (.1) → A. Two in flight.
     # 1: .5 + .9 → 0: D and F wait: one visit in flight.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: C is
-    # pending: a collision; D and F are asked: .15, scaled .575.  2 again: .575 + .63640 → 0: outcome 0, through D: 1.
+    # pending: a collision; D and F are evaluated: .15, scaled .575.  2 again: .575 + .63640 → 0: outcome 0, by D: 1.
     # D = .7: .525 − .15 = .375.
     event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
     root = decision(0, {0: event, 1: line("A", 1)}, "r")
@@ -915,9 +915,9 @@ def test_an_exact_expansion_in_flight_collides(search_tree: Any) -> None:
     check_stats(result, simulations=2, evaluations=3, collisions=1, exact_expansions=1, nodes=5)
 
 
-def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any) -> None:
+def test_descents_do_not_pass_an_exact_expansion_in_flight(search_tree: Any) -> None:
     # Outcomes 0, 1, 2 of weight 8, 5, 3 (of 16) → end −1, D .4, F −.6. Two in flight. 1: D and F wait. 2: outcome 0,
-    # whose end needs no evaluation, has the largest deficit, but C is pending: a collision. D and F are asked:
+    # whose end needs no evaluation, has the largest deficit, but C is pending: a collision. D and F are evaluated:
     # −.5 + .125 − .1125 = −.4875.  2 again: outcome 0: −1, as before, so C keeps its value.
     root = after(chance([(0, 8, end(-1)), (1, 5, line("D", 1)), (2, 3, line("F", 1))], "C"))
     asked = Scripted(script(D=0.4, F=-0.6))
@@ -930,7 +930,7 @@ def test_nothing_passes_an_exact_expansion_in_flight(search_tree: Any) -> None:
 
 def test_an_exact_expansion_is_one_visit_in_flight(search_tree: Any) -> None:
     # The same with equal priors. 1: tie → 0: D and F wait.  2, N = 2: .5 + .35355, .5 + .70711 → 1: A waits too, as
-    # two visits may. All three are asked together.
+    # two visits may. All three are evaluated together.
     event = chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C")
     root = decision(0, {0: event, 1: line("A", 1)}, "r")
     asked = Scripted(script(D=0.4, F=-0.6, A=0.3))
@@ -954,7 +954,7 @@ def test_exact_expansion_overrides_widening(search_tree: Any) -> None:
     check_stats(result, evaluations=3, exact_expansions=1, transient=0, blocked=0)
 
 
-def test_exact_expansion_of_ends_costs_nothing(search_tree: Any) -> None:
+def test_exact_expansion_of_terminal_states_needs_no_evaluation(search_tree: Any) -> None:
     # Ends 1 and −1 of weight 3, 1: .5; then outcome 0 again, and still .5.
     root = after(chance([(0, 3, end(1)), (1, 1, end(-1))], "C"))
     asked = Scripted({"r": ZERO})
@@ -971,7 +971,7 @@ DRAWN_ENDS = [(4, 2, terminal(1, -1)), (2, 3, terminal(0.5, -0.5)), (9, 5, termi
 
 
 @pytest.mark.parametrize(("simulations", "value"), [(1, -0.5), (2, -0.5), (3, -0.125), (7, -0.125), (8, 0.1)])
-def test_expectation_over_the_visited(search_tree: Any, simulations: int, value: float) -> None:
+def test_expectation_over_visited_outcomes(search_tree: Any, simulations: int, value: float) -> None:
     # Outcomes 4, 2, 9 of weight 2, 3, 5, ends 1, .5, −.5. Seed 0 draws 9 9 2 2 2 9 9 4.
     # 9 alone: −.5.  With 2: (.3·.5 − .5·.5)/.8 = −.125, however often either was met.  All: .2 + .15 − .25 = .1.
     asked = Scripted({"r": ZERO})
@@ -1104,8 +1104,8 @@ def test_expectation_without_a_utility_range(search_tree: Any, simulations: int,
 
 def test_expectation_in_flight(search_tree: Any) -> None:
     # C (11, 5: 0 1 0 0): 0 → D .4 → G .8 → end −1;  1 → F −.6 → end. Two in flight.
-    # 1, 2: D and F wait, and are asked: C = .4, then .275 − .1875 = .0875.
-    # 3: G waits.  4: meets G: a collision; G is asked: D = (.4 + .8)/2 = .6, C = .4125 − .1875 = .225.
+    # 1, 2: D and F wait, and are evaluated: C = .4, then .275 − .1875 = .0875.
+    # 3: G waits.  4: meets G: a collision; G is evaluated: D = (.4 + .8)/2 = .6, C = .4125 − .1875 = .225.
     # 4 again: the end −1: G = (.8 − 1)/2 = −.1, D = (.4 + 2·−.1)/3 = .2/3, C = 11/16·.2/3 − .1875.
     d = decision(1, {0: line("G", -1, player=0)}, "D")
     root = after(chance([(0, 11, d), (1, 5, line("F", 1))], "C"))
@@ -1120,7 +1120,7 @@ def test_expectation_in_flight(search_tree: Any) -> None:
     check_node(node_at(result, 0, 0, 0), "decision", 0, 2, (-0.1, 0.1))
 
 
-def test_a_pending_outcome_has_no_part_in_the_expectation(search_tree: Any) -> None:
+def test_pending_outcome_is_left_out_of_the_expectation(search_tree: Any) -> None:
     # r: 0 → C (11, 5: 0 1): 0 → D .4, 1 → end −.5;  1 → end −.3 (scaled .35). Two in flight; D waits to the end.
     # i  N  .5·√N    action 0                             action 1
     # 1  1  .5       tie → 0: D waits
@@ -1129,7 +1129,7 @@ def test_a_pending_outcome_has_no_part_in_the_expectation(search_tree: Any) -> N
     # 4  4  1        .25 + 1/3 = .58333                   .35 + .5 → 1
     # 5  5  1.11803  .25 + .37268 = .62268                .35 + .37268 = .72268 → 1
     #      (were D's mass worth 0, C would be −.15625, scaled .42188, and score .79456.)
-    # D is asked: C = .275 − .15625 = .11875.  Root: 2·.11875 − .9.
+    # D is evaluated: C = .275 − .15625 = .11875.  Root: 2·.11875 − .9.
     event = chance([(0, 11, line("D", 1)), (1, 5, end(-0.5))], "C")
     asked = Scripted(script(D=0.4))
     root = decision(0, {0: event, 1: end(-0.3)}, "r")
@@ -1186,9 +1186,9 @@ def test_an_unstored_outcome_has_its_transient_values(search_tree: Any, simulati
     check_stats(result, evaluations=1 + asks, transient=blocked, blocked=blocked)
 
 
-def test_an_estimate_counts_for_what_was_never_evaluated(search_tree: Any) -> None:
+def test_estimate_counts_for_outcomes_never_evaluated(search_tree: Any) -> None:
     # The same with estimate .5 at C. 1: stops at C.  2: outcome 1: N = 2: F stored: −.09 + .7·.5 = .26.
-    # 3: outcome 0: N = 3: D transient; the estimate counts for H alone: .05 − .09 + .2·.5 = .06.
+    # 3: outcome 0: N = 3: D transient; the estimate counts only for H: .05 − .09 + .2·.5 = .06.
     # 4: outcome 2: N = 4: H transient: .05 − .09 + .12 = .08.  5: outcome 0: N = 5, room for 2: D stored and evaluated
     # again.  6: outcome 2: H transient again: .6 on average.  7: outcome 0: D = (.1 + 1)/2: .275 − .09 + .12 = .305.
     event = chance([(0, 5, line("D", 1)), (1, 3, line("F", 1)), (2, 2, line("H", 1))], "C")
@@ -1203,7 +1203,7 @@ def test_an_estimate_counts_for_what_was_never_evaluated(search_tree: Any) -> No
 @pytest.mark.parametrize(
     ("simulations", "value"), [(2, 0.45), (3, 0.675), (4, 0.375), (5, 0.45), (6, 0.15), (8, 0.21), (9, 0.63)]
 )
-def test_transient_values_of_a_stored_outcome_are_forgotten(search_tree: Any, simulations: int, value: float) -> None:
+def test_transient_values_of_a_stored_outcome_are_dropped(search_tree: Any, simulations: int, value: float) -> None:
     # C1 (alike): 0 → D .1 → end 1;  1 → C2 (weights 7, 3): ends .8, −.4. Room for ⌈√N/2⌉. Seed 3 draws, at place 1,
     # 0 1 0 1 0 1 0 0 1; C2 is drawn on, or met, at place 2.
     # 1: D stored: .1.  2: C2 transient: .6420 0: .8: (.1 + .8)/2 = .45.  3: D = .55: (.55 + .8)/2 = .675.
@@ -1230,11 +1230,11 @@ def test_transient_values_count_while_the_stored_child_is_pending(search_tree: A
     # flight; c = 0, so that r takes action 0 while C is above 0, which is what the first play of action 1 counts as.
     # Seed 4:
     # 1: tie → 0; .6972 2: the end .4 is stored: C = .4.  2: .0970 1: F transient, waits.  3: .4962 1: F transient
-    # too. F, F are asked: C = (.06 + .33)/.7.  4: .7052 0: N = 4: transient: C = .06 + .33 − .24 = .15.
+    # too. F, F are evaluated: C = (.06 + .33)/.7.  4: .7052 0: N = 4: transient: C = .06 + .33 − .24 = .15.
     # 5: .1908 1: N = 5, room for 2: F is stored, and waits.
     # 6: .5962 2: C is computed again. F has its transient values until it is evaluated: .15. (Without them C would
     #    be (.06 − .24)/.45 = −.4, and the next visit would take action 1.)
-    # 7: action 0; .0717 1: F is in flight: a collision. F is asked: .15.
+    # 7: action 0; .0717 1: F is in flight: a collision. F is evaluated: .15.
     # 7 again: action 0, through F to the end 1: F = .8: C = .06 + .44 − .24 = .26.
     event = chance([(1, 11, line("F", 1)), (2, 3, end(0.4)), (0, 6, end(-0.8))], "C")
     root = decision(0, {0: event, 1: end(-1)}, "r")
@@ -1273,7 +1273,7 @@ def test_presets(name: str) -> None:
     assert aleazero.SearchConfig(chance=name).chance == ChanceConfig.preset(name)
 
 
-def test_a_preset_that_is_none() -> None:
+def test_unknown_preset_is_rejected() -> None:
     with pytest.raises(ConfigError, match="stratified"):
         ChanceConfig.preset("stratifid")
     with pytest.raises(ConfigError, match="stratified"):
@@ -1281,7 +1281,7 @@ def test_a_preset_that_is_none() -> None:
 
 
 @pytest.mark.parametrize("named", ["full", ChanceConfig.preset("full"), {"exact_up_to": 300}])
-def test_a_preset_searches_as_its_settings(search_tree: Any, named: Any) -> None:
+def test_preset_equals_its_settings(search_tree: Any, named: Any) -> None:
     # The tree of test_exactly_expanded_nodes_pick_by_deficit.
     root = after(chance([(0, 3, line("D", 1)), (1, 1, line("F", -1))], "C"))
     result = search_tree(root, Scripted(script(D=0.4, F=-0.6)), chance=named, num_simulations=2, **HALF)
@@ -1311,7 +1311,7 @@ def test_listed_outcomes_are_stratified_by_default(search_tree: Any) -> None:
         ({"samples_per_visit": 2, "pick": "stratified"}, ("samples_per_visit", "pick=stratified")),
     ],
 )
-def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
+def test_settings_that_cannot_be_combined(settings: Any, names: Any) -> None:
     with pytest.raises(ConfigError) as refused:
         ChanceConfig(**settings)
     message = str(refused.value)
@@ -1332,7 +1332,7 @@ def test_settings_that_do_not_go_together(settings: Any, names: Any) -> None:
         ({"widening": {"max_children": 0}}, "max_children"),
     ],
 )
-def test_impossible_settings(settings: Any, named: str) -> None:
+def test_invalid_chance_settings_are_rejected(settings: Any, named: str) -> None:
     # CHOICE: alpha lies in 0..1, c above 0, max_children from 1 on.
     with pytest.raises(ConfigError, match=named):
         ChanceConfig(**settings)
@@ -1375,8 +1375,10 @@ def many_tree() -> Any:
         ({"exact_up_to": 2}, "exact_up_to"),
     ],
 )
-def test_what_needs_listed_outcomes_is_refused_without(backend: str, settings: Any, named: str, declared: bool) -> None:
-    # Whether the game says that its outcomes are not listed, or the search finds out.
+def test_settings_that_need_listed_outcomes_are_rejected_without(
+    backend: str, settings: Any, named: str, declared: bool
+) -> None:
+    # The game declares that its outcomes are not listed, or the search detects it.
     game = many_game(declared)
     config = aleazero.SearchConfig(num_simulations=4, chance=ChanceConfig(**settings))
     with pytest.raises(ConfigError, match=named):
@@ -1399,7 +1401,7 @@ def test_outcomes_that_are_not_listed_are_widened_by_default(backend: str) -> No
 
 
 @pytest.mark.parametrize(("most", "stored", "blocked"), [(1, {2: 2}, 1), (2, {2: 2, 1: 1}, 0)])
-def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored: Any, blocked: int) -> None:
+def test_widening_of_unlisted_outcomes(backend: str, most: int, stored: Any, blocked: int) -> None:
     # The same; with one stored child at most outcome 1 is transient.
     game = many_game()
     widening = {"c": 2.0, "alpha": 0.6, "max_children": most}
@@ -1411,8 +1413,8 @@ def test_widening_where_outcomes_are_not_listed(backend: str, most: int, stored:
     check_stats(result, blocked=blocked, transient=blocked, evaluations=1)
 
 
-def test_samples_where_outcomes_are_not_listed(backend: str) -> None:
-    # The same with one stored child at most, and two samples a visit. Ends are always kept. Seed 0, at place 1 + 2^32:
+def test_samples_of_unlisted_outcomes(backend: str) -> None:
+    # The same with one stored child at most, and two samples per visit. Ends are always kept. Seed 0, place 1 + 2^32:
     # .7060 2, .4577 1, .6041 1.  1: −1 and −1.  2: −1 and .5: −.25.  3: .5, blocked, and .5.  Sum −.75.
     game = many_game()
     settings = ChanceConfig(samples_per_visit=2, widening={"max_children": 1})

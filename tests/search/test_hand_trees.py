@@ -1,4 +1,4 @@
-"""Small trees whose searches were worked out by hand, before there was a search to ask.
+"""Small trees whose searches were computed by hand, before the search was written.
 
 Every number below follows from the rulings (DESIGN.md) by the arithmetic written beside it. Tables read:
 ``i`` is the simulation (from 1), N = 1 + visits (and in-flight visits) of the node's edges, then each edge's
@@ -25,7 +25,7 @@ nan = math.nan
 HALF = {"c": 1.0, "first_play": 0.5}
 ZERO = (None, (0.0, 0.0))
 
-# The search's luck, written again from its specification.
+# The random streams of the search, written again from their specification.
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -59,7 +59,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize(("seed", "depth"), DRAWS)
-def test_the_draws_the_trees_are_built_on(seed: int, depth: int) -> None:
+def test_draws_that_the_tests_rely_on(seed: int, depth: int) -> None:
     drawn = [draw(seed, i, depth) for i in range(len(DRAWS[seed, depth]))]
     assert drawn == pytest.approx(DRAWS[seed, depth], abs=5.001e-5)
 
@@ -86,7 +86,7 @@ def check_stats(result: Any, **expected: Any) -> None:
 
 
 def node_at(result: Any, *labels: int) -> dict[str, Any]:
-    """The node behind these actions and outcomes."""
+    """Return the node that these actions and outcomes lead to."""
     node = result.tree(depth=len(labels)).root
     for label in labels:
         (node,) = [child for child in node["children"] if child["label"] == label]
@@ -193,7 +193,7 @@ def test_uct(search_tree: Any, simulations: int, visits: tuple[int, ...]) -> Non
 
 
 @pytest.mark.parametrize(("first_play", "visits"), [(0.0, (3, 0)), (0.5, (2, 1)), (0.55, (1, 2)), ("parent", (1, 2))])
-def test_first_play(search_tree: Any, first_play: Any, visits: tuple[int, int]) -> None:
+def test_first_play_urgency(search_tree: Any, first_play: Any, visits: tuple[int, int]) -> None:
     # Priors .6, .4; c = .5; ends .2 and .9: Q = .6, .95; the root's own value .6. Three simulations.
     # i = 1: f + .3 against f + .2 → 0.
     # i = 2, N = 2: action 0 scores .6 + .3·1.41421/2 = .81213; action 1 scores f + .2·1.41421 = f + .28284:
@@ -210,7 +210,7 @@ def test_first_play(search_tree: Any, first_play: Any, visits: tuple[int, int]) 
 
 
 @pytest.mark.parametrize(("simulations", "visits"), [(2, (2, 0)), (6, (6, 0)), (7, (6, 1))])
-def test_first_play_follows_the_mean_of_its_node(search_tree: Any, simulations: int, visits: Any) -> None:
+def test_first_play_urgency_parent_is_the_mean_of_the_node(search_tree: Any, simulations: int, visits: Any) -> None:
     # Priors .9, .1; c = .75; ends −.4 (Q = .3) and 0; the root's own value .6, and after k visits to action 0 its
     # mean is m = (.6 − .4k)/(1 + k). Were f to stay at scale(.6) = .8, action 1 would come second (.90607).
     # i  N  √N       m         f = scale(m)  action 0: .3 + .675·√N/i        action 1: f + .075·√N
@@ -481,7 +481,7 @@ def test_two_chance_events_in_a_row(search_tree: Any) -> None:
     check_stats(result, chance_nodes=2, chance_visits=10, chance_children=4, outcome_counts={2: 2})
 
 
-# What the evaluator's word is worth.
+# How values of the evaluator are used.
 
 
 def test_estimated_afterstate(search_tree: Any) -> None:
@@ -506,7 +506,7 @@ def test_estimated_afterstate(search_tree: Any) -> None:
 
 
 def test_exact_afterstate(search_tree: Any) -> None:
-    # The same tree, but C's .4 is exact: scaled .7 at every visit, asked once, nothing below.
+    # The same tree, but C's .4 is exact: scaled .7 at every visit, evaluated once, nothing below.
     # i = 1 → 0;  2 → 1 as before;  3: .7 + .43301, .5 + .43301 → 0;  4: .7 + 1/3 = 1.03333, .5 + .5 = 1 → 0;
     # 5: .7 + 1.11803/4 = .97951, .5 + .55902 = 1.05902 → 1.  Total 3·.4.
     # CHOICE: a chance node without stored children counts in outcome_counts, as {0: 1}.
@@ -520,7 +520,7 @@ def test_exact_afterstate(search_tree: Any) -> None:
     check_stats(result, chance_nodes=1, chance_visits=3, chance_children=0, outcome_counts={0: 1})
 
 
-def test_an_afterstate_is_seen_by_who_acted_last(search_tree: Any) -> None:
+def test_viewer_of_an_afterstate_is_the_player_that_acted_last(search_tree: Any) -> None:
     # r (0) → D (1) → C → end 1. Values by player: D (.25, −.25), C (.5, −.5), both seen by player 1, so in seats
     # (−.25, .25) and (−.5, .5). Simulations end at D, C, the end: .25 + .5 + 1 = 1.75.
     inner = decision(1, {0: chance([(0, 1, terminal(1, -1))], "C")}, "D")
@@ -561,7 +561,7 @@ def test_uniform_values_are_the_returns_so_far(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("playouts", [1, 3])
-def test_rollouts_of_forced_lines(search_tree: Any, playouts: int) -> None:
+def test_rollouts_without_choices(search_tree: Any, playouts: int) -> None:
     # r (0): 0 → A (1) → B (0) → end .5;  1 → E (1) → end −1. From A and B every playout ends at .5, from E at −1.
     # i = 1: tie → 0: A leaf (scaled .75).  2: .75 + .35355, .5 + .70711 → 1: E leaf (scaled 0).
     # 3: .75 + .43301, 0 + .43301 → 0: B leaf.  4: .75 + 1/3, 0 + .5 → 0: the end.  5: .75 + .27951, 0 + .55902 → 0.
@@ -578,10 +578,10 @@ def test_rollouts_of_forced_lines(search_tree: Any, playouts: int) -> None:
     check_stats(result, evaluations=4, expansions=4, nodes=5, depth=3)
 
 
-def test_rollouts_are_cut_at_the_returns_so_far(search_tree: Any) -> None:
+def test_truncated_rollouts_have_the_returns_so_far(search_tree: Any) -> None:
     # A forced line r → A → B → end 1; returns so far A .1, B .2. One step from r: .1; from A: .2; from B: 1.
     # Root .1, then leaves A .2 and B 1, then the end 1: 2.3 in 4 visits.
-    # CHOICE: a playout is worth the returns of the state where it is cut.
+    # CHOICE: the value of a truncated playout are the returns of its last state.
     b = decision(0, {0: terminal(1, -1)}, interim=(0.2, -0.2))
     a = decision(1, {0: b}, interim=(0.1, -0.1))
     result = search_tree(decision(0, {0: a}), aleazero.Rollout(max_steps=1), num_simulations=3, **HALF)
@@ -592,7 +592,7 @@ def test_rollouts_are_cut_at_the_returns_so_far(search_tree: Any) -> None:
 
 
 def test_max_depth(search_tree: Any) -> None:
-    # The tree of test_exact_decisions, whose D (.3) lies at the greatest depth: the same numbers, but D is asked
+    # The tree of test_exact_decisions, whose D (.3) lies at the greatest depth: the same numbers, but D is evaluated
     # at each of its 3 visits.
     inner = decision(1, {0: terminal(1, -1), 1: terminal(-1, 1)}, "D")
     asked = Scripted({"r": ZERO, "D": (None, (0.3, -0.3))})
@@ -604,8 +604,8 @@ def test_max_depth(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize(("in_flight", "collisions"), [(1, 0), (2, 2)])
-def test_chance_goes_on_at_max_depth(search_tree: Any, in_flight: int, collisions: int) -> None:
-    # r → C at depth 1, the greatest; C is not evaluated but passed, and D at depth 2 is asked at every visit: 3·.3.
+def test_chance_continues_at_max_depth(search_tree: Any, in_flight: int, collisions: int) -> None:
+    # r → C at depth 1, the greatest; C is not evaluated but passed, and D at depth 2 is evaluated at every visit: 3·.3.
     # Two in flight: each descent after D has joined the batch meets it there, for simulations 2 and 3.
     root = decision(0, {0: chance([(0, 1, decision(1, {0: terminal(1, -1)}, "D"))], "C")}, "r")
     asked = Scripted({"r": ZERO, "D": (None, (0.3, -0.3))})
@@ -632,10 +632,10 @@ def test_two_in_flight_with_a_collision(search_tree: Any) -> None:
     # i  N  √N       action 0                   action 1                       action 2
     # 1  1  1        .5 + .5 → 0: A waits       .5 + .3                        .5 + .2
     # 2  2  1.41421  .5 + .70711/2 = .85355     .5 + .42426 → 1: B waits       .5 + .28284 = .78284
-    #    A and B are asked together.
+    #    A and B are evaluated together.
     # 3  3  1.73205  .35 + .86603/2 = .78301    .75 + .51962/2 = 1.00981 → 1   .5 + .34641 = .84641    B2 waits
     # 4  4  2        .35 + 1/2 = .85            .75 + .6/3 = .95 → 1           .5 + .4 = .9
-    #    B2 waits already: a collision. B2 is asked; edge 1: W = .5 − .6 = −.1, mean −.05, scaled .475.
+    #    B2 waits already: a collision. B2 is evaluated; edge 1: W = .5 − .6 = −.1, mean −.05, scaled .475.
     # 4  4  2        .35 + 1/2 = .85            .475 + .6/3 = .675             .5 + .4 = .9 → 2: C
     # Total −.3 − .1 + .1 = −.3.
     asked = Scripted(FLIGHT)
@@ -649,7 +649,7 @@ def test_two_in_flight_with_a_collision(search_tree: Any) -> None:
 
 def test_three_in_flight_counted(search_tree: Any) -> None:
     # 1 and 2 as before. 3, N = 3: .5 + .86603/2 = .93301 → 0, .5 + .51962/2 = .75981, .5 + .34641 = .84641:
-    # A waits already: a collision. A and B are asked; 3 again: .78301, 1.00981 → 1, .84641: B2.
+    # A waits already: a collision. A and B are evaluated; 3 again: .78301, 1.00981 → 1, .84641: B2.
     # Total −.3 + .5 − .6 = −.4.
     asked = Scripted(FLIGHT)
     result = search_tree(flight_tree(), asked, num_simulations=3, in_flight=3, **HALF)
@@ -661,7 +661,7 @@ def test_three_in_flight_counted(search_tree: Any) -> None:
 @pytest.mark.parametrize("selection", ["puct", "uct"])
 def test_waiting_visits_count_in_the_node_and_in_the_edge(search_tree: Any, selection: str) -> None:
     # r (0): 0 → A .31 (scaled .655) → A2 .5;  1 → B 0 (.5) → B2 −.6. Equal priors, two in flight.
-    # puct: 1: tie → 0: A waits.  2, N = 2: .5 + .70711/2, .5 + .70711 → 1: B waits. A and B are asked.
+    # puct: 1: tie → 0: A waits.  2, N = 2: .5 + .70711/2, .5 + .70711 → 1: B waits. A and B are evaluated.
     #   3, N = 3: .655 + .43301 → 0, .5 + .43301: A2 waits.
     #   4, N = 4: .655 + 1/3 = .98833, .5 + 1/2 = 1 → 1: B2 waits.
     #     (N = 3, without what waits, would say 0: .655 + .86603/3 = .94368, .5 + .86603/2 = .93301.)
@@ -681,7 +681,7 @@ def test_waiting_visits_count_in_the_node_and_in_the_edge(search_tree: Any, sele
 
 def test_a_collision_leaves_nothing_in_flight(search_tree: Any) -> None:
     # r (0): 0 → A −.8 (scaled .1) → A2 −.6;  1 → end 0. Priors .9, .1; two in flight.
-    # 1: .5 + .9 → 0: A waits.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: A waits already. A is asked.
+    # 1: .5 + .9 → 0: A waits.  2, N = 2: .5 + 1.27279/2 = 1.13640 → 0, .5 + .14142: A waits already. A is evaluated.
     # 2 again, N = 2: .1 + 1.27279/2 = .73640 → 0, .5 + .14142 = .64142: A2.
     #   (Did edge 0 still count the collided descent, N = 3: .1 + 1.55885/3 = .61962, .5 + .17321 → 1.)
     inner = decision(1, {0: decision(0, {0: terminal(0, 0)}, "A2")}, "A")
@@ -699,11 +699,11 @@ def test_virtual_loss(search_tree: Any) -> None:
     # 1  1  1        .5 + .5 → 0: A waits            .5 + .3                          .5 + .2
     # 2  2  1.41421  0 + .70711/2 = .35355           .5 + .42426 → 1: B waits         .5 + .28284 = .78284
     # 3  3  1.73205  0 + .86603/2 = .43301           0 + .51962/2 = .25981            .5 + .34641 → 2: C waits
-    #    A, B, C are asked.
+    #    A, B, C are evaluated.
     # 4  4  2        .35 + 1/2 = .85                 .75 + .6/2 = 1.05 → 1: B2 waits  .55 + .4/2 = .75
     # 5  5  2.23607  .35 + 1.11803/2 → 0: A2 waits   .75/2 + .67082/3 = .59861        .55 + .44721/2 = .77361
     # 6  6  2.44949  .35/2 + 1.22474/3 = .58325      .75/2 + .73485/3 = .61995        .55 + .48990/2 → 2: C2 waits
-    #    B2, A2, C2 are asked: W = (.2, −.1, .1), scaled means .55, .475, .525. Nothing waits any more.
+    #    B2, A2, C2 are evaluated: W = (.2, −.1, .1), scaled means .55, .475, .525. Nothing waits any more.
     # 7  7  2.64575  .55 + 1.32288/3 = .99096 → 0    .475 + .79373/3 = .73958         .525 + .52915/3 = .70138
     #    through A and A2 to the end 1, at once.
     # Total .2 − .1 + .1 + 1 = 1.2.
@@ -740,10 +740,10 @@ def test_max_evaluations(search_tree: Any, most: int, visits: Any, total: float,
     assert asked.asked == waves[:batches]
 
 
-def test_a_collision_is_done_again_with_the_same_draws(search_tree: Any) -> None:
+def test_collided_descent_is_repeated_with_the_same_draws(search_tree: Any) -> None:
     # r → C (depth 1; outcomes 0 and 1 alike): 0 → D (1) → end 1;  1 → F (1) → G (0) → end −1. Values .1, .2, .3.
     # Two in flight; seed 2 draws 0, 1, 1, 1, 1, 0 (.2204 .5555 .7172 .5635 .7258 .2623), then 0.
-    # Simulations 1, 2: D and F wait, and are asked. 3: G waits. 4: G waits already: a collision; G is asked.
+    # Simulations 1, 2: D and F wait, and are evaluated. 3: G waits. 4: G waits already: a collision; G is evaluated.
     # 4, again with outcome 1: end −1.  5: end −1.  6: end 1.
     # Outcome 0 twice, outcome 1 four times (with fresh draws for each try: 0, 1, 1, 1, 0, 0).
     # Total .1 + .2 + .3 − 1 − 1 + 1 = −.4.
@@ -775,7 +775,7 @@ def test_open_loop_shares_a_node_between_outcomes(search_tree: Any) -> None:
     # D's value (.1, −.1), priors .6, .4: slot weights 1.2 and .8. Slot 2 comes later: weight 1.
     # So at D the priors are .6, .4; at F .8/1.8 = 4/9 and 5/9. Seed 3 draws 0 1 0 1 0 1 0 0 1.
     # i         N          √N       scores                                                      value of player 0
-    # 1  D      leaf, asked as D                                                                  .1
+    # 1  D      leaf, evaluated as D                                                                  .1
     # 2  F      1          1        1: .5 + .44444;  2: .5 + .55556 → 2 (player 1: −.4, Q .3)       .4
     # 3  D      1          1        0: .5 + .6 → 0 (−.6, Q .2);  1: .5 + .4                         .6
     # 4  F      1 + 0 + 1  1.41421  1: .5 + .62854 → 1 (.8, Q .9);  2: .3 + .78567/2 = .69284      −.8
@@ -829,7 +829,7 @@ def test_open_loop_keeps_movers_and_ends_apart(search_tree: Any) -> None:
 
 def test_open_loop_an_action_leads_to_different_kinds(search_tree: Any) -> None:
     # r → C (alike): 0 → D (player 0): 0 → E (player 1) → end .8;  1 → F (player 0): 0 → end −.6. D and F share M, whose
-    # edge 0 has two nodes behind it. Seed 3 draws 0 1 0 1 0: M as D .2;  end −.6;  E .4;  end −.6;  through E .8.
+    # edge 0 has two children. Seed 3 draws 0 1 0 1 0: M as D .2;  end −.6;  E .4;  end −.6;  through E .8.
     # Sum .2.
     d = decision(0, {0: decision(1, {0: terminal(0.8, -0.8)}, "E")}, "D")
     f = decision(0, {0: terminal(-0.6, 0.6)}, "F")
@@ -849,7 +849,7 @@ def test_open_loop_an_action_leads_to_different_kinds(search_tree: Any) -> None:
 def test_open_loop_chance_at_the_root(search_tree: Any) -> None:
     # Outcomes 0 → D and 1 → F alike, both player 1's, with one action, to .6 and −.8. Depth 0,
     # seed 3 draws 0 1 0 0 1 0 (.4533 .7901 .2174 .4938 .8558 .0941).
-    # M is asked as D: .1.  Then −.8, .6, .6, −.8, .6.  Outcome 0: 4 visits, 1.9; outcome 1: 2 visits, −1.6.
+    # M is evaluated as D: .1.  Then −.8, .6, .6, −.8, .6.  Outcome 0: 4 visits, 1.9; outcome 1: 2 visits, −1.6.
     d = decision(1, {0: terminal(0.6, -0.6)}, "D")
     f = decision(1, {0: terminal(-0.8, 0.8)}, "F")
     asked = Scripted({"D": (None, (0.1, -0.1))})
@@ -866,7 +866,7 @@ def test_open_loop_chance_at_the_root(search_tree: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["exact", "max_depth"])
-def test_open_loop_asks_anew_for_each_state(search_tree: Any, how: str) -> None:
+def test_open_loop_evaluates_each_state(search_tree: Any, how: str) -> None:
     # r → C (alike): 0 → D .1, 1 → F −.3, one node. Where nothing is expanded there, because decisions are exact or
     # too deep, each visit asks with its own state: seed 3 draws 0 1 0: .1 − .3 + .1 = −.1.
     # CHOICE: for exact decisions this follows from ruling 4.
@@ -882,8 +882,8 @@ def test_open_loop_asks_anew_for_each_state(search_tree: Any, how: str) -> None:
     check_stats(result, evaluations=4, expansions=1, nodes=3, depth=2)
 
 
-def test_open_loop_exact_afterstates_are_asked_anew(search_tree: Any) -> None:
-    # r → C, exact .4, at each of three visits: 1.2 in 4. (In closed loop C would be asked once.)
+def test_open_loop_evaluates_exact_afterstates_again(search_tree: Any) -> None:
+    # r → C, exact .4, at each of three visits: 1.2 in 4. (In closed loop C would be evaluated once.)
     root = decision(0, {0: chance([(0, 1, terminal(1, -1))], "C")}, "r")
     asked = Scripted({"r": ZERO, "C": (None, (0.4, -0.4))}, afterstates=EXACT)
     result = search_tree(root, asked, loop="open", num_simulations=3, **HALF)
@@ -894,7 +894,7 @@ def test_open_loop_exact_afterstates_are_asked_anew(search_tree: Any) -> None:
 
 def test_open_loop_estimated_afterstate(search_tree: Any) -> None:
     # r → C (alike): 0 → D (player 1) → end .6;  1 → F (player 1) → end −1. Seed 3 draws 0 1 0: the first visit stops
-    # at C, .5; the second goes on with 1 to the shared node, asked as F, −.2; the third with 0 through it to .6.
+    # at C, .5; the second goes on with 1 to the shared node, evaluated as F, −.2; the third with 0 through it to .6.
     d = decision(1, {0: terminal(0.6, -0.6)}, "D")
     f = decision(1, {0: terminal(-1, 1)}, "F")
     root = decision(0, {0: chance([(0, 1, d), (1, 1, f)], "C")}, "r")
@@ -907,7 +907,7 @@ def test_open_loop_estimated_afterstate(search_tree: Any) -> None:
     check_stats(result, evaluations=3, expansions=2, nodes=4, depth=3, chance_children=1)
 
 
-def test_open_loop_where_only_actions_without_prior_are_legal(search_tree: Any) -> None:
+def test_open_loop_with_legal_actions_of_prior_zero_only(search_tree: Any) -> None:
     # r → C (alike): 0 → D (player 1), priors 1 and 0: 0 → end .6, 1 → end −.2.  1 → F (player 1): only 1 → end −.8.
     # Seed 3 draws 0 1 0: D .1;  F has one action, whose slot weighs 0: −.8 all the same;
     # D, N = 2: 0: .5 + 1.41421 → 0, 1: .9 + 0: .6.  Sum −.1.

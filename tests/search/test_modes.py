@@ -29,7 +29,7 @@ LEFT_OUT = "dice_game or tic_tac_toe"
 
 @pytest.mark.long  # takes, or compiles for, minutes
 @pytest.mark.parametrize("variable", list(CHOSEN))
-def test_the_search_passes_in_this_mode(variable: str) -> None:
+def test_search_tests_pass_in_this_mode(variable: str) -> None:
     tests = [str(HERE / name) for name in CHOSEN[variable]]
     command = [
         sys.executable,

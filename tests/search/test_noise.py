@@ -1,4 +1,4 @@
-"""The root's noise is what it says: Dirichlet, and the same for the same key."""
+"""The noise at the root has a Dirichlet distribution, and depends only on the key."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_marginals_are_beta(alpha: float, count: int) -> None:
     assert np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(wanted, abs=0.08)
 
 
-def test_the_same_key_gives_the_same_noise_and_another_another() -> None:
+def test_noise_depends_on_the_key_only() -> None:
     one = dirichlet_noise(5, 0.3, 20)
     np.testing.assert_array_equal(one, dirichlet_noise(5, 0.3, 20))
     assert not np.array_equal(one, dirichlet_noise(6, 0.3, 20))
     np.testing.assert_array_equal(dirichlet_noise(2**64 - 1, 0.3, 1), [1.0])
 
 
-def test_tiny_concentrations_do_not_vanish() -> None:
+def test_noise_with_tiny_concentration_does_not_underflow() -> None:
     for key in range(50):
         shares = dirichlet_noise(key, 1e-4, 5)
         assert shares.sum() == pytest.approx(1.0)
@@ -39,7 +39,7 @@ def test_tiny_concentrations_do_not_vanish() -> None:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_each_root_is_disturbed_by_its_own_key(closed: bool) -> None:
+def test_each_root_has_noise_by_its_own_key(closed: bool) -> None:
     trees = make_trees(3, 2, 8, 1, "int32", 1)
     trees.nodes.kind[:, 0] = DECISION, DECISION, CHANCE
     trees.nodes.num_edges[:, 0], trees.nodes.first_edge[:, 0] = (2, 5, 4), (0, 1, 0)

@@ -1,4 +1,4 @@
-"""Playouts that a game decides itself: the same compiled and plain, and found out where they are illegal."""
+"""Playout functions of games: compiled and plain playouts are the same, and illegal actions raise an error."""
 
 from __future__ import annotations
 
@@ -94,20 +94,19 @@ def plan(game, mode, evaluator, backend="compiled", plies=2):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_playouts_do_what_the_game_says(game, backend: str) -> None:
+def test_playouts_use_the_playout_function_of_the_game(game, backend: str) -> None:
     # One simulation is one leaf, one turn on, with the coin's point or without; then come five turns, a coin each.
     for mode, points in ((LAZY, 0), (EAGER, 2 + 3 + 2 + 3 + 2)):
         result = search(game, mode, Rollout(playouts=400), backend, sims=1)
         first = result.best_action
         assert first + points + 2.3 < result.q[result.actions == first][0] < first + points + 3.7
-    # A playout that is cut counts what it has: two turns.
+    # A truncated playout counts its two turns.
     cut = search(game, EAGER, Rollout(max_steps=4), backend, sims=1)
     assert cut.best_action + 5 <= cut.q[cut.actions == cut.best_action][0] <= cut.best_action + 8
 
 
-@pytest.mark.long  # compiles, or runs, for most of a minute
 @pytest.mark.usefixtures("interpreted")
-def test_saying_what_is_the_default_changes_nothing() -> None:
+def test_explicit_default_playout_changes_nothing() -> None:
     game, silent = walk_game(), walk_game(says=False)
     for run in (search, plan):
         first, second = run(silent, ANY, Rollout(2)), run(game, ANY, Rollout(2))
@@ -140,16 +139,16 @@ def test_compiled_plans_equal_plain_ones(game) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mode", [ILLEGAL, TOO_LARGE, NEGATIVE, UNKNOWN])
-def test_illegal_playouts_are_found_out(game, mode: int, backend: str) -> None:
+def test_illegal_playout_actions_raise_an_error(game, mode: int, backend: str) -> None:
     with pytest.raises(ContractError, match="expected"):
         search(game, mode, Rollout(), backend)
     with pytest.raises(ContractError, match=r"a playout .* expected"):
         plan(game, mode, Rollout(), backend, plies=1)
-    assert search(game, mode, "uniform", backend).visits.sum() == 100  # what never plays out, never asks
+    assert search(game, mode, "uniform", backend).visits.sum() == 100  # playouts are not used
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_playouts_without_a_legal_action_are_found_out() -> None:
+def test_playouts_without_a_legal_action_raise_an_error() -> None:
     for one in (walk_game(), walk_game(says=False)):
         with pytest.raises(ContractError, match="a playout from a leaf chose an invalid action"):
             search(one, STUCK, Rollout())
@@ -184,7 +183,7 @@ class Walk:
         return str(self.taken)
 
 
-def test_object_games_may_decide_their_playouts_too() -> None:
+def test_object_games_can_define_playouts() -> None:
     game = aleazero.load_game(Walk)
     result = Search(game, Rollout(), SearchConfig(num_simulations=2)).run(game.new_initial_state())
     assert result.q.tolist() == [4.0, 6.0]

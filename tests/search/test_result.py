@@ -1,4 +1,4 @@
-"""What a result tells: the best action, the policy, the principal line, and plain data for JSON."""
+"""Search results: best action, policy, principal variation, exported tree and JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_policy_is_visit_shares() -> None:
     assert result_of([0, 0], [0, 0], [0.3, 0.7]).policy.tolist() == [0.3, 0.7]
 
 
-def test_a_chance_root_has_no_action_to_execute() -> None:
+def test_chance_root_has_no_action_to_sample() -> None:
     game = aleazero.load_game("dice_game")
     result = Search(game, "uniform").run(game.state_from_text("14 rolling"))
     assert result.best_action is None
@@ -61,7 +61,7 @@ def test_a_chance_root_has_no_action_to_execute() -> None:
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_the_principal_line_is_the_most_visited(loop: str) -> None:
+def test_principal_variation_is_the_most_visited_path(loop: str) -> None:
     game = aleazero.load_game("dice_game")
     config = SearchConfig(num_simulations=2000, chance=ChanceConfig(loop=loop))
     result = Search(game, "rollout", config).run(game.state_from_text("14"))
@@ -72,7 +72,7 @@ def test_the_principal_line_is_the_most_visited(loop: str) -> None:
     assert [step.visits for step in line] == sorted((step.visits for step in line), reverse=True)
 
 
-def test_the_result_as_data_is_json() -> None:
+def test_to_dict_can_be_written_as_json() -> None:
     game = aleazero.load_game("pig", target=20)
     for position in ("0-0 turn 5", "0-0 turn 5 rolling"):
         data = Search(game, "rollout", SearchConfig(num_simulations=1)).run(game.state_from_text(position)).to_dict()
@@ -82,17 +82,17 @@ def test_the_result_as_data_is_json() -> None:
         assert None in read["q"] or not read["q"]
 
 
-def test_a_later_search_leaves_an_earlier_result_alone(backend: str) -> None:
+def test_later_search_does_not_change_an_earlier_result(backend: str) -> None:
     game = aleazero.load_game("dice_game")
     search = Search(game, "rollout", SearchConfig(num_simulations=300), backend=backend)
     first = search.run(game.state_from_text("10"))
-    told = first.to_dict(), first.tree(depth=4).to_json()
+    before = first.to_dict(), first.tree(depth=4).to_json()
     second = search.run(game.state_from_text("3"))
-    assert (first.to_dict(), first.tree(depth=4).to_json()) == told
-    assert second.tree(depth=4).to_json() != told[1]
+    assert (first.to_dict(), first.tree(depth=4).to_json()) == before
+    assert second.tree(depth=4).to_json() != before[1]
     del first
     again = search.run(game.state_from_text("10"))
-    assert (again.to_dict(), again.tree(depth=4).to_json()) == told
+    assert (again.to_dict(), again.tree(depth=4).to_json()) == before
 
 
 # -- the exported tree: numbers that add up, JSON that can be read, DOT that can be drawn ------------------------------
@@ -117,7 +117,7 @@ def test_visits_add_up(searched) -> None:
         assert node["visits"] == below + own, node
 
 
-def test_values_are_means_of_what_is_below(searched) -> None:
+def test_values_of_chance_nodes_are_means_of_their_children(searched) -> None:
     """At a chance node the value is the mean of its outcomes, weighted by visits."""
     found = [node for node in walk(searched.tree(depth=50).root) if node["kind"] == "chance"]
     assert found
@@ -128,7 +128,7 @@ def test_values_are_means_of_what_is_below(searched) -> None:
         assert all(child["prior"] is None for child in node["children"])
 
 
-def test_it_can_be_cut(searched) -> None:
+def test_tree_is_limited_by_depth_and_top(searched) -> None:
     assert searched.tree(depth=0).root["children"] == []
     one = searched.tree(depth=2, top=1).root
     assert len(one["children"]) == 1

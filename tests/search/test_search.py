@@ -54,19 +54,19 @@ def test_the_call_of_the_readme(pig) -> None:
         ({"first_play": "child"}, "first_play"),
     ],
 )
-def test_impossible_settings_are_refused_in_one_line(settings: dict, says: str) -> None:
+def test_invalid_settings_are_rejected_in_one_line(settings: dict, says: str) -> None:
     with pytest.raises(ConfigError) as error:
         SearchConfig(**settings)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_way_to_treat_chance_is_refused() -> None:
+def test_unknown_chance_preset_is_rejected() -> None:
     with pytest.raises(ConfigError, match="loop is 'ajar', expected 'closed' or 'open'"):
         ChanceConfig(loop="ajar")
 
 
-def test_what_cannot_be_searched_is_refused(pig, backend: str) -> None:
+def test_invalid_arguments_of_run_are_rejected(pig, backend: str) -> None:
     with pytest.raises(aleazero.PositionError, match="the game is over"):
         Search(pig, backend=backend).run(pig.state_from_text("20-3 turn 0 player 0 over"))
     with pytest.raises(aleazero.PositionError, match=r"belongs to tic_tac_toe\(\), expected a state of pig"):
@@ -107,7 +107,9 @@ BAD_EVALUATORS = {
 
 @pytest.mark.parametrize("name", list(BAD_EVALUATORS))
 @pytest.mark.parametrize("good_batches", [0, 3])
-def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(pig, backend: str, name: str, good_batches: int) -> None:
+def test_invalid_evaluator_output_raises_and_leaves_no_visits_in_flight(
+    pig, backend: str, name: str, good_batches: int
+) -> None:
     bad, says = BAD_EVALUATORS[name]
     calls = []
 
@@ -124,7 +126,7 @@ def test_a_bad_evaluator_is_an_error_and_leaves_nothing_behind(pig, backend: str
     assert len(calls) == good_batches + 1
 
 
-def test_a_search_goes_on_where_an_evaluator_recovers(pig, backend: str) -> None:
+def test_search_can_be_used_again_after_an_evaluator_error(pig, backend: str) -> None:
     """After an error the same search object starts over as if nothing had been."""
     fail = [True]
 
@@ -154,7 +156,7 @@ def test_logits_of_illegal_actions_do_not_matter(pig, backend: str) -> None:
     )
 
 
-def test_a_callable_that_says_what_uniform_says_searches_the_same(pig, backend: str) -> None:
+def test_callable_equal_to_uniform_gives_the_same_search(pig, backend: str) -> None:
     for in_flight in (1, 5):
         config = SearchConfig(num_simulations=300, in_flight=in_flight, chance="sampling")
         state = pig.state_from_text("0-0 turn 5")
@@ -165,8 +167,8 @@ def test_a_callable_that_says_what_uniform_says_searches_the_same(pig, backend: 
         assert inside.stats == outside.stats
 
 
-def test_evaluators_see_from_the_viewer(pig, backend: str) -> None:
-    """Values come in seats relative to the viewer: what is good for the viewer is good for the mover."""
+def test_evaluator_values_are_relative_to_the_viewer(pig, backend: str) -> None:
+    """Values are by seat relative to the viewer, who is the player to move."""
     seen = []
 
     def optimist(observations, legal_masks):
@@ -183,7 +185,7 @@ def test_evaluators_see_from_the_viewer(pig, backend: str) -> None:
     assert result.stats.evaluations == 2
 
 
-def test_a_full_arena_stops_the_search_with_what_it_has(pig, backend: str) -> None:
+def test_full_tree_ends_the_search_with_a_result(pig, backend: str) -> None:
     search = Search(pig, "rollout", SearchConfig(num_simulations=5000, max_nodes=100, in_flight=3), backend=backend)
     result = search.run(pig.state_from_text("0-0 turn 5"))
     assert result.stopped == "nodes"
@@ -192,7 +194,7 @@ def test_a_full_arena_stops_the_search_with_what_it_has(pig, backend: str) -> No
     assert search._driver.group.trees[0].in_flight() == 0
 
 
-def test_the_evaluation_budget_is_kept(pig, backend: str) -> None:
+def test_max_evaluations_is_respected(pig, backend: str) -> None:
     for budget in (1, 2, 50):
         config = SearchConfig(num_simulations=5000, max_evaluations=budget, in_flight=4)
         result = Search(pig, "rollout", config, backend=backend).run(pig.state_from_text("0-0 turn 5"))
@@ -201,7 +203,7 @@ def test_the_evaluation_budget_is_kept(pig, backend: str) -> None:
         assert result.best_action is not None
 
 
-def test_a_time_limit_gives_a_prefix_of_the_same_search(pig) -> None:
+def test_time_limit_ends_the_same_search_early(pig) -> None:
     state = pig.state_from_text("0-0 turn 5")
     short = Search(pig, "rollout", SearchConfig(num_simulations=10**9, max_seconds=0.2)).run(state)
     assert short.stopped == "seconds"
@@ -211,7 +213,7 @@ def test_a_time_limit_gives_a_prefix_of_the_same_search(pig) -> None:
 
 
 @pytest.mark.parametrize("backend_name", ["compiled", "plain"])
-def test_ctrl_c_gives_what_was_found(backend_name: str) -> None:
+def test_ctrl_c_returns_the_result_so_far(backend_name: str) -> None:
     code = f"""
     import aleazero, sys, threading, os, signal, time
     pig = aleazero.load_game("pig", target=20)
@@ -229,7 +231,7 @@ def test_ctrl_c_gives_what_was_found(backend_name: str) -> None:
 
 
 def test_a_search_runs_in_other_threads_too(pig) -> None:
-    """Signals belong to the main thread; elsewhere the search leaves them alone. Several searches at once agree."""
+    """Signals are handled in the main thread only. Searches in several threads give the same results."""
     state = pig.state_from_text("0-0 turn 5")
     config = SearchConfig(num_simulations=20_000)
     alone = Search(pig, "rollout", config).run(state)
@@ -246,7 +248,7 @@ def test_a_search_runs_in_other_threads_too(pig) -> None:
         np.testing.assert_array_equal(result.visits, alone.visits)
 
 
-def test_results_repeat_to_the_bit_in_another_process(pig) -> None:
+def test_results_are_bit_identical_in_another_process(pig) -> None:
     code = """
     import aleazero, hashlib
     for name, params in (("pig", {"target": 20}), ("2048", {}), ("dice_game", {})):
@@ -272,7 +274,7 @@ def test_results_repeat_to_the_bit_in_another_process(pig) -> None:
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_chance_in_a_loop_is_an_error(backend: str) -> None:
+def test_endless_chance_raises_an_error(backend: str) -> None:
     class Forever:
         num_players = num_actions = 1
 
@@ -305,7 +307,7 @@ def test_chance_in_a_loop_is_an_error(backend: str) -> None:
 
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
-def test_probabilities_that_do_not_sum_to_one_are_an_error(backend: str, evaluator: str) -> None:
+def test_probabilities_that_do_not_sum_to_one_raise_an_error(backend: str, evaluator: str) -> None:
     game = aleazero.load_game(_module(kind="return 1 if state[0] == 1 else 0", weight=0.9))
     search = Search(game, evaluator, SearchConfig(num_simulations=50), backend=backend)
     with pytest.raises(aleazero.ContractError, match="sum to"):
@@ -345,7 +347,7 @@ def _module(kind: str, weight: float = 1.0):
     return module
 
 
-def test_ctrl_c_is_left_to_others_between_searches(pig) -> None:
+def test_ctrl_c_handler_is_restored_after_a_search(pig) -> None:
     before = signal.getsignal(signal.SIGINT)
     Search(pig, "uniform", SearchConfig(num_simulations=10)).run(pig.new_initial_state())
     assert signal.getsignal(signal.SIGINT) is before
@@ -370,7 +372,7 @@ def test_object_games_are_searched_in_plain_python() -> None:
     assert result.visits.sum() == 200
 
 
-def test_a_search_inside_its_own_evaluator_is_refused(pig, backend: str) -> None:
+def test_search_inside_its_own_evaluator_is_rejected(pig, backend: str) -> None:
     inner = []
 
     def curious(observations, legal_masks):
@@ -386,7 +388,7 @@ def test_a_search_inside_its_own_evaluator_is_refused(pig, backend: str) -> None
     assert len(inner) == 6
 
 
-def test_one_search_used_by_several_threads_takes_them_in_turn(pig) -> None:
+def test_threads_that_share_a_search_wait_for_each_other(pig) -> None:
     search = Search(pig, "rollout", SearchConfig(num_simulations=5000))
     states = [pig.state_from_text(f"0-0 turn {turn}") for turn in (2, 3, 4, 5)]
     alone = [search.run(state).visits.tolist() for state in states]

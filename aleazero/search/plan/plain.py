@@ -232,7 +232,7 @@ class PlainGraph:
         """Return the counts of ``SearchStats``."""
         outcomes = [len(node.edges) for node in self.nodes if node.kind == CHANCE and node.edges]
         return {
-            "evaluations": len(self._asked()),
+            "evaluations": len(self._leaves()),
             "expansions": sum(node.kind == DECISION and bool(node.edges) for node in self.nodes),
             "nodes": len(self.nodes),
             "depth": max(node.depth for node in self.nodes),

@@ -78,10 +78,9 @@ class Planner:
         if solver not in ("auto", "generic"):
             raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
         self.game = game
-        self.evaluator: Any = None if evaluator is None else resolve_evaluator(evaluator)
+        chosen: Any = None if evaluator is None else resolve_evaluator(evaluator)
         self._prunes = keep is not None or margin is not None
-        if hasattr(self.evaluator, "for_plan"):
-            self.evaluator = self.evaluator.for_plan(horizon, plies, self._prunes)
+        self.evaluator = chosen.for_plan(horizon, plies, self._prunes) if hasattr(chosen, "for_plan") else chosen
         if self._prunes and self.evaluator is None:
             raise ConfigError("keep or margin is set and there is no evaluator, expected one, which values the actions")
         self.horizon, self.plies = horizon, plies

@@ -298,7 +298,7 @@ def make_sample_more(kernels: Kernels, stored_child: Callable[..., Any]) -> Call
     return sample_more_outcomes
 
 
-def make_draw_until_decision(kernels: Kernels) -> Callable[..., Any]:
+def make_draw_until_decision(kernels: Kernels) -> Callable[..., int]:
     """Make ``draw_until_decision`` of one game."""
     kind_of = kernels.kind
     apply_outcome = kernels.apply_outcome

@@ -112,7 +112,7 @@ def test_afterstate_values(name: str, evaluator: str, loop: str, in_flight: int)
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_narrowed_roots(loop: str) -> None:
+def test_limited_root_actions(loop: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
     chance = ChanceConfig(loop=loop, pick="sample")
     result = both(game, evaluator_named("net", game), "x.o/.x./o..", actions=[7, 1], chance=chance, noise_alpha=1.0)
@@ -147,7 +147,7 @@ def test_growth_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> N
             assert len(tight._driver.group.trees[0].arrays.nodes) > 1000
 
 
-def test_where_the_loop_pauses_does_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_do_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     game = aleazero.load_game("pig", target=20)
     state = game.new_initial_state()
     for in_flight in (1, 16):

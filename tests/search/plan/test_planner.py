@@ -56,7 +56,7 @@ class Fixed:
         return np.array([values[0, (player - state.viewer()) % self.players] for player in range(self.players)])
 
 
-# An expectimax of its own: no sharing, no layers; ``past(state, decisions, chances)`` tells where it ends.
+# A separate expectimax, without shared states or layers. ``past(state, decisions, chances)`` returns where it ends.
 
 
 def expectimax(state, past, leaf, decisions=0, chances=0, at_root=True) -> np.ndarray:
@@ -107,7 +107,7 @@ def games_and_trees(draw):
 
 @settings(max_examples=120, deadline=None)
 @given(games_and_trees())
-def test_the_whole_game_is_expectimax_without_sharing(case) -> None:
+def test_game_horizon_equals_expectimax_without_shared_states(case) -> None:
     game, state = case
     expected = expectimax(state, lambda *_: False, None)
     for backend in BACKENDS:
@@ -119,8 +119,8 @@ def test_the_whole_game_is_expectimax_without_sharing(case) -> None:
 
 @settings(max_examples=120, deadline=None)
 @given(games_and_trees(), st.sampled_from([1, 2, 3, "turn"]), st.booleans())
-def test_every_horizon_is_expectimax_without_sharing(case, horizon, afterstates: bool) -> None:
-    """The frontier's rules in other words: a decision, or an afterstate for those who value them, past the horizon."""
+def test_every_horizon_equals_expectimax_without_shared_states(case, horizon, afterstates: bool) -> None:
+    """The frontier: decisions past the horizon, and afterstates if the evaluator values them."""
     game, state = case
     evaluator = Fixed(game.num_players, int(afterstates))
     mover = state.viewer()
@@ -137,7 +137,7 @@ def test_every_horizon_is_expectimax_without_sharing(case, horizon, afterstates:
     same(*results)
     np.testing.assert_allclose(results[0].value, expected, atol=1e-12)
     mover = state.current_player()
-    assert len(evaluator.batches) <= 2  # one a plan, or none where all ways end before
+    assert len(evaluator.batches) <= 2  # one per plan, or none if all paths end before
     if mover >= 0:
         assert results[0].best_action in results[0].actions
         assert results[0].policy[list(results[0].actions).index(results[0].best_action)] == 1.0
@@ -245,7 +245,7 @@ def by_players_words(state, plies: int, afterstates: bool) -> dict[int, float]:
 
 @pytest.mark.parametrize("afterstates", [True, False])
 @pytest.mark.parametrize("plies", [1, 2, 3])
-def test_plies_of_2048_mean_what_players_mean(plies: int, afterstates: bool) -> None:
+def test_plies_of_2048_count_moves(plies: int, afterstates: bool) -> None:
     game = aleazero.load_game("2048")
     evaluator = Empties(int(afterstates))
     for board in BOARDS[: 3 if plies < 3 else 1]:
@@ -267,7 +267,7 @@ def test_a_turn_of_2048_is_one_action() -> None:
         same(turn, Planner(game, Empties(afterstates), plies=1).run(state))
 
 
-def test_a_chance_root_is_the_mean_of_the_plans_behind_it() -> None:
+def test_value_of_a_chance_root_is_the_mean_over_its_outcomes() -> None:
     game = aleazero.load_game("2048")
     state = game.state_from_text(BOARDS[0] + " spawning")
     for plies in (1, 2):
@@ -326,7 +326,7 @@ def test_a_turn_of_kept_dice_has_the_nodes_counted_by_hand(backend: str) -> None
     assert evaluator.batches == [11]
 
 
-def test_a_turn_that_does_not_compile_is_found_by_check_game() -> None:
+def test_check_game_reports_a_turn_function_that_does_not_compile() -> None:
     game = dice.KernelGame(dice, {})
     assert aleazero.check_game(game)
     game.kernels.turn = lambda state: int(str(state[0]) + {"a": "b"}.get("c", "0"))
@@ -335,8 +335,8 @@ def test_a_turn_that_does_not_compile_is_found_by_check_game() -> None:
             aleazero.check_game(game)
 
 
-def test_past_the_turn_chance_is_averaged_for_those_who_cannot_value_it() -> None:
-    """With an evaluator of decisions only the 11 afterstates stay inside, and 11 × 56 hands are asked about."""
+def test_chance_past_the_turn_is_averaged_if_the_evaluator_does_not_value_it() -> None:
+    """With an evaluator of decisions only the 11 afterstates stay inside, and 11 × 56 hands are evaluated."""
     game = dice.kept_dice()
     evaluator = Fixed(1)
     results = [
@@ -388,12 +388,12 @@ def keep_solver(game, solver) -> None:
 
 
 @pytest.mark.parametrize("evaluator", [Fixed(1, afterstates=1), Uniform(), Rollout(2)])
-def test_a_games_own_solver_equals_the_planner(evaluator) -> None:
+def test_turn_solver_equals_the_planner(evaluator) -> None:
     game = dice.kept_dice()
     state = game.new_initial_state()
     state.apply_action(40)
     if isinstance(evaluator, Uniform | Rollout):
-        state.vector[dice.TURN] = dice.TURNS - 1  # they are not asked at chance nodes: end in terminals
+        state.vector[dice.TURN] = dice.TURNS - 1  # not called for chance nodes: end in terminal states
     own, generic = (Planner(game, evaluator, solver=solver) for solver in ("auto", "generic"))
     solver = dice.Solver(game)
     keep_solver(game, solver)
@@ -414,16 +414,16 @@ def test_a_games_own_solver_equals_the_planner(evaluator) -> None:
     assert own.plan_many([state, state])[1].value(state) == first.value(state)
 
 
-def test_a_solver_is_passed_over_where_it_cannot_answer() -> None:
+def test_turn_solver_is_not_used_if_its_leaves_cannot_be_valued() -> None:
     game = dice.kept_dice()
     state = game.new_initial_state()
     keep_solver(game, dice.Solver(game))
-    evaluator = Fixed(1)  # not to be asked at chance nodes, where all the solver's leaves are
+    evaluator = Fixed(1)  # not called for chance nodes, which all leaves of the solver are
     same(Planner(game, evaluator).run(state), Planner(game, evaluator, solver="generic").run(state))
     assert Planner(game, Fixed(1, afterstates=1), keep=3).run(state).stats.chance_nodes > 0
 
 
-def test_a_solvers_leaves_must_have_the_size_of_states(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turn_solver_leaves_of_another_size_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     game = dice.kept_dice()
     keep_solver(game, dice.Solver(game))
     monkeypatch.setattr(dice.Solver, "leaves", lambda self, state: np.zeros((2, 3)))
@@ -511,7 +511,7 @@ def test_growth_does_not_change_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     same(pruned.run(state), first)
 
 
-def test_the_seed_is_that_of_the_playouts() -> None:
+def test_seed_changes_the_playouts() -> None:
     game = aleazero.load_game("pig", target=20)
     state = game.new_initial_state()
     values = [Planner(game, Rollout(), seed=seed).run(state).value[0] for seed in (1, 1, 2)]
@@ -522,7 +522,7 @@ def test_the_seed_is_that_of_the_playouts() -> None:
 
 
 def pruned_tree():
-    """Action 0 looks best (0.9) and is worth 0; 1 looks fair (0.5) and is worth 0.6; 2 looks bad and is worth 1."""
+    """Estimates of actions 0, 1, 2 are 0.9, 0.5 and low; their values are 0, 0.6 and 1."""
 
     def behind(value: float, name: str):
         last = decision(0, {0: chance([(0, 1, terminal(value, -value))])}, name + "d")
@@ -544,7 +544,7 @@ def pruned_tree():
     ],
 )
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_pruning_keeps_what_looks_best(how: dict, kept: list[int], best: int, backend: str) -> None:
+def test_pruning_keeps_the_best_estimates(how: dict, kept: list[int], best: int, backend: str) -> None:
     looks = {"a": 0.9, "b": 0.5, "c": -0.5}
     script = {name: (None, (value, -value)) for name, value in looks.items()}
     game = tree_game(players=2)
@@ -571,7 +571,7 @@ def test_the_last_ply_is_not_pruned() -> None:
 # -- results ---------------------------------------------------------------------------------------------------
 
 
-def test_the_result_speaks_like_a_searchs() -> None:
+def test_result_has_the_form_of_a_search_result() -> None:
     game = aleazero.load_game("pig", target=20)
     solution = solve(game)
     state = game.state_from_text("5-9 turn 7 player 1")
@@ -591,7 +591,7 @@ def test_the_result_speaks_like_a_searchs() -> None:
     assert '"roll' in tree.to_dot()
 
 
-def test_the_line_takes_the_best_actions_and_the_likeliest_outcomes() -> None:
+def test_principal_variation_has_best_actions_and_likeliest_outcomes() -> None:
     game = dice.kept_dice()
     state = game.new_initial_state()
     plan = Planner(game, Fixed(1, afterstates=1), solver="generic").plan(state)
@@ -609,7 +609,7 @@ def test_the_line_takes_the_best_actions_and_the_likeliest_outcomes() -> None:
     assert not lowest
 
 
-def test_actions_narrow_the_root() -> None:
+def test_actions_limit_the_root() -> None:
     game = aleazero.load_game("tic_tac_toe")
     state = game.state_from_text("x.o/.x./o..")
     for backend in BACKENDS:
@@ -643,7 +643,7 @@ def test_ties_go_to_the_lowest_action(backend: str) -> None:
 
 
 class Countdown:
-    """An object game: take 1 or 2, then a coin may take another; turns of three actions; who takes the last wins."""
+    """An object game: take 1 or 2, then a coin may take another, in turns of three actions. The last to take wins."""
 
     num_players = 2
     num_actions = 2
@@ -698,7 +698,7 @@ def test_object_games_are_planned_too() -> None:
     result = Planner(game, evaluator).run(state)
     expected = expectimax(state, lambda state, *_: state.wrapped.turn() > 0, evaluator.value)
     np.testing.assert_allclose(result.value, expected, atol=1e-12)
-    with pytest.raises(ConfigError, match="only kernel games compile"):
+    with pytest.raises(ConfigError, match="is an object game, expected backend plain or auto"):
         Planner(game, backend="compiled")
 
 
@@ -725,13 +725,13 @@ def test_object_games_are_planned_too() -> None:
         ({"evaluator": 3}, "or a callable"),
     ],
 )
-def test_settings_that_are_refused(how: dict, message: str) -> None:
+def test_invalid_settings_are_rejected(how: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Planner(aleazero.load_game("pig"), **how)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_cannot_be_planned(backend: str) -> None:
+def test_errors_of_plans(backend: str) -> None:
     pig = aleazero.load_game("pig", target=20)
     state = pig.new_initial_state()
     with pytest.raises(ConfigError, match="is past the horizon and there is no evaluator"):
@@ -765,23 +765,23 @@ def test_what_cannot_be_planned(backend: str) -> None:
         (lambda state, ids, probabilities: 0, "outcomes in .* are invalid, expected 1 to max_outcomes|sum to 0"),
     ],
 )
-def test_chance_that_cannot_be_listed(backend: str, outcomes, message: str) -> None:
+def test_unlisted_or_empty_outcomes_raise_an_error(backend: str, outcomes, message: str) -> None:
     game = type(tree_game())(sys.modules["tree_game"], {})
     game.kernels.outcomes = outcomes
-    state = KernelState(game, encode(chance([(0, 1, terminal(1, -1))], "r")))  # read as a position it would be refused
+    state = KernelState(game, encode(chance([(0, 1, terminal(1, -1))], "r")))  # as text it would be rejected
     with pytest.raises(GameError, match=message):
         Planner(game, horizon="game", backend=backend).plan(state)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_decision_without_actions_breaks_the_contract(backend: str) -> None:
+def test_decision_without_actions_raises_an_error(backend: str) -> None:
     game = tree_game()
     state = KernelState(game, encode(decision(0, {}, "r")))
     with pytest.raises(GameError, match=r"the legal actions in .* are invalid, expected 1 to num_actions of them"):
         Planner(game, horizon="game", backend=backend).plan(state)
 
 
-def test_the_evaluators_errors_are_told() -> None:
+def test_evaluator_errors_are_raised() -> None:
     game = aleazero.load_game("pig", target=20)
 
     def broken(observations, masks):
@@ -793,7 +793,7 @@ def test_the_evaluators_errors_are_told() -> None:
         Planner(game, lambda o, m: (np.zeros(m.shape), np.full((len(o), 2), np.nan))).plan(game.new_initial_state())
 
 
-def test_terminals_are_never_asked_about() -> None:
+def test_terminal_states_are_not_evaluated() -> None:
     game = aleazero.load_game("pig", target=20)
     seen = []
 
@@ -837,8 +837,8 @@ def test_rollouts_of_a_game_that_draws_from_its_list() -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "generic"])
-def test_other_numbers_are_expected_under_the_plans_own_play(solver):
-    """What the mover's own value is expected to be is the plan's value, whoever keeps its graph."""
+def test_expected_numbers_follow_the_best_actions(solver):
+    """The expectation of the mover's returns is the value of the plan, in every kind of graph."""
     game = aleazero.load_game("yatzy", players=1)
     state = game.state_from_text("open sixes yatzy upper 40 total 200 / player 0 dice 22266 rerolls 1")
     plan = Planner(game, "uniform", solver=solver).plan(state)
@@ -848,7 +848,7 @@ def test_other_numbers_are_expected_under_the_plans_own_play(solver):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_evaluator_may_say_what_ends_are_worth(backend: str) -> None:
+def test_evaluator_can_value_terminal_states(backend: str) -> None:
     class Greedy(Scripted):
         """Counts a win double."""
 
@@ -863,5 +863,5 @@ def test_an_evaluator_may_say_what_ends_are_worth(backend: str) -> None:
         assert plan.action(state) == best
         assert plan.value(state) == pytest.approx([value, -value])
     last = start(tree_game(2), decision(0, {0: terminal(0.3, -0.3), 1: terminal(0.1, -0.1)}, "root"))
-    plan = Planner(last.game, Greedy({}), backend=backend).plan(last)  # nobody is asked about anything else
+    plan = Planner(last.game, Greedy({}), backend=backend).plan(last)  # no other state is evaluated
     assert plan.value(last) == pytest.approx([0.6, -0.6])

@@ -23,7 +23,7 @@ BACKENDS = ("compiled", "plain")
 
 TARGET = 4
 PLAYER, KIND, POINTS, BROKEN = 2, 3, 4, 5
-"""Scores come first; BROKEN says which mistake ``outcomes`` makes, so that one compiled game makes all of them."""
+"""Scores come first; BROKEN selects the mistake that ``outcomes`` makes, so one compiled game has all of them."""
 ROLL, BANK = 0, 1
 
 
@@ -157,7 +157,7 @@ def expectimax(state, rolls: int | None, leaf, at_chance: bool) -> np.ndarray:
 
 
 def past(state, leaf, at_chance: bool, further: bool = False) -> np.ndarray:
-    """The value of a state past the horizon: the evaluator's, or, where it values decisions only, the mean of a roll.
+    """Return the value of a state past the horizon: the evaluator's, or the mean of a roll if it values decisions only.
 
     A second roll in a row is not averaged again: it is asked about, as two players could bust for ever.
     """
@@ -196,7 +196,7 @@ def test_plans_equal_plain_expectimax(where: dict, backend: str) -> None:
 
 
 @pytest.mark.parametrize("where", HORIZONS, ids=str)
-def test_both_planners_give_the_same_bits(where: dict) -> None:
+def test_compiled_and_plain_plans_are_bit_identical(where: dict) -> None:
     game = bust()
     for state in positions(game)[::4]:
         for evaluator in (Fixed(ESTIMATE), Uniform(), Rollout(playouts=3)):
@@ -230,7 +230,7 @@ def test_one_ply_ends_at_the_roll_of_the_next_turn(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> None:
+def test_errors_of_plans_suggest_a_fix(backend: str) -> None:
     game = bust()
     with pytest.raises(GameError, match="an evaluator that values chance nodes"):
         Planner(game, Fixed(), plies=1, backend=backend).plan(game.new_initial_state())
@@ -239,14 +239,14 @@ def test_what_cannot_be_planned_is_rejected_with_what_to_do(backend: str) -> Non
 
 
 @pytest.mark.parametrize("plies", [None, 1])
-def test_learning_without_turns_says_what_is_missing(plies: int | None) -> None:
+def test_training_without_turn_function_raises_an_error(plies: int | None) -> None:
     game = without_turns()
     with pytest.raises(GameError, match=r"can return to a state it was in, expected turn\(state\) in the rules"):
         PlannedLanes(game, plies).list_turn_ends(game.new_initial_state().vector[None])
 
 
 @pytest.mark.parametrize("plies", [None, 1, 2])
-def test_lanes_are_the_planners(plies: int | None) -> None:
+def test_compiled_lanes_equal_planned_lanes(plies: int | None) -> None:
     game = bust()
     rows = np.array([state.vector for state in positions(game)])
     planned, compiled = PlannedLanes(game, plies), CompiledLanes(game, plies)
@@ -273,7 +273,7 @@ def test_lanes_are_the_planners(plies: int | None) -> None:
 def test_invalid_outcome_lists_are_rejected_by_planner_and_search(broken: int) -> None:
     """A negative probability (with a sum of 1), a sum of 1.1, ids out of range, NaN, and more than max_outcomes."""
     game = bust()
-    state = KernelState(game, np.array([0, 0, 0, CHANCE, 0, broken]))  # read as a position it would be refused
+    state = KernelState(game, np.array([0, 0, 0, CHANCE, 0, broken]))  # as text it would be rejected
     with pytest.raises(ContractError):
         Planner(game, Fixed(ESTIMATE), plies=1).plan(state)
     with pytest.raises(ContractError):

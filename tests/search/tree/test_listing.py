@@ -1,4 +1,4 @@
-"""The list of a chance node's outcomes: only what was picked has an edge, and the game's order is kept."""
+"""Lists of outcomes of chance nodes: only picked outcomes have edges, and the order of the game is kept."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def in_order(tree: Any) -> list[int]:
     return found
 
 
-def test_what_was_picked_has_an_edge_and_nothing_else() -> None:
+def test_only_picked_outcomes_have_edges() -> None:
     tree, scratch, settings, listing = planted()
     assert listing.make_list(tree, scratch, settings, 0, 0) == DONE
     assert tree.counters[EDGES] == 0
@@ -53,12 +53,12 @@ def test_what_was_picked_has_an_edge_and_nothing_else() -> None:
             met.append(int(edge.action))
             assert in_order(tree) == [int(outcome) for outcome in IDS if outcome in met]
             assert not scratch.picks.any()
-    # By hand: the largest share first; after 20 picks each outcome was met as often as its share says.
+    # By hand: the largest share first; after 20 picks each outcome was picked in proportion to its probability.
     assert met[0] == 3
     assert [met.count(outcome) for outcome in IDS] == [2, 6, 1, 4, 3, 4]
 
 
-def test_edges_move_to_where_there_is_room_and_keep_their_counts() -> None:
+def test_moved_edges_keep_their_counts() -> None:
     tree, scratch, settings, listing = planted()
     listing.make_list(tree, scratch, settings, 0, 0)
     for place in (4, 1, 5, 0):
@@ -78,14 +78,14 @@ def test_edges_move_to_where_there_is_room_and_keep_their_counts() -> None:
     ("edges", "reserve", "made"),
     [(FIRST_OUTCOMES, 0, 0), (FIRST_OUTCOMES, 1, GROW_EDGES), (FIRST_OUTCOMES - 1, 0, GROW_EDGES)],
 )
-def test_room_is_asked_for_before_anything_is_touched(edges: int, reserve: int, made: int) -> None:
+def test_missing_room_is_reported_before_any_change(edges: int, reserve: int, made: int) -> None:
     tree, scratch, settings, listing = planted(edges)
     assert listing.make_list(tree, scratch, settings, 0, reserve) == DONE
     assert edge_of(tree, scratch, 0, 3, reserve) == made
     assert in_order(tree) == ([2] if made == 0 else [])
 
 
-def test_an_exact_node_has_all_its_edges_at_once() -> None:
+def test_node_with_expand_all_has_all_edges_from_the_start() -> None:
     tree, scratch, settings, listing = planted(exact_up_to=len(IDS))
     assert listing.make_list(tree, scratch, settings, 0, 64) == GROW_EDGES
     assert listing.make_list(tree, scratch, settings, 0, 0) == DONE

@@ -17,7 +17,7 @@ from aleazero.search.tree import arrays
 MOST_ACTIONS = 20_000
 
 # A game with any number of actions: two decisions with a coin between them.
-# State: kind, number of actions, decisions made, sum of what was chosen.
+# State: kind, number of actions, decisions made, sum of the chosen actions.
 
 
 def describe(actions: int = 3) -> GameInfo:
@@ -92,7 +92,7 @@ def same_actions(first: Any, second: Any) -> None:
 @pytest.mark.parametrize("actions", [1, 300, MOST_ACTIONS])
 @pytest.mark.parametrize("max_nodes", [2, 3, 4, 5, 8, 64, 10_000_000])
 def test_any_number_of_actions_with_any_limit_of_nodes(actions: int, max_nodes: int) -> None:
-    """The root gets its edges before any room was asked for: alone, and beside other trees of a forest."""
+    """The root gets its edges before room for more is requested, in a single search and in a forest."""
     game = wide_game(actions)
     state = game.state_from_vector([DECISION, actions, 0, 0])
     narrow = game.state_from_vector([DECISION, 1, 0, 5])
@@ -110,7 +110,7 @@ def test_any_number_of_actions_with_any_limit_of_nodes(actions: int, max_nodes: 
                     same_actions(result, expected[number in (1, 3, 4)])
 
 
-def test_twenty_thousand_actions_as_in_the_plain_search() -> None:
+def test_twenty_thousand_actions_equal_the_plain_search() -> None:
     game = wide_game(MOST_ACTIONS)
     state = game.state_from_vector([DECISION, MOST_ACTIONS, 0, 0])
     for simulations in (1, 50):
@@ -123,7 +123,7 @@ FEW = [(1, 1), (1, 200), (2, 3), (5, 1), (8, 16), (184, 2), (184, 146)]
 
 
 def check_first_rooms(rooms: list[tuple[int, int]], setting: str, patch: pytest.MonkeyPatch) -> None:
-    """Searches in a forest that starts with these rooms are those of searches alone with all the room they need."""
+    """Check that searches in a forest with this initial room equal single searches with enough room."""
     game, states, seeds = positions("pig", 13)
     config = SearchConfig(num_simulations=60, **SETTINGS[setting])
     for evaluator in (RowByRow(game), RowByRow(game, afterstates=1), "rollout"):
@@ -151,7 +151,7 @@ def test_a_forest_may_start_with_every_room(setting: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("setting", list(SETTINGS))
-def test_what_was_in_new_memory_does_not_matter(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contents_of_new_memory_do_not_matter(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays are not zeroed: every field is written before it is read, also in arrays that have grown."""
     game, states, seeds = positions("pig", 5)
     config = SearchConfig(num_simulations=60, **SETTINGS[setting])

@@ -26,7 +26,7 @@ KEYS = st.integers(-(2**31), 2**31 - 1)
 
 @settings(deadline=None)
 @given(st.sets(KEYS, min_size=1, max_size=60), st.sets(KEYS, max_size=60))
-def test_what_was_stored_is_found_and_nothing_else(keys: set[int], others: set[int]) -> None:
+def test_only_stored_children_are_found(keys: set[int], others: set[int]) -> None:
     with np.errstate(over="ignore"):
         trees = make_trees(3, 64, 8, 2, "int32", 1)
         tree = tree_at(trees, 1)

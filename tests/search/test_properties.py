@@ -1,4 +1,4 @@
-"""Laws of the search: statements that hold for every game and seed."""
+"""Properties of the search that hold for every game and seed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_draws_differ_from_simulation_to_simulation_and_depth_to_depth() -> None
 
 @pytest.mark.parametrize("mode", ["count", "virtual_loss"])
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_virtual_visits_return_to_zero(backend: str, mode: str, loop: str) -> None:
+def test_visits_in_flight_return_to_zero(backend: str, mode: str, loop: str) -> None:
     game = aleazero.load_game("pig", target=20)
     config = SearchConfig(
         num_simulations=501, in_flight=16, in_flight_mode=mode, chance=ChanceConfig(loop=loop, pick="sample")
@@ -126,7 +126,7 @@ def test_an_immediate_win_is_found_from_uniform_priors_and_zero_values(backend: 
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])
-def test_a_narrower_mask_is_never_left(backend: str, loop: str) -> None:
+def test_only_allowed_actions_are_visited(backend: str, loop: str) -> None:
     game = aleazero.load_game("2048")
     state = game.state_from_text("4 2 0 0/2 4 8 0/0 0 2 0/16 2 0 0")
     legal = state.legal_actions()
@@ -157,7 +157,7 @@ def test_the_sum_of_root_visits_is_the_number_of_simulations(backend: str) -> No
             assert result.visits.sum() == simulations == result.stats.simulations
 
 
-def test_noise_moves_the_priors_and_nothing_else(backend: str) -> None:
+def test_noise_changes_only_the_priors(backend: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
     calm, noisy, other = (
         Search(game, "uniform", SearchConfig(num_simulations=50, noise_alpha=alpha, seed=seed), backend=backend).run(
@@ -171,7 +171,7 @@ def test_noise_moves_the_priors_and_nothing_else(backend: str) -> None:
     assert not np.array_equal(noisy.priors, other.priors)
 
 
-def test_temperature_acts_on_the_executed_move_only(backend: str) -> None:
+def test_temperature_affects_only_the_sampled_action(backend: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
     state = game.new_initial_state()
     results = [
