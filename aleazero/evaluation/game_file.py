@@ -12,6 +12,7 @@ from aleazero.errors import AleaZeroError, ConfigError, ReplayError
 from aleazero.evaluation.pairs import PlayedPair
 from aleazero.files import os_errors_as, write_whole
 from aleazero.games.base import Game, State
+from aleazero.games.registry import parse_game_text
 from aleazero.untrusted import parse_json, read_regular
 
 FORMAT: Final = 1
@@ -71,7 +72,7 @@ class GameFile:
             for pair in pairs
             for one in pair.games
         )
-        return cls(source, game.params, game.info.version, games)
+        return cls(parse_game_text(source)[0], game.params, game.info.version, games)
 
     def to_bytes(self) -> bytes:
         """The file, a game a line."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import math
+import re
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,13 +67,31 @@ def register_game(name: str, source: Any, kit: GameKit | Callable[[Game], GameKi
 
 
 def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
-    """A game with its parameters: by name, by ``path/file.py[:NAME]``, or from a module or class itself."""
+    """Load a game.
+
+    Args:
+        name: the name of a bundled or registered game, a file as ``path/file.py`` or ``path/file.py:NAME``, or the
+            module or class of a game. A text may end with parameters, as ``repr(game)`` prints them, e.g.
+            ``pig(target=50)``.
+        **params: parameters of the game, in addition to those in the text.
+
+    Returns:
+        The game with its parameters fixed.
+
+    Raises:
+        UnknownGameError: no game has this name, or there is no such file.
+        GameError: the text or a parameter is invalid, or the file cannot be imported.
+        ContractError: the source is not a game.
+    """
     if not isinstance(name, str):
         return _make(name, params)
-    path, colon, wanted = name.rpartition(".py:")
-    if colon or name.endswith(".py"):
-        file = Path(f"{path}.py" if colon else name)
-        return _make(_find_in(import_file(file), wanted if colon else "", file), params)
+    text, (name, given) = name, parse_game_text(name)
+    for key in given.keys() & params.keys():
+        raise GameError(f"game {text!r} sets {key}, which is also given as a parameter, expected it only once")
+    params = {**given, **params}
+    file, wanted = _split_file(name)
+    if file is not None:
+        return _make(_find_in(import_file(file), wanted, file), params)
     if name in _registered:
         return _make(_registered[name], params)
     if name in _SHIPPED:
@@ -77,24 +99,98 @@ def load_game(name: str | types.ModuleType | type, /, **params: Any) -> Game:
     raise UnknownGameError(f"no game {name!r}, {nearest(name, game_names())}")
 
 
+def parse_game_text(text: str) -> tuple[str, dict[str, Any]]:
+    """Split the text of a game into its name and its parameters.
+
+    Args:
+        text: a name or ``path/file.py:NAME``, optionally followed by parameters, e.g. ``pig(target=50)``. A value is a
+            Python literal or a bare word; a bare word is a string, except ``true`` and ``false``.
+
+    Returns:
+        The text before the parameters, and the parameters by name.
+
+    Raises:
+        GameError: the parameters cannot be read.
+    """
+    found = _GAME_TEXT.fullmatch(text)
+    if found is None:
+        raise _unreadable(text)
+    name, arguments = found.groups()
+    params: dict[str, Any] = {}
+    for keyword in _parse_keywords(text, arguments) if arguments else ():
+        if keyword.arg is None:
+            raise _unreadable(text)
+        if keyword.arg in params:
+            raise GameError(f"game {text!r}: {keyword.arg} is given twice, expected it only once")
+        params[keyword.arg] = _parse_value(text, keyword)
+    return name, params
+
+
+_GAME_TEXT = re.compile(r"(.*?\.py(?::[^()]*)?|[^()]*)(\(.*\))?", re.DOTALL)
+"""A file or a name, and the parameters in parentheses. The path of a file may have parentheses too."""
+_BARE_WORDS = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
+
+
+def _parse_keywords(text: str, arguments: str) -> list[ast.keyword]:
+    try:
+        with warnings.catch_warnings():  # Python warns about texts such as '\d' and 1or
+            warnings.simplefilter("ignore")
+            call = ast.parse(f"game{arguments}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unreadable(text) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise _unreadable(text)
+    return call.keywords
+
+
+def _parse_value(text: str, keyword: ast.keyword) -> Any:
+    if isinstance(keyword.value, ast.Name):
+        return _BARE_WORDS.get(keyword.value.id, keyword.value.id)
+    try:
+        return ast.literal_eval(keyword.value)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise GameError(
+            f"game {text!r}: cannot read the value of {keyword.arg}, expected a number, True, False or a quoted text"
+        ) from None
+
+
+def _unreadable(text: str) -> GameError:
+    return GameError(f"cannot read the game {text!r}, expected NAME or NAME(KEY=VALUE, ...), e.g. pig(target=50)")
+
+
+def _split_file(name: str) -> tuple[Path | None, str]:
+    """Split ``path/file.py:NAME`` into the file and NAME, which is empty if not given; no file for other texts."""
+    path, colon, wanted = name.rpartition(".py:")
+    if colon:
+        return Path(f"{path}.py"), wanted
+    return (Path(name) if name.endswith(".py") else None), ""
+
+
 _loaded: dict[str, Game] = {}
 
 
 def load_game_once(name: str, params: Mapping[str, Any]) -> Game:
-    """Load a game, or return the one that the last call loaded: a worker process has the same game in every job."""
+    """Load a game, or return the one that the last call loaded: a worker process has the same game in every job.
+
+    Args:
+        name: the text that the game was loaded by. Parameters in it are ignored.
+        params: all parameters of the game.
+    """
     key = repr((name, sorted(params.items())))
     if key not in _loaded:
         _loaded.clear()
-        _loaded[key] = load_game(name, **params)
+        _loaded[key] = load_game(parse_game_text(name)[0], **params)
     return _loaded[key]
 
 
-def title_of(name: str) -> str:
-    """What people call a game that is loaded by this text: its name, without the way to the file."""
-    path, colon, wanted = name.rpartition(".py:")
-    if name.endswith(".py"):
-        return Path(name).stem
-    return (wanted or Path(path).stem) if colon else name
+def title_of(text: str) -> str:
+    """Return the text of a game without the path of a file: ``race`` for ``games/race.py``."""
+    found = _GAME_TEXT.fullmatch(text)
+    if found is None:
+        return text
+    name, arguments = found[1], found[2] or ""
+    file, wanted = _split_file(name)
+    return (name if file is None else wanted or file.stem) + arguments
 
 
 def _make(source: Any, params: dict[str, Any]) -> Game:

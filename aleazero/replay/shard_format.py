@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aleazero.errors import ReplayError
 from aleazero.files import os_errors_as
 from aleazero.games.base import Game
-from aleazero.games.registry import game_names
+from aleazero.games.registry import game_names, parse_game_text
 from aleazero.untrusted import parse_json
 from aleazero.version import VERSION
 
@@ -70,7 +70,7 @@ class Origin(BaseModel):
         if spec is None and game.name not in game_names():
             raise ReplayError(f"{game.name} is not known by name, expected what it was loaded by, path/file.py:NAME")
         return cls(
-            game=spec or game.name,
+            game=parse_game_text(spec)[0] if spec else game.name,
             params=game.json_params(ReplayError),
             rules_version=info.version,
             observation_schema=info.observation_schema,

@@ -8,7 +8,7 @@ from sample_games import STOP_RULES
 import aleazero
 from aleazero.errors import ContractError, GameError, UnknownGameError
 from aleazero.games import pig, registry
-from aleazero.games.registry import game_names, load_game, register_game, title_of
+from aleazero.games.registry import game_names, load_game, load_game_once, parse_game_text, register_game, title_of
 
 KERNEL_FILE = f"""
 from aleazero.games.base import GameInfo
@@ -142,8 +142,83 @@ def test_unknown_parameters_are_answered_with_the_nearest():
         load_game("pig", tagret=20)
 
 
+@pytest.mark.parametrize("text", [*game_names(), "pig(target=20)", "yatzy(players=1)"])
+def test_the_printed_text_of_a_bundled_game_loads_an_equal_game(text):
+    game = load_game(text)
+    again = load_game(repr(game))
+    assert (again.name, again.params, repr(again)) == (game.name, game.params, repr(game))
+    assert repr(game) == text or "(" not in text
+
+
+def test_a_file_may_have_parameters_in_its_text(folder):
+    (folder / "copy (1)").mkdir()
+    (folder / "copy (1)" / "once.py").write_text(CLASS_FILE)
+    for text in ("once.py(length=3)", "once.py:Once(length=3)", "copy (1)/once.py:Once( length = 3, )"):
+        assert load_game(f"{folder}/{text}").params["length"] == 3
+    assert load_game(f"{folder}/copy (1)/once.py").params["length"] == 1
+
+
 @pytest.mark.parametrize(
-    ("name", "title"), [("pig", "pig"), ("a/b/race.py", "race"), ("a/two.games/both.py:Once", "Once"), ("2048", "2048")]
+    ("arguments", "params"),
+    [
+        ("", {}),
+        ("()", {}),
+        ("(a=1, b=-2.5, c=True, d=false)", {"a": 1, "b": -2.5, "c": True, "d": False}),
+        (
+            "(a=word, b='two words', c=\"(,=)\", d='file.py')",
+            {"a": "word", "b": "two words", "c": "(,=)", "d": "file.py"},
+        ),
+        ("(a=None, b=[1, 2], c=inf, d='\\d')", {"a": None, "b": [1, 2], "c": float("inf"), "d": "\\d"}),
+    ],
 )
-def test_titles(name, title):
-    assert title_of(name) == title
+def test_values_in_a_game_text(arguments, params):
+    assert parse_game_text(f"pig{arguments}") == ("pig", params)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pig(target=)", "pig(target=50", "pig(50)", "pig(target=50)x", "pig(=50)", "pig(target 50)", "pig)", "pig(**{})",
+     "pig(a=1)(b=2)", "pig(a=1), (b=2)", "pig(a=\0)", f"pig(a={'-' * 100_000}1)", "pig(a=1\nb=2)"],
+)  # fmt: skip
+def test_a_game_text_that_cannot_be_read_is_one_clear_error(text):
+    with pytest.raises(
+        GameError, match=r"cannot read the game .pig.*expected NAME or NAME\(KEY=VALUE, \.\.\.\)"
+    ) as error:
+        load_game(text)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pgi(target=50)", "no game 'pgi', did you mean pig"),
+        ("pig(tagret=50)", "no parameter 'tagret', did you mean target"),
+        ("pig(target=50, target=60)", "target is given twice, expected it only once"),
+        ("pig(target=5-4)", "cannot read the value of target, expected a number, True, False or a quoted text"),
+        ("pig(target=5+4j)", "target is .*, expected"),
+        ("pig(target=fifty)", "target is 'fifty', expected"),
+    ],
+)
+def test_invalid_parameters_in_a_game_text(text, message):
+    with pytest.raises(GameError, match=message):
+        load_game(text)
+
+
+def test_a_parameter_is_set_in_the_text_or_by_keyword():
+    with pytest.raises(GameError, match=r"game 'pig\(target=50\)' sets target, which is also given as a parameter"):
+        load_game("pig(target=50)", target=50)
+
+
+def test_a_worker_loads_a_game_by_its_text_and_all_of_its_parameters():
+    game = load_game("pig(target=50)")
+    assert load_game_once("pig(target=50)", game.params).params == {"target": 50}
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("pig", "pig"), ("a/b/race.py", "race"), ("a/two.games/both.py:Once", "Once"), ("2048", "2048"),
+     ("pig(target=50)", "pig(target=50)"), ("a/b (1)/race.py(n=1)", "race(n=1)"), ("a.py:X(n=1)", "X(n=1)"),
+     ("pig(x", "pig(x")],
+)  # fmt: skip
+def test_titles(text, title):
+    assert title_of(text) == title
