@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,9 @@ from aleazero.search.driver import Backend, GroupDriver
 from aleazero.search.evaluator import resolve_evaluator
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
+
+PROGRESS_SECONDS = 0.25
+"""Shortest time between two calls of ``progress``."""
 
 
 class Search:
@@ -44,13 +47,21 @@ class Search:
         self._lock = threading.Lock()
         self._running_in: int | None = None
 
-    def run(self, state: State, actions: Sequence[int] | None = None, seed: int | None = None) -> SearchResult:
+    def run(
+        self,
+        state: State,
+        actions: Sequence[int] | None = None,
+        seed: int | None = None,
+        *,
+        progress: Callable[[SearchResult], None] | None = None,
+    ) -> SearchResult:
         """Search from a state.
 
         Args:
             state: a running state of the game.
             actions: allowed actions at the root; None allows all.
             seed: replaces the configured seed, so that the plies of a game need not share their random streams.
+            progress: called with the result so far, at most four times per second.
 
         Returns:
             The result. Ctrl-C ends the search early, with the result so far; a second one raises at once.
@@ -58,7 +69,7 @@ class Search:
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
         with self._alone(), _interrupts() as interrupted:
             self._driver.begin(0, request)
-            stopped = self._grow(interrupted)
+            stopped = self._grow(interrupted, progress)
             return self._driver.read(0, stopped)
 
     @contextmanager
@@ -73,12 +84,17 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(self, interrupted: threading.Event) -> str | None:
+    def _grow(
+        self, interrupted: threading.Event, progress: Callable[[SearchResult], None] | None = None
+    ) -> str | None:
         """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
-        started = time.monotonic()
+        started = reported = time.monotonic()
         self._driver.round()  # the root's evaluation, and a first chunk of simulations if the evaluator is built in
         while not self._driver.ended():
             self._driver.round()
+            if progress is not None and time.monotonic() - reported >= PROGRESS_SECONDS:
+                progress(self._driver.peek(0))
+                reported = time.monotonic()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
             if (late or interrupted.is_set()) and not self._driver.ended():
                 self._driver.finish_pending()
