@@ -2,7 +2,7 @@
 
 The last offer for a house must be accepted. The return is the sum of all prices. With twenty houses the game has too
 many states to be solved in passing, but its exact values are a short formula. They are in `kit` at the end of the file,
-with a player and fixed positions. Try `aleazero evaluate --game examples/offers.py --player patient:least=9`.
+with a player and fixed positions. Try `aleazero evaluate strength examples/offers.py patient:least=9`.
 """
 
 import numpy as np

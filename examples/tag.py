@@ -2,7 +2,7 @@
 
 A win counts 2 points where the loser is not past the middle, and 3 where they stand at their start: `levels=3`. As long
 as the runners have not met they can tag each other, afterwards they only run: two `phases`. Try
-`aleazero train --game examples/tag.py --minutes 1 --run runs/tag`.
+`aleazero train examples/tag.py --minutes 1`.
 """
 
 from aleazero import CHANCE, DECISION, TERMINAL, Features, GameError, GameInfo, PositionError

@@ -1,4 +1,4 @@
-"""Fixtures that run a command line in this process; a test folder's ``app`` fixture says which."""
+"""Fixtures that run a command line in this process. The ``app`` fixture of a test folder chooses it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 @pytest.fixture
 def run(app: Typer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """``run("games", "--json")``: the result of the command, with stdout and stderr apart."""
+    """Run a command, e.g. ``run("games", "--json")``; return its result with separate stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
 
     def call(*words: str, stdin: str | None = None) -> Any:
@@ -24,7 +24,7 @@ def run(app: Typer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 @pytest.fixture
 def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The command's JSON; NaN and Infinity are not JSON."""
+    """Run a command with ``--json``; return the data. NaN and Infinity are not JSON."""
 
     def refuse(word: str) -> Any:
         raise AssertionError(f"{word} is not JSON")
@@ -39,7 +39,7 @@ def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def refused(run: Callable[..., Any]) -> Callable[..., str]:
-    """The one line of an error that the user caused."""
+    """Run a command that must fail with exit code 2; return its only line on stderr."""
 
     def call(*words: str, stdin: str | None = None) -> str:
         result = run(*words, stdin=stdin)

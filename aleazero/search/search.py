@@ -84,9 +84,7 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(
-        self, interrupted: threading.Event, progress: Callable[[SearchResult], None] | None = None
-    ) -> str | None:
+    def _grow(self, interrupted: threading.Event, progress: Callable[[SearchResult], None] | None = None) -> str | None:
         """Grow the tree to its target; return the reason if time or Ctrl-C ends it before."""
         started = reported = time.monotonic()
         self._driver.round()  # the root's evaluation, and a first chunk of simulations if the evaluator is built in

@@ -161,7 +161,7 @@ def test_what_a_reader_looks_for_is_there(written: Path) -> None:
     assert ("Policy entropy" in text) is (recipe == "alphazero")
     assert ("there is no entropy" in text) is (recipe == "afterstate")
     rounds = " --set minutes=null --set rounds=43"
-    train = f"aleazero train config.yaml --run again{rounds if recipe == 'afterstate' else ''}"
+    train = f"aleazero train config.yaml --out again{rounds if recipe == 'afterstate' else ''}"
     assert f"{train} aleazero play pig -p target=30" in text
     assert "--opponent net:again/models/0004.safetensors" in text
 

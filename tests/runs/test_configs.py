@@ -38,7 +38,7 @@ def test_a_config_runs_shrunk(path, tmp_path):
     changes = SMALL + (ALPHAZERO if config.recipe == "alphazero" else AFTERSTATE)
     for name in ("final_pairs", "final_reference_games"):
         changes += [f"evaluate.{name}=2"] * (getattr(config.evaluate, name) > 0)
-    words = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
+    words = ["train", str(path), "--out", str(tmp_path), "--workers", "1", "--json"]
     result = CliRunner().invoke(app, [*words, *(word for change in changes for word in ("--set", change))])
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)

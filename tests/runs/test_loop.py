@@ -542,7 +542,7 @@ def test_killed_at_random_moments_a_run_ends_the_same(tmp_path, settings):
     config = tmp_path / "run.yaml"
     long = {"iterations": 30, "rounds": 600} if "rounds" in settings else {"iterations": 8}
     config.write_text(yaml.safe_dump({**settings, **long}))
-    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--run"]
+    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--out"]
     subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
     luck, only_workers = random.Random(7), 0
     for _ in range(KILLS):
