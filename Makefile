@@ -20,7 +20,7 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 run: setup  ## Train a player of two-player Yatzy from nothing (about six minutes), measure it, write a report
-	$(BIN)/aleazero train configs/yatzy_quick.yaml --run runs/yatzy_quick
+	$(BIN)/aleazero train configs/yatzy_quick.yaml --out runs/yatzy_quick
 
 lint: setup  ## Style, types, and the direction of imports
 	$(BIN)/ruff check .
@@ -43,7 +43,7 @@ bench: setup  ## Measure speed beside OpenSpiel's and mctx's, chance settings, Y
 	$(BIN)/python -m benchmarks ceiling --json ceiling.json
 
 champions: setup  ## Train the players that ship again (an hour), and put them into the package
-	$(BIN)/aleazero train configs/yatzy.yaml --run runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew
+	$(BIN)/aleazero train configs/yatzy.yaml --out runs/champions/yatzy-$(COMMIT)  # of another commit it starts anew
 	$(BIN)/python docs/champions.py runs/champions/yatzy-$(COMMIT)
 
 clean:  ## Remove what was built

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from aleazero.cli.errors import OneLineErrors
 from aleazero.cli.main import run
-from aleazero.cli.options import OneLineErrors
 from benchmarks.chance.command import chance
 from benchmarks.forest import forest
 from benchmarks.output import FileAfterJson

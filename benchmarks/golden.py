@@ -232,12 +232,11 @@ def matches() -> Iterator[tuple[str, str]]:
         "examples/tag.py": ["plan:horizon=turn,evaluator=rollout", "random"],
     }
     for game, players in cases.items():
-        words = [*players, "--game", game, "--seed", "3"]
-        games = "2" if game == "2048" else "6"
-        yield f"match {game}", digest(printed("match", *words, "--games", games, "--json"))
-    yield "gate pig", digest(printed("gate", "greedy", "random", "--game", "pig", "--pairs", "40", "--json"))
+        pairs = "1" if game == "2048" else "3"
+        yield f"match {game}", digest(printed("match", game, *players, "--seed", "3", "--pairs", pairs, "--json"))
+    yield "gate pig", digest(printed("gate", "pig", "greedy", "random", "--pairs", "40", "--json"))
     fixed = ["--rule", "fixed", "--pairs", "10", "--workers", "2", "--json"]
-    yield "gate fixed", digest(printed("gate", "search:sims=8", "random", "--game", "dice_game", *fixed))
+    yield "gate fixed", digest(printed("gate", "dice_game", "search:sims=8", "random", *fixed))
 
 
 def shards(folder: Path) -> Iterator[tuple[str, str]]:
@@ -263,7 +262,7 @@ def shards(folder: Path) -> Iterator[tuple[str, str]]:
     }
     for number, (name, words) in enumerate(cases.items()):
         out = folder / f"replay{number}"
-        command("selfplay", "--game", name.split(" ")[0], *words, "--workers", "1", "--out", str(out))
+        command("selfplay", name.split(" ")[0], *words, "--workers", "1", "--out", str(out))
         files = sorted(out.rglob("*.safetensors"))
         yield name.rpartition("/")[2], digest({str(f.relative_to(out)): digest(tensor_bytes(f)) for f in files})
 
@@ -353,7 +352,7 @@ def runs(folder: Path) -> Iterator[tuple[str, str]]:
             path, out = folder / f"{name}{index}.yaml", folder / f"{name}{index}"
             path.write_text(config)
             try:
-                command("train", str(path), "--run", str(out), "--workers", "1")
+                command("train", str(path), "--out", str(out), "--workers", "1")
                 break
             except RuntimeError:
                 if index:  # neither the new keys nor the old ones

@@ -2,7 +2,7 @@
 
 The last offer for a house must be accepted. The return is the sum of all prices. The game is too large to be solved
 quickly, but a short formula gives its exact values. The formula, a player and fixed positions are in `kit` at the end
-of the file. Try `aleazero evaluate examples/offers.py --player patient:least=9`.
+of the file. Try `aleazero evaluate strength examples/offers.py patient:least=9`.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Fixtures that run commands of an app in this process. The folder of the tests defines the fixture ``app``."""
+"""Fixtures that run a command line in this process. The ``app`` fixture of a test folder chooses it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 @pytest.fixture
 def run(app: Typer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """``run("games", "--json")`` returns the result of the command, with separate stdout and stderr."""
+    """Run a command, e.g. ``run("games", "--json")``; return its result with separate stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
 
     def call(*words: str, stdin: str | None = None) -> Any:
@@ -24,7 +24,7 @@ def run(app: Typer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 @pytest.fixture
 def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the JSON output of a command; fail on NaN and Infinity, which are not JSON."""
+    """Run a command with ``--json``; return the data. NaN and Infinity are not JSON."""
 
     def refuse(word: str) -> Any:
         raise AssertionError(f"{word} is not JSON")
@@ -39,7 +39,7 @@ def run_json(run: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def refused(run: Callable[..., Any]) -> Callable[..., str]:
-    """Run a command that is rejected, and return its error, which is one line."""
+    """Run a command that must fail with exit code 2; return its only line on stderr."""
 
     def call(*words: str, stdin: str | None = None) -> str:
         result = run(*words, stdin=stdin)

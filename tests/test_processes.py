@@ -254,7 +254,7 @@ def test_workers_ignore_ctrl_c_from_the_start(pool):
 
 
 def test_ctrl_c_does_not_wait_for_running_items():
-    words = ["match", "search:sims=50000,evaluator=rollout", "random", "--game", "pig", "--games", "400",
+    words = ["match", "pig", "search:sims=50000,evaluator=rollout", "random", "--pairs", "200",
              "--workers", "2", "--threads", "1"]  # fmt: skip
     command = [sys.executable, "-m", "aleazero.cli.main", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:

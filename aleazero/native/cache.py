@@ -197,12 +197,12 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
     """numba's cache of one function, with files named by fingerprint. Each file contains its own checksum.
 
     Args:
-        name: start of the file names, and the name in the log.
+        name: start of the file names.
         stamp: returns the fingerprint. It is called at the first use, when all names of a module are defined.
-        announced: log a warning before compiling.
+        announced: game to name in a log message before compiling; empty for no message.
     """
 
-    def __init__(self, name: str, stamp: Callable[[], str], announced: bool) -> None:
+    def __init__(self, name: str, stamp: Callable[[], str], announced: str = "") -> None:
         self._name = "".join(letter if letter.isalnum() else "_" for letter in name)
         self._make_stamp, self._announced = stamp, announced
         self._enabled = True
@@ -247,7 +247,7 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
         except Exception as error:  # a broken cache must not stop the program
             log.debug("cache not read: %s", error)
         if self._announced:
-            log.warning("compiling %s, once", self._name)
+            log.warning("compiling %s, once (about 20 s)", self._announced)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

@@ -71,7 +71,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialize(plain, stamp, {}, ()))
     except GameError as error:
         raise type(error)(f"{game}: {error}") from error
-    dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=True)
+    dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=game)
 
     entry: Callable[..., int] | None = None
 
@@ -113,7 +113,7 @@ def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]], *ke
 
     Args:
         game: the kernel game.
-        name: name of the loop. The tree search has the empty name, so that its log line is "compiling pig, once".
+        name: name of the loop; empty for the tree search.
         make: makes the loop from the game's kernels.
         key: everything else that the loop depends on.
     """
@@ -145,7 +145,7 @@ def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any]
         if not numba.config.DISABLE_JIT:
             stamp = file_stamp if stands_alone else function_stamp
             name = f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
-            compiled._cache = ContentCache(name, lambda: stamp(function, options), announced=False)
+            compiled._cache = ContentCache(name, lambda: stamp(function, options))
         return compiled
 
     return decorate

@@ -314,8 +314,8 @@ def read_config(path: Path, changes: Sequence[str] = ()) -> RunConfig:
     if path.suffix == ".py":
         raise ConfigError(
             f"{path} is a Python file, expected a config file in YAML: write `game: {path.name}` and `minutes: 6` into "
-            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train --game {path} --run "
-            f"{Path('runs') / path.stem}`"
+            f"{path.with_suffix('.yaml')}, or train without a config: `aleazero train "
+            f"{path}`"
         )
     with os_errors_as(ConfigError, f"{path} cannot be read", "a config file"), path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)

@@ -399,7 +399,7 @@ def _require_empty(path: Path, config: RunConfig | None) -> None:
         raise RunError(f"{path} contains {found[0]}, expected a new directory, or the directory of a run")
     file = path / CONFIG
     if config is not None and file.is_file() and read_regular(file) != as_yaml(config).encode():
-        raise RunError(f"{file} would be overwritten, expected a directory without it: choose another one with --run")
+        raise RunError(f"{file} would be overwritten, expected a directory without it: choose another one with --out")
 
 
 def _nothing_done(path: Path, manifest: Manifest) -> bool:

@@ -223,6 +223,12 @@ class GroupDriver:
             raise self.group.error(place)
         return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
 
+    def peek(self, place: int) -> SearchResult:
+        """Return the result so far of a tree that continues. It is valid until the next round."""
+        request = self._requests[place]
+        assert request is not None
+        return read_result(self.group.trees[place], request, self.config, None)
+
     def searches(self) -> Searches | None:
         """Return the searches as arrays, for compiled code that starts and reads them; None if trees are objects."""
         group: Any = self.group

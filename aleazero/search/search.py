@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,9 @@ from aleazero.search.config import SearchConfig, chance_of, largest_visit
 from aleazero.search.driver import Backend, GroupDriver, check_arguments
 from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
+
+PROGRESS_SECONDS = 0.25
+"""Shortest time between two calls of ``progress``."""
 
 
 class Search:
@@ -47,7 +50,14 @@ class Search:
         self._lock = threading.Lock()
         self._running_in: int | None = None
 
-    def run(self, state: State, actions: Sequence[int] | None = None, seed: int | None = None) -> SearchResult:
+    def run(
+        self,
+        state: State,
+        actions: Sequence[int] | None = None,
+        seed: int | None = None,
+        *,
+        progress: Callable[[SearchResult], None] | None = None,
+    ) -> SearchResult:
         """Search from a state.
 
         Ctrl-C ends the search early and returns the result so far. A second Ctrl-C raises ``KeyboardInterrupt``.
@@ -56,6 +66,7 @@ class Search:
             state: a decision or chance node of the game; it is not changed.
             actions: actions to consider at the root; None for all legal actions.
             seed: seed of this run; None for the configured seed. Use different seeds for the moves of one game.
+            progress: called with the result so far, at most four times per second.
 
         Returns:
             Visits, values and priors of the root's actions, and the searched tree.
@@ -69,7 +80,7 @@ class Search:
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
         with self._exclusive(), Interrupts() as interrupts:
             self._driver.begin(0, request)
-            stopped = self._grow(interrupts)
+            stopped = self._grow(interrupts, progress)
             return self._driver.read(0, stopped)
 
     @contextmanager
@@ -84,12 +95,15 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(self, interrupts: Interrupts) -> str | None:
+    def _grow(self, interrupts: Interrupts, progress: Callable[[SearchResult], None] | None) -> str | None:
         """Run all simulations. Returns the reason if the time limit or Ctrl-C ends the search early."""
-        started = time.monotonic()
+        started = reported = time.monotonic()
         self._driver.round()  # evaluates the root; with a built-in evaluator also runs the first simulations
         while not self._driver.ended():
             self._driver.round()
+            if progress is not None and time.monotonic() - reported >= PROGRESS_SECONDS:
+                progress(self._driver.peek(0))
+                reported = time.monotonic()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
             if (late or interrupts.seen) and not self._driver.ended():
                 self._driver.finish_pending()

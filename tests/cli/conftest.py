@@ -1,14 +1,15 @@
-"""What the tests of the command share: running it in this process, and in one of its own."""
+"""Fixtures of the command line: running it in this process and in another one, and all its commands."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import typer
 from invoke import refused, run, run_json  # noqa: F401
 from typer import Typer
 
@@ -22,7 +23,7 @@ def app() -> Typer:
 
 @pytest.fixture
 def process() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """The command in a process of its own."""
+    """Run the command in another process."""
 
     def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -36,6 +37,20 @@ def process() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+@pytest.fixture(scope="session")
+def commands() -> dict[tuple[str, ...], Any]:
+    """All commands that are not groups, by their names, e.g. ``("runs", "list")``."""
+
+    def below(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        for name, inner in command.commands.items():
+            if hasattr(inner, "commands"):
+                yield from below(inner, (*path, name))
+            elif not inner.hidden:
+                yield (*path, name), inner
+
+    return dict(below(typer.main.get_command(aleazero_app), ()))
 
 
 COIN = '''
@@ -68,9 +83,15 @@ class Coin:
 '''
 
 
+@pytest.fixture(scope="session")
+def coin_rules() -> str:
+    """The rules of a user's object game."""
+    return COIN.format(chance="1.0 - self.bias", step="pass")
+
+
 @pytest.fixture
 def coin_file(tmp_path: Any) -> Callable[..., str]:
-    """A user's file with an object game; its rules may be broken. Its names hold what rich reads as markup."""
+    """Write a user's file with an object game, whose rules may be broken. Its names contain rich markup."""
 
     def write(chance: str = "1.0 - self.bias", step: str = "pass") -> str:
         file = tmp_path / "coin.py"

@@ -1,4 +1,4 @@
-"""What a user, or somebody who sends files, can do to the command: it answers in one line, and obeys no escape."""
+"""Hostile input: typed text and files of others end in one line, without control characters."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ MARK = "\nopen(__file__ + '.ran', 'w').close()\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["analyse", "pig", "-p", f"target={'[' * 20_000}"], "expected an integer from 2 to 10000"),
         (["analyse", "pig", "-p", "target=1" + "0" * 400], "expected an integer from 2 to 10000"),
         (["analyse", "pig", "--plan", DIGITS], "expected turn, game or a number of plies"),
         (["analyse", "pig", "--evaluator", f"rollout:{DIGITS}"], "rollout:N with N from 1 to"),
         (["analyse", "2048", "--position", f"{DIGITS} . . ./. . . ./. . . ./. . . ."], "2048: cannot read position"),
-        (["match", f"net:{LONG}", "random", "--game", "pig"], "no network at"),
-        (["gate", "random", "greedy", "--game", "pig", "--out", f"{LONG}/x"], "File name too long"),
-        (["gate", "random", "greedy", "--game", "pig", "--seed-set", LONG], "no seed set"),
-        (["train", str(CONFIGS / "pig.yaml"), "--run", LONG], "File name too long"),
+        (["match", "pig", f"net:{LONG}", "random"], "no network at"),
+        (["gate", "pig", "random", "greedy", "--out", f"{LONG}/x"], "File name too long"),
+        (["gate", "pig", "random", "greedy", "--seed-set", LONG], "no seed set"),
+        (["train", str(CONFIGS / "pig.yaml"), "--out", LONG], "File name too long"),
         (["resume", LONG], "File name too long"),
         (["replay", "check", LONG], "no folder"),
-        (["selfplay", "--game", "pig", "--games", "1", "--out", LONG], "File name too long"),
+        (["selfplay", "pig", "--games", "1", "--out", LONG], "File name too long"),
         (["check", f"{LONG}.py"], "no file"),
         (["runs", "show", ESCAPES], r"\x1b[31mred\x1b]0;title\x07\x9b1m\u202e is not a run"),
     ],
 )  # fmt: skip
-def test_typed_input_ends_in_one_short_line(refused, words, said):
+def test_typed_input_ends_in_one_short_line(refused, words, expected):
     line = refused(*words)
-    assert said in line
+    assert expected in line
     assert len(line) <= LONGEST + len("error: ")
     assert not set(line) & set(ESCAPES) - set("[31mred]0;title")
 
 
-def test_a_cache_folder_that_cannot_be(refused, monkeypatch, tmp_path):
+def test_an_invalid_cache_folder_is_one_line(refused, monkeypatch, tmp_path):
     monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path / LONG))
     assert refused("cache", "info").endswith("File name too long")
     assert refused("cache", "clear").endswith("File name too long")
@@ -57,7 +57,7 @@ def test_a_cache_folder_that_cannot_be(refused, monkeypatch, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("words", [["games"], ["games", "--json"], ["--version"], ["--help"]])
-def test_a_full_disk_behind_stdout(words):
+def test_a_full_disk_is_one_line(words):
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", "aleazero.cli.main", *words], stdout=full, stderr=subprocess.PIPE,
                               text=True, timeout=120)  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_full_disk_behind_stdout(words):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_has_read_enough():
+def test_a_closed_pipe_ends_silently():
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run([sys.executable, "-m", "aleazero.cli.main", "games"], stdout=write, stderr=subprocess.PIPE,
@@ -76,7 +76,7 @@ def test_a_reader_that_has_read_enough():
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_bytes_that_are_no_text_are_a_move_that_is_none():
+def test_invalid_utf8_is_an_unknown_move():
     command = [sys.executable, "-m", "aleazero.cli.main", "play", "tic_tac_toe", "--opponent", "random", "--seed", "1"]
     strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in a UTF-8 locale
     done = subprocess.run(command, input=b"\xff\xfe\n4\nq\n", capture_output=True, timeout=120, env=strict)
@@ -86,7 +86,7 @@ def test_bytes_that_are_no_text_are_a_move_that_is_none():
 
 
 def edited(path: Path, change) -> Path:
-    """A run whose manifest somebody changed."""
+    """Return a run whose manifest was changed by hand."""
     run_by_hand(path, iterations=2)
     file = path / "manifest.json"
     manifest = json.loads(file.read_text())
@@ -100,7 +100,7 @@ def measured(manifest):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (lambda m: m["iterations"][-1].update(champion=99), "champion is 99, expected at least 1 and at most 2"),
         (lambda m: m["iterations"][-1]["results"].pop("learn"), "iteration 2 has no results of 'learn'"),
@@ -116,12 +116,12 @@ def measured(manifest):
         (lambda m: m.update(params=json.loads("[" * 900 + "]" * 900)), "nests more than 64 levels deep"),
     ],
 )  # fmt: skip
-def test_an_edited_manifest_is_damaged(refused, tmp_path, change, said):
+def test_an_edited_manifest_is_damaged(refused, tmp_path, change, expected):
     path = edited(tmp_path / "run", change)
     for words in (["runs", "show", str(path)], ["report", str(path)], ["resume", str(path)]):
         line = refused(*words)
         assert "manifest.json is damaged: " in line
-        assert said in line
+        assert expected in line
 
 
 def hostile(manifest):
@@ -131,9 +131,9 @@ def hostile(manifest):
     opponents["[/red]" + "x" * 2000] = opponents["random"]
 
 
-def test_texts_of_a_run_are_neither_escapes_nor_markup(run, tmp_path):
+def test_texts_of_a_run_are_printed_without_escapes_and_markup(run, tmp_path):
     path = edited(tmp_path / "runs" / "one", hostile)
-    for words in (["runs", "show", str(path)], ["runs", "list", "--folder", str(path.parent)],
+    for words in (["runs", "show", str(path)], ["runs", "list", str(path.parent)],
                   ["runs", "compare", str(path), str(path)], ["runs", "show", str(path), "--json"]):  # fmt: skip
         result = run(*words)
         assert result.exit_code == 0, result.output
@@ -141,7 +141,7 @@ def test_texts_of_a_run_are_neither_escapes_nor_markup(run, tmp_path):
     assert json.loads(result.stdout)["game"] == f"pig{ESCAPES}"
 
 
-def test_names_in_a_report_are_no_formulas(run, tmp_path):
+def test_names_in_a_report_are_not_formulas(run, tmp_path):
     path = run_by_hand(tmp_path / "run", iterations=2)
     text = (path / "events.ndjson").read_text()
     name = json.dumps("$\\frac{x$" + ESCAPES)[1:-1]
@@ -157,32 +157,32 @@ def test_a_users_config_is_not_overwritten(refused, tmp_path):
     own = tmp_path / "mine" / "config.yaml"
     own.parent.mkdir()
     own.write_text("# mine\ngame: pig\nrounds: 10\n")
-    line = refused("train", str(own), "--run", str(own.parent))
+    line = refused("train", str(own), "--out", str(own.parent))
     assert line.endswith(
-        "config.yaml would be overwritten, expected a directory without it: name another one with --run"
+        "config.yaml would be overwritten, expected a directory without it: name another one with --out"
     )
     assert own.read_text() == "# mine\ngame: pig\nrounds: 10\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         (".lock", ".lock is a symbolic link"),
         ("config.yaml", "config.yaml would be overwritten"),
         ("events.ndjson", "holds events.ndjson, expected a new directory"),
     ],
 )
-def test_training_writes_through_no_link(refused, tmp_path, name, said):
+def test_training_does_not_follow_links(refused, tmp_path, name, expected):
     precious = tmp_path / "precious"
     precious.write_text("not yours")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / name).symlink_to(precious)
-    assert said in refused("train", "--game", "pig", "--rounds", "1", "--run", str(tmp_path / "run"))
+    assert expected in refused("train", "pig", "--rounds", "1", "--out", str(tmp_path / "run"))
     assert precious.read_text() == "not yours"
 
 
-def test_which_commands_run_a_config_s_game(run, tmp_path):
-    """What docs/runs.md says of files that others made."""
+def test_which_commands_execute_the_game_of_a_config(run, tmp_path):
+    """As documented for files of others."""
     rules = tmp_path / "rules.py"
     rules.write_text((CONFIGS.parent / "examples" / "race.py").read_text() + MARK)
     config = tmp_path / "c.yaml"
@@ -194,7 +194,7 @@ def test_which_commands_run_a_config_s_game(run, tmp_path):
         ran.unlink()
     path = edited(tmp_path / "runs" / "one", lambda manifest: manifest.update(game=str(rules)))
     (path / "config.yaml").write_text((path / "config.yaml").read_text().replace("game: pig", f"game: {rules}"))
-    for words in (["runs", "show", str(path)], ["runs", "list", "--folder", str(path.parent)], ["report", str(path)],
+    for words in (["runs", "show", str(path)], ["runs", "list", str(path.parent)], ["report", str(path)],
                   ["runs", "compare", str(path), str(path)], ["runs", "tensorboard", str(path)]):  # fmt: skip
         assert run(*words).exit_code == 0
         assert not ran.exists(), words

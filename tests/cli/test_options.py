@@ -3,14 +3,8 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.options import (
-    blame_rules,
-    one_line,
-    read_game,
-    read_params,
-    read_state,
-    with_options,
-)
+from aleazero.cli.errors import blame_rules, one_line
+from aleazero.cli.options import read_game, read_params, read_state, with_options
 from aleazero.errors import ConfigError, GameError
 from aleazero.players.spec import PlayerSpec
 
@@ -29,6 +23,7 @@ def test_a_param_needs_a_key_and_a_value(pair):
 
 def test_games_by_name_and_from_openspiel():
     assert read_game("pig", ["target=20"]).params == {"target": 20}
+    assert read_game("pig(target=20)").params == {"target": 20}
     pytest.importorskip("pyspiel")
     assert read_game("openspiel:pig", ["winscore=20"]).num_players == 2
 
@@ -50,24 +45,25 @@ def test_moves_by_name_by_its_last_part_and_by_id():
 
 
 SEARCH = PlayerSpec("search", {"sims": 7})
+PIG = aleazero.load_game("pig")
 
 
-def test_options_apply_where_the_text_is_silent():
-    assert with_options(SEARCH, {"sims": None, "c": 2.0}) == PlayerSpec("search", {"sims": 7, "c": 2.0})
-    assert with_options(PlayerSpec("plan"), {"evaluator": "rollout:4"}).settings == {"evaluator": "rollout:4"}
+def test_options_set_what_the_spec_leaves_open():
+    assert with_options(SEARCH, {"sims": None, "c": 2.0}, PIG) == PlayerSpec("search", {"sims": 7, "c": 2.0})
+    assert with_options(PlayerSpec("plan"), {"evaluator": "rollout:4"}, PIG).settings == {"evaluator": "rollout:4"}
 
 
 @pytest.mark.parametrize(
-    ("spec", "options", "said"),
+    ("spec", "options", "message"),
     [
         (SEARCH, {"sims": 9}, "--sims is 9, which has no effect: the player 'search:sims=7' sets sims"),
         (PlayerSpec("greedy"), {"c": 2.0}, "--c is 2.0, which has no effect: the player 'greedy' has no c"),
         (SEARCH, {"chance": "opne"}, "--chance is 'opne', did you mean open"),
     ],
 )
-def test_options_without_effect_are_refused(spec, options, said):
-    with pytest.raises(aleazero.ConfigError, match=said):
-        with_options(spec, options)
+def test_options_without_effect_are_rejected(spec, options, message):
+    with pytest.raises(aleazero.ConfigError, match=message):
+        with_options(spec, options, PIG)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +71,7 @@ def test_options_without_effect_are_refused(spec, options, said):
 )
 def test_bad_evaluators(spec):
     with pytest.raises(aleazero.ConfigError, match="--evaluator is"):
-        with_options(PlayerSpec("search"), {"evaluator": spec})
+        with_options(PlayerSpec("search"), {"evaluator": spec}, PIG)
 
 
 def test_line_breaks_are_folded():

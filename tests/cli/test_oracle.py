@@ -11,7 +11,7 @@ TIED = "open large_straight yatzy upper 40 / player 0 dice 11223 rerolls 0"
 
 @pytest.fixture(autouse=True)
 def built(oracle):
-    """The table is there before the command asks for it."""
+    """Build the table before the command needs it."""
 
 
 def test_the_expected_score(run, run_json):
@@ -19,7 +19,7 @@ def test_the_expected_score(run, run_json):
     assert run_json("oracle", "yatzy", "expected")["expected"] == pytest.approx(248.4399893779, abs=1e-9)
 
 
-def test_a_position_shows_its_card_and_every_action_the_best_first(run, run_json, oracle):
+def test_a_position_shows_its_card_and_every_action(run, run_json, oracle):
     state = aleazero.load_game("yatzy", players=1).state_from_text(POSITION)
     exact = state.returns()[0] + oracle.hand_values(*decision_of(state))
     data = run_json("oracle", "yatzy", "show", POSITION)
@@ -35,7 +35,7 @@ def test_a_position_shows_its_card_and_every_action_the_best_first(run, run_json
     assert "… 9 more actions" in run("oracle", "yatzy", "show", POSITION, "--top", "3").stdout
 
 
-def test_all_that_tie_are_marked(run, run_json):
+def test_all_optimal_actions_are_marked(run, run_json):
     rows = run_json("oracle", "yatzy", "show", "open large_straight upper 40 / player 0 dice 11111 rerolls 1")[
         "actions"
     ]
@@ -43,13 +43,13 @@ def test_all_that_tie_are_marked(run, run_json):
     assert "*" in run("oracle", "yatzy", "show", TIED).stdout
 
 
-def test_before_a_roll_there_is_the_value(run, run_json, oracle):
+def test_a_position_before_a_roll_has_a_value(run, run_json, oracle):
     assert run_json("oracle", "yatzy", "show", "filled none upper 0 / player 0 to roll")["value"] == oracle.expected()
     assert "248.4400" in run("oracle", "yatzy", "show", "filled none upper 0 / player 0 to roll").stdout
 
 
 @pytest.mark.parametrize(
-    ("position", "said"),
+    ("position", "expected"),
     [
         ("open none upper 40 / over", "the game is over"),
         ("filled none upper 5 / player 0 to roll", "got the upper total 5"),
@@ -60,11 +60,11 @@ def test_before_a_roll_there_is_the_value(run, run_json, oracle):
         ("filled none upper 0 / filled none upper 0 / player 0 to roll", "got 2 boards"),
     ],
 )
-def test_positions_that_are_refused(refused, position, said):
-    assert said in refused("oracle", "yatzy", "show", position)
+def test_invalid_positions_are_one_line(refused, position, expected):
+    assert expected in refused("oracle", "yatzy", "show", position)
 
 
-def test_a_simulation_says_mean_bonus_and_spread(run, run_json):
+def test_a_simulation_shows_mean_bonus_and_histogram(run, run_json):
     words = ("oracle", "yatzy", "simulate", "--games", "500", "--seed", "4")
     data = run_json(*words)
     assert abs(data["errors_off"]) < 4
@@ -92,15 +92,15 @@ def test_a_plot_is_drawn(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("--plot", "scores.jpg"), "--plot is 'scores.jpg', expected a name ending in .png"),
         (("--plot", "nowhere/scores.png"), "expected a folder that exists"),
     ],
 )
-def test_simulations_that_are_refused(refused, words, said):
-    assert said in refused("oracle", "yatzy", "simulate", *words)
+def test_invalid_plots_are_one_line(refused, words, expected):
+    assert expected in refused("oracle", "yatzy", "simulate", *words)
 
 
-def test_no_games_are_refused(run):
+def test_zero_games_are_rejected(run):
     assert run("oracle", "yatzy", "simulate", "--games", "0").exit_code == 2

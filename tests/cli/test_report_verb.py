@@ -1,4 +1,4 @@
-"""``aleazero report``, and what ``aleazero train`` says where no report can be drawn."""
+"""``aleazero report``, and ``aleazero train`` without matplotlib."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from run_by_hand import run_by_hand
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One chart is enough here."""
+    """Draw only one chart."""
     from aleazero.report import charts
 
     every = charts.charts_of
@@ -26,7 +26,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_it_says_where_the_report_is(tmp_path: Path, run: Callable[..., Any], run_json: Callable[..., Any]) -> None:
+def test_the_path_of_the_report_is_printed(
+    tmp_path: Path, run: Callable[..., Any], run_json: Callable[..., Any]
+) -> None:
     path = run_by_hand(tmp_path / "run")
     result = run("report", str(path))
     assert result.exit_code == 0
@@ -41,7 +43,7 @@ def test_it_says_where_the_report_is(tmp_path: Path, run: Callable[..., Any], ru
 
 
 @pytest.mark.usefixtures("few")
-def test_the_browser_is_opened_when_asked(
+def test_the_browser_is_opened_with_open(
     tmp_path: Path, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -69,7 +71,7 @@ def test_without_matplotlib(tmp_path: Path, refused: Callable[..., str], monkeyp
 def test_training_ends_well_without_matplotlib(
     tmp_path: Path, run: Callable[..., Any], run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that is finished already: what is left to do is the table and the report."""
+    """The run is finished; only the summary and the report are missing."""
     from aleazero.runs.config import as_yaml, read_config
     from aleazero.runs.directory import Manifest
 

@@ -29,7 +29,7 @@ ODD_PLACES = (*FILES, LOCK, "images", "models", "replay", "report.html", "scalar
 
 
 RECIPES = ("afterstate", "alphazero")
-COMMANDS = (("runs", "show", "{run}"), ("runs", "show", "{run}", "--json"), ("runs", "list", "--folder", "{run}/.."),
+COMMANDS = (("runs", "show", "{run}"), ("runs", "show", "{run}", "--json"), ("runs", "list", "{run}/.."),
             ("runs", "compare", "{run}", "{run}"))  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def search(file: Path, script: str = SCRIPT, **environment: str) -> tuple[str, s
 
 def test_an_edit_recompiles(folder: Path) -> None:
     """A constant, a table, a helper and a helper in another file change, but not the file times."""
-    assert search(write(folder)) == ("[1.0, 11.0]", "compiling climb, once")
+    assert search(write(folder)) == ("[1.0, 11.0]", "compiling climb, once (about 20 s)")
     assert search(write(folder)) == ("[1.0, 11.0]", "")
     for change, expected in (
         ({"start": 2}, "[2.0, 12.0]"),
@@ -109,15 +109,15 @@ def test_an_edit_recompiles(folder: Path) -> None:
         ({"gain": 5}, "[6.0, 16.0]"),
         ({"bonus": 7}, "[8.0, 18.0]"),
     ):
-        assert search(write(folder, **change)) == (expected, "compiling climb, once")
+        assert search(write(folder, **change)) == (expected, "compiling climb, once (about 20 s)")
     assert search(write(folder)) == ("[1.0, 11.0]", "")
     assert cache_info().files == 5
 
 
 @pytest.mark.long  # takes most of a minute
 def test_an_edit_recompiles_the_search(folder: Path) -> None:
-    assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "compiling climb, once")
-    assert search(write(folder, bonus=7), SEARCH) == ("[8.0, 18.0]", "compiling climb, once")
+    assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "compiling climb, once (about 20 s)")
+    assert search(write(folder, bonus=7), SEARCH) == ("[8.0, 18.0]", "compiling climb, once (about 20 s)")
     assert search(write(folder), SEARCH) == ("[1.0, 11.0]", "")
 
 
@@ -130,7 +130,7 @@ def test_damaged_files_are_replaced(folder: Path) -> None:
         code.write_bytes(damage)
         values, said = search(file)
         assert values == "[1.0, 11.0]"
-        assert "compiling climb, once" in said
+        assert "compiling climb, once (about 20 s)" in said
         assert code.read_bytes()[:40] == whole[:40] or len(code.read_bytes()) > 1000
         assert search(file) == ("[1.0, 11.0]", "")
 
@@ -171,8 +171,8 @@ def test_games_compiled_in_separate_processes_are_loaded_into_one(folder: Path) 
     (folder / "one").mkdir()
     (folder / "two").mkdir()
     first, second = write(folder / "one"), write(folder / "two", start=5, gain=3)
-    assert search(first) == ("[1.0, 11.0]", "compiling climb, once")
-    assert search(second) == ("[8.0, 18.0]", "compiling climb, once")
+    assert search(first) == ("[1.0, 11.0]", "compiling climb, once (about 20 s)")
+    assert search(second) == ("[8.0, 18.0]", "compiling climb, once (about 20 s)")
     script = SCRIPT.replace("sys.argv[1]", "sys.argv[2]") + SCRIPT + SCRIPT.replace("sys.argv[1]", "sys.argv[2]")
     done = subprocess.run([sys.executable, "-c", script, first, second], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:3] == ["[8.0, 18.0]", "[1.0, 11.0]", "[8.0, 18.0]"]
@@ -185,7 +185,7 @@ def test_cache_info_and_clear_cache(folder: Path, caplog: pytest.LogCaptureFixtu
     for _ in range(2):
         with caplog.at_level(logging.WARNING, "aleazero"):
             aleazero.Search(game, "uniform", aleazero.SearchConfig(num_simulations=5)).run(game.new_initial_state())
-    assert caplog.messages == ["compiling dice_game, once"]
+    assert caplog.messages == ["compiling dice_game, once (about 20 s)"]
     assert cache_info().files == 1
     assert cache_info().bytes > 10_000
     assert clear_cache().files == 1

@@ -161,7 +161,7 @@ def test_main_sentences_of_the_page(written: Path) -> None:
     assert ("Policy entropy" in text) is (recipe == "alphazero")
     assert ("No policy entropy" in text) is (recipe == "afterstate")
     rounds = " --set minutes=null --set rounds=43"
-    train = f"aleazero train config.yaml --run again{rounds if recipe == 'afterstate' else ''}"
+    train = f"aleazero train config.yaml --out again{rounds if recipe == 'afterstate' else ''}"
     assert f"{train} aleazero play pig -p target=30" in text
     assert "--opponent net:again/models/0004.safetensors" in text
 

@@ -37,7 +37,7 @@ def test_a_shrunk_config_runs(path, tmp_path):
     changes = SMALL + (ALPHAZERO if config.recipe == "alphazero" else AFTERSTATE)
     for name in ("final_pairs", "final_reference_games"):
         changes += [f"evaluate.{name}=2"] * (getattr(config.evaluate, name) > 0)
-    arguments = ["train", str(path), "--run", str(tmp_path), "--workers", "1", "--json"]
+    arguments = ["train", str(path), "--out", str(tmp_path), "--workers", "1", "--json"]
     result = CliRunner().invoke(app, [*arguments, *(part for change in changes for part in ("--set", change))])
     assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout)

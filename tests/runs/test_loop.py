@@ -554,7 +554,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_files(tmp_path, setti
     config = tmp_path / "run.yaml"
     long = {"iterations": 30, "rounds": 600} if "rounds" in settings else {"iterations": 8}
     config.write_text(yaml.safe_dump({**settings, **long}))
-    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--run"]
+    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "2", "--out"]
     subprocess.run([*command, str(tmp_path / "complete")], check=True, capture_output=True)
     rng, only_workers = random.Random(7), 0
     for _ in range(KILLS):

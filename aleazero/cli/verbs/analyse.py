@@ -1,4 +1,4 @@
-"""``aleazero analyse``: search or plan one position and show the result."""
+"""``aleazero analyse``: search or plan from one position and show the result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
     OPTIONS,
     SEARCH,
@@ -17,14 +18,13 @@ from aleazero.cli.options import (
     GameArgument,
     JsonFlag,
     MovesOption,
-    NetOption,
     ParamOption,
-    PlanOption,
     PositionOption,
+    SecondsOption,
     SelectionOption,
     SimsOption,
-    before_last_roll,
-    blame_rules,
+    bundled_text,
+    option,
     read_game,
     read_plan,
     read_state,
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aleazero.cli.show import PlanDetails
-    from aleazero.games.base import State
+    from aleazero.games.base import Game, State
     from aleazero.nets.planned import PlannedEvaluator
+    from aleazero.players.spec import PlayerSpec
+    from aleazero.search.config import SearchConfig
     from aleazero.search.plan.plan import Plan
     from aleazero.search.plan.planner import Planner
     from aleazero.search.result import SearchResult
@@ -55,51 +57,56 @@ def analyse(
     moves: MovesOption = None,
     param: ParamOption = None,
     sims: SimsOption = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", metavar="T", help="Stop after this time; not repeatable.")
-    ] = None,
+    seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
-    nodes: Annotated[
-        int | None, typer.Option("--nodes", metavar="N", help="Stop when the tree has this many nodes.")
-    ] = None,
+    nodes: Annotated[int | None, option("--nodes", "N", "Limit of nodes of the tree or plan.")] = None,
     chance: ChanceOption = None,
     evaluator: EvaluatorOption = None,
-    net: NetOption = None,
-    plan: PlanOption = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed, same visit counts.")] = 0,
+    net: Annotated[
+        str | None, option("--net", "FILE", "Evaluate leaves with this network (`--evaluator net:FILE`).")
+    ] = None,
+    plan: Annotated[
+        str | None,
+        option(
+            "--plan",
+            "HORIZON",
+            "Plan exactly instead of searching: to the end of the `turn`, of the `game`, or for a number of "
+            "plies. The evaluator values the states at the horizon.",
+        ),
+    ] = None,
+    seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same result.")] = 0,
     c: ExplorationOption = None,
     selection: SelectionOption = None,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="Rows to show.", min=1)] = 20,
+    top: Annotated[int, option("--top", "N", "Number of rows to show.", min=1)] = 20,
     tree: Annotated[
-        Path | None,
-        typer.Option("--tree", metavar="FILE", help="Write the searched tree too, as FILE.json or FILE.dot."),
+        Path | None, option("--tree", "FILE", "Write the searched tree to FILE, which ends in .json or .dot.")
     ] = None,
-    tree_depth: Annotated[
-        int, typer.Option("--tree-depth", metavar="N", help="Levels of it to write.", min=0, max=100)
-    ] = 4,
+    tree_depth: Annotated[int, option("--tree-depth", "N", "Depth of the written tree.", min=0, max=100)] = 4,
     json: JsonFlag = False,
 ) -> None:
-    """Search a position: what each action is worth, how luck falls, and the line expected.
+    """Evaluate a position: action values, outcome probabilities and the principal variation.
 
-    If a champion, a trained network, is bundled for the game, the turn is planned exactly over it instead, unless you
-    give an option of a search (`--sims`, `--evaluator` and the like). An option without effect is an error.
+    The first line names the method. If the game has a bundled network, the turn is planned exactly with it. Options of
+    a search, such as `--sims` or `--evaluator`, run a search instead. Options that have no effect together are an
+    error.
 
-    Values are in units of return; an action's is the mover's view. At a chance node the outcomes are shown
-    with their probabilities. Ctrl-C ends the search and shows what was found so far.
+    Values are expected returns. The value of an action is from the point of view of the player to move. At a chance
+    node, outcomes are sorted by their effect on the value of the player that rolls. Ctrl-C ends a search and shows its
+    result so far.
 
     **Examples**
 
     - `aleazero analyse pig --position '12-30 turn 18' --sims 20000`
 
-    - `aleazero analyse pig --moves 'roll 5 roll'` (a roll pending: the outcomes)
+    - `aleazero analyse 'pig(target=50)' --moves 'roll 5 roll'` (before a roll: its outcomes)
 
     - `aleazero analyse 2048 --moves '2@a1 2@b1' --seconds 2`
 
     - `aleazero analyse dice_game --chance open --evaluator uniform --c 0.05 --json`
 
-    - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:100` (exact to the turn's end)
+    - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:100`
 
-    - `aleazero analyse yatzy --net yatzy.safetensors --plan turn` (chances to win, and how much is luck)
+    - `aleazero analyse yatzy --moves 13336` (with the bundled network: win probabilities and luck)
 
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
@@ -111,69 +118,131 @@ def analyse(
     from aleazero.search.plan.planner import Planner
 
     refuse_ignored(context, {
-        "tree_depth": "--tree is not given" if tree is None else None,
+        "tree_depth": "it requires --tree" if tree is None else None,
         "top": "--json prints all rows" if json else None,
     })  # fmt: skip
     _check_tree_file(tree)
+    if net is not None and evaluator is not None:
+        raise ConfigError(f"--net is {net!r} and --evaluator is {evaluator!r}, expected only one of them")
     with blame_rules(game):
         the_game = read_game(game, param)
-    if net is not None and evaluator is not None:
-        raise ConfigError(f"--net is {net!r} beside --evaluator {evaluator!r}, expected one of the two")
     options = {"sims": sims, "evaluations": evaluations, "chance": chance, "c": c, "selection": selection,
                "evaluator": evaluator if net is None else f"net:{net}"}  # fmt: skip
-    asked = any(one is not None for one in (*options.values(), seconds, nodes, plan, tree))
-    champion = None if asked else champion_of(the_game)
-    if champion is not None:
-        plan, options["evaluator"] = champion.figures["horizon"], f"net:{CHAMPION}"
+    bundled = None
+    if all(one is None for one in (*options.values(), seconds, nodes, plan, tree)):
+        bundled = champion_of(the_game)
+    if bundled is not None:
+        plan, options["evaluator"] = bundled.figures["horizon"], f"net:{CHAMPION}"
     if plan is not None:
-        spec = with_options(PlayerSpec("plan", read_plan(plan)), options)
-        if seconds is not None:
-            raise ConfigError(f"--seconds is {seconds}, which has no effect: the player {str(spec)!r} does not search")
+        spec = with_options(PlayerSpec("plan", read_plan(plan)), options, the_game)
     else:
-        budget = (sims, seconds, evaluations) != (None,) * 3
-        spec = with_options(parse_spec("search" if budget else SEARCH), options)
+        limited = (sims, seconds, evaluations) != (None,) * 3
+        spec = with_options(parse_spec("search" if limited else SEARCH), options, the_game)
     evaluated = spec.settings.get("evaluator", EVALUATOR)
+    draws = evaluated.startswith("rollout") and spec.settings.get("horizon") != "game"
+    refuse_ignored(context, {
+        "seconds": f"{str(spec)!r} does not search" if plan is not None else None,
+        "seed": f"{str(spec)!r} draws nothing at random; --sims searches" if plan is not None and not draws else None,
+    })  # fmt: skip
     console = make_console()
     with blame_rules(game):
         state = read_state(the_game, position, moves)
         state.require_running()
-        told = None
+        details = None
         if plan is None:
             with fields_named(OPTIONS):
                 leaf_evaluator, config = make_search(spec, the_game, seed=seed, max_seconds=seconds, max_nodes=nodes)
             prepare(the_game, state)
             if not json:
+                console.print(_search_text(config, the_game, leaf_evaluator, evaluated), style="dim", soft_wrap=True)
                 print_position(state, console)
-            result, took = timed_search(the_game, state, leaf_evaluator, config)
+            result, took = timed_search(the_game, state, leaf_evaluator, config, None if json else console)
         else:
             with fields_named(OPTIONS):
                 leaf_evaluator, planned = make_plan(spec, the_game)
-                # Plan details walk the states on the way, which a game's own solver of turns makes again each time; and
-                # such a solver has no limit of nodes.
-                solver: Any = "generic" if evaluated.startswith("net:") or nodes is not None else "auto"
+                # A game's own solver of turns has no limit of nodes, and solves the turn again for each detail.
+                generic = evaluated.startswith("net:") or nodes is not None
                 limit: dict[str, Any] = {} if nodes is None else {"max_nodes": nodes}
-                planner = Planner(the_game, leaf_evaluator, solver=solver, seed=seed, **planned, **limit)
+                planner = Planner(the_game, leaf_evaluator, solver="generic" if generic else "auto", seed=seed,
+                                  **planned, **limit)  # fmt: skip
             the_plan, took = timed_plan(planner, state)
             result = the_plan.result()
-            told = plan_details(planner, the_plan, before_last_roll(the_game, position, moves), leaf_evaluator)
+            details = plan_details(planner, the_plan, _before_last_roll(the_game, position, moves), leaf_evaluator)
             if not json:
+                console.print(_plan_text(spec, evaluated, bundled is not None), style="dim", soft_wrap=True)
                 print_position(state, console)
         if tree is not None:
             _write_tree(result, tree, tree_depth)
         if json:
-            more = {} if told is None else told.to_dict(result)
-            data = as_data(state, result, took, evaluated) | {"engine": str(spec)}
+            more = {} if details is None else details.to_dict(result)
+            data = _as_data(state, result, took, evaluated) | {"engine": str(spec)}
             print_json(data | more | ({} if plan is None else {"plan": plan}))
             return
-        print_result(state, result, took, console, top, told)
-        if champion is not None:
-            console.print("by the champion that ships (aleazero champions); --sims searches instead", style="dim")
+        print_result(state, result, took, console, top, details)
     if tree is not None:
-        console.print(f"tree written to {tree}", markup=False, soft_wrap=True)
+        console.print(f"tree written to {tree}", soft_wrap=True)
 
 
-def as_data(state: State, result: SearchResult, seconds: float, evaluator: str) -> dict[str, Any]:
-    """An analysis as plain data: the result's own, with the position and all names."""
+def _check_tree_file(file: Path | None) -> None:
+    """Reject a file that cannot be written before the search."""
+    if file is None:
+        return
+    if file.suffix not in WRITERS:
+        raise ConfigError(f"--tree is {str(file)!r}, expected a name ending in {' or '.join(WRITERS)}")
+    if not file.parent.is_dir():
+        raise ConfigError(f"--tree is {str(file)!r}, expected a file in a folder that exists")
+
+
+def _search_text(config: SearchConfig, game: Game, evaluator: Any, name: str) -> str:
+    """Describe a search: limits, evaluator and chance mode."""
+    from aleazero.cli.show import time_text
+    from aleazero.players.make import ENDLESS
+    from aleazero.players.spec import chance_name
+    from aleazero.search.config import chance_of
+
+    parts = [f"{config.num_simulations:,} simulations"] if config.num_simulations < ENDLESS else []
+    if config.max_evaluations is not None:
+        parts.append(f"at most {config.max_evaluations:,} evaluations")
+    if config.max_seconds is not None:
+        parts.append(f"at most {time_text(config.max_seconds)}")
+    parts.append(_evaluator_text(name))
+    if game.info.max_outcomes:
+        parts.append(f"{chance_name(chance_of(config, game, evaluator))} chance")
+    return f"search: {', '.join(parts)}"
+
+
+def _plan_text(spec: PlayerSpec, evaluator: str, bundled: bool) -> str:
+    """Describe a plan: horizon and evaluator."""
+    if bundled:
+        return bundled_text(spec.settings["horizon"])
+    horizon = spec.settings.get("horizon")
+    far = f"{spec.settings['plies']} plies" if horizon is None else f"horizon {horizon}"
+    return f"exact plan, {far}" + ("" if horizon == "game" else f", {_evaluator_text(evaluator)}")
+
+
+def _evaluator_text(name: str) -> str:
+    return f"network {Path(name.removeprefix('net:')).name}" if name.startswith("net:") else f"{name} evaluator"
+
+
+def _before_last_roll(game: Game, position: str | None, moves: str | None) -> State | None:
+    """Return the state before the last move, if that was a roll; otherwise None."""
+    from aleazero.games.base import moves_of
+
+    given = moves_of(moves or "")
+    if not given:
+        return None
+    before = read_state(game, position, ",".join(given[:-1]) + ",")
+    return before if before.is_chance_node() else None
+
+
+def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
+    cut = result.tree(depth=depth)
+    with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
+        file.write_text(getattr(cut, WRITERS[file.suffix])() + "\n", encoding="utf-8")
+
+
+def _as_data(state: State, result: SearchResult, seconds: float, evaluator: str) -> dict[str, Any]:
+    """Return the result as plain data, with the position and all names."""
     return {
         "game": state.game.name,
         "params": state.game.params,
@@ -187,29 +256,13 @@ def as_data(state: State, result: SearchResult, seconds: float, evaluator: str) 
     }
 
 
-def _check_tree_file(file: Path | None) -> None:
-    """Complain before the search, not after it."""
-    if file is None:
-        return
-    if file.suffix not in WRITERS:
-        raise ConfigError(f"--tree is {str(file)!r}, expected a name ending in {' or '.join(WRITERS)}")
-    if not file.parent.is_dir():
-        raise ConfigError(f"--tree is {str(file)!r}, expected a folder that exists")
-
-
-def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
-    cut = result.tree(depth=depth)
-    with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
-        file.write_text(getattr(cut, WRITERS[file.suffix])() + "\n", encoding="utf-8")
-
-
 _ByLabel = dict[int, float]
 
 
 def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: Any) -> PlanDetails | None:
-    """Return chances to win, margins and gains of a plan; ``before`` is the state before the last roll, if known.
+    """Return win probabilities, margins and changes in value of a plan with a value network; None for others.
 
-    None if the evaluator is not a value network.
+    ``before`` is the state before the last roll, if it is known.
     """
     from aleazero.cli.show import PlanDetails
     from aleazero.nets.planned import PlannedEvaluator
@@ -218,22 +271,22 @@ def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: 
         return None
     state = plan.root
     whole_turn = planner.evaluator is evaluator.ends
-    # Only between turns does the network know more than a value.
-    told = _expectations(plan, evaluator) if whole_turn else ({}, {}, {})
+    # Only between turns does the network return more than a value.
+    expected = _expectations(plan, evaluator) if whole_turn else ({}, {}, {})
     luck = turn = None
     start = evaluator.turn_start(state) if whole_turn else None
-    if before is None and start is not None and _one_step(start, state):
+    if before is None and start is not None and _one_roll(start, state):
         before, start = start, None
     if before is not None:
         luck = _gain(planner, before, state)
     elif start is not None:
         turn = _gain(planner, start, state)
     swings = {} if state.is_chance_node() else plan.swings(state)
-    return PlanDetails(*told, swings, luck, turn)
+    return PlanDetails(*expected, swings, luck, turn)
 
 
 def _expectations(plan: Plan, net: PlannedEvaluator) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
-    """Chances to win, margins, and chances to win or lose several points, by action or outcome."""
+    """Return win probabilities, margins, and probabilities of winning or losing several points."""
     import numpy as np
 
     state, outcome = plan.root, net.values.outcome
@@ -243,21 +296,21 @@ def _expectations(plan: Plan, net: PlannedEvaluator) -> tuple[_ByLabel, _ByLabel
     player, players = max(0, state.current_player()), outcome.players
     sign = -1.0 if outcome.kind == "two_player" and player == 1 else 1.0
     column = 0 if outcome.kind == "two_player" else player
-    wins = {label: (sign * float(told[column]) * (players - 1) + 1.0) / players for label, told in expected.items()}
-    margins = {label: sign * float(told[1]) for label, told in expected.items()} if outcome.margin else {}
-    seen = {label: outcome.by_viewer(told[None], np.array([player]))[0] for label, told in expected.items()}
+    wins = {label: (sign * float(row[column]) * (players - 1) + 1.0) / players for label, row in expected.items()}
+    margins = {label: sign * float(row[1]) for label, row in expected.items()} if outcome.margin else {}
+    seen = {label: outcome.by_viewer(row[None], np.array([player]))[0] for label, row in expected.items()}
     names = [column.name for column in outcome.columns] if outcome.levels > 1 else []
     levels = {name: {label: float(seen[label][k]) for label in seen} for k, name in enumerate(names) if k > 0}
     return wins, margins, levels
 
 
-def _one_step(before: State, state: State) -> bool:
-    """Whether a state lies right behind another one, where a roll is pending."""
+def _one_roll(before: State, state: State) -> bool:
+    """Return whether a state follows from another one by a single roll."""
     return before.is_chance_node() and any(before.child(o).key() == state.key() for o, _ in before.chance_outcomes())
 
 
 def _gain(planner: Planner, before: State, state: State) -> NDArray[np.float64]:
-    """The value of a state less that of an earlier one, both in the plan of the earlier one."""
+    """Return the value of a state minus that of an earlier one, both in the plan from the earlier one."""
     earlier = planner.plan(before)
     gain: NDArray[np.float64] = earlier.value(state) - earlier.value(before)
     return gain

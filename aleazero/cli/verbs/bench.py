@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
     GameArgument,
     JsonFlag,
     MovesOption,
     ParamOption,
     PositionOption,
-    blame_rules,
     cores,
+    option,
     read_game,
     read_state,
     refuse_ignored,
@@ -37,11 +38,11 @@ BATCHES = (64, 256, 1024)
 SIMULATIONS = 64
 """Simulations per search in a forest, as self-play has them."""
 ROUNDS = 4
-"""Batches that a measurement should have time for; larger batches are left out."""
+"""Batches that a measurement should have time for. Larger batches are skipped."""
 TURNS = 3
-"""Times that each number of threads is measured; the highest speed counts, as other programs can only slow it down."""
+"""Measurements per number of threads. The highest speed counts, because other programs only slow it down."""
 NEARLY = 0.95
-"""Share of the highest speed that is as good: fewer threads and smaller batches are preferred."""
+"""Share of the highest speed from which fewer threads and smaller batches are preferred."""
 ONE_CORE = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
@@ -51,23 +52,20 @@ def bench(
     position: PositionOption = None,
     moves: MovesOption = None,
     param: ParamOption = None,
-    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations of each search.", min=1)] = 2000,
+    sims: Annotated[int, option("--sims", "N", "Simulations per search.", min=1)] = 2000,
     net: Annotated[
-        str | None,
-        typer.Option("--net", metavar="PATH", help="Network to measure [default: random weights, two hidden layers]."),
+        str | None, option("--net", "FILE", "Network to measure.", show_default="random weights, two hidden layers")
     ] = None,
-    width: Annotated[
-        int, typer.Option("--width", metavar="N", help="Width of the network with random weights.", min=1, max=16384)
-    ] = 128,
+    width: Annotated[int, option("--width", "N", "Width of the network with random weights.", min=1, max=16384)] = 128,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="T", help="Time for all measurements.", min=0.1, max=3600)
+        float, option("--seconds", "SECONDS", "Time for all measurements, without compilation.", min=0.1, max=3600)
     ] = 10.0,
     json: JsonFlag = False,
 ) -> None:
     """Measure simulations/s, evaluations/s and memory of a game, and recommend threads and batch size.
 
-    One search is measured on one thread with `uniform` and `rollout`. Then many searches share a network, on one
-    thread and on all, with several batch sizes. Compilation is not included.
+    A single search is measured on one thread, with the evaluators `uniform` and `rollout`. Then many searches share a
+    network, on one thread and on all cores, with several batch sizes.
 
     **Examples**
 
@@ -77,8 +75,8 @@ def bench(
 
     - `aleazero bench yatzy --net net.safetensors --json`
     """
-    refuse_ignored(context, {"width": "--net names the network" if net is not None else None})
-    if "numpy" not in sys.modules:  # which reads them when it is imported; the threads measured are those of the search
+    refuse_ignored(context, {"width": "--net sets the network" if net is not None else None})
+    if "numpy" not in sys.modules:  # numpy reads them when it is imported; only threads of the search are measured
         os.environ.update({name: os.environ.get(name, "1") for name in ONE_CORE})
     from aleazero.cli.show import make_console, print_json
 
@@ -113,7 +111,7 @@ def _network(state: State, net: str | None, width: int) -> Any:
 
 
 class RandomNet:
-    """A network of two hidden layers with random weights, for its speed only."""
+    """A network of two hidden layers with random weights, to measure its speed."""
 
     def __init__(self, state: State, width: int) -> None:
         import numpy as np
@@ -143,7 +141,7 @@ class Counting:
         self._network, self.rows = network, 0
 
     def __call__(self, batch: Any, *more: Any) -> Any:
-        """Evaluate by the network."""
+        """Evaluate a batch."""
         self.rows += int((batch.any(axis=1) | more[0].any(axis=1)).sum()) if more else len(batch)
         return self._network(batch, *more)
 
@@ -173,7 +171,7 @@ def _measure(state: State, network: Any, sims: int, seconds: float, report: Call
 
 
 def measure_search(state: State, evaluator: str, sims: int, seconds: float) -> dict[str, Any]:
-    """Search a position again and again for some seconds, on one thread; the fastest search counts."""
+    """Search a position repeatedly for some seconds, on one thread; the fastest search counts."""
     from aleazero.search.config import SearchConfig
     from aleazero.search.search import Search
 
@@ -200,7 +198,7 @@ def measure_search(state: State, evaluator: str, sims: int, seconds: float) -> d
 def measure_forests(
     state: State, network: Any, batch: int, threads: Sequence[int], seconds: float
 ) -> list[dict[str, Any]]:
-    """Keep two batches of searches running, for some seconds per number of threads; these take turns."""
+    """Keep two batches of searches running, for some seconds per number of threads, which take turns."""
     from aleazero.search.config import SearchConfig
     from aleazero.search.forest import Forest
     from aleazero.search.search import Search
@@ -236,7 +234,7 @@ def measure_forests(
 
 
 def _run_for(forest: Forest, state: State, seconds: float) -> None:
-    """Search on for some seconds; each search that ends is followed by another."""
+    """Search for some seconds; each search that ends is replaced by another."""
     ends = time.perf_counter() + seconds
     while True:
         for finished in forest.collect():
@@ -250,7 +248,7 @@ def _run_for(forest: Forest, state: State, seconds: float) -> None:
 def advice(data: dict[str, Any]) -> list[str]:
     """Recommend threads, batch size and, for an object game, compiled rules."""
     rows = data["forest"]
-    plain = "The rules run in plain Python; rules as a kernel game (docs/your-game.md) are compiled."
+    plain = "The rules run in plain Python; the rules of a kernel game (docs/guides/games.md) are compiled."
     slow = [] if data["compiled"] else [plain]
     if not rows:
         return ["The game has no observations, so networks cannot be measured.", *slow]
@@ -277,10 +275,10 @@ def advice(data: dict[str, Any]) -> list[str]:
 def _show(data: dict[str, Any], console: Console) -> None:
     from rich.text import Text
 
-    from aleazero.cli.show import quiet_table
+    from aleazero.cli.show import count_text, quiet_table
 
     heading = ", ".join(f"{key}={value}" for key, value in data["params"].items())
-    cores_text = f"{data['cores']} core{'s' if data['cores'] > 1 else ''}"
+    cores_text = count_text(data["cores"], "core")
     console.print(Text(f"{data['game']}({heading}), {cores_text}, position {data['position']}", "bold"), soft_wrap=True)
     table = quiet_table(("evaluator", "left"), ("simulations/s", "right"), ("evaluations/s", "right"),
                         ("memory", "right"), title=f"One search of {data['simulations']:,} simulations")  # fmt: skip

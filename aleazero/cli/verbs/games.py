@@ -1,4 +1,4 @@
-"""``aleazero games``, ``champions``, ``check``, ``cache`` and ``demo``: what there is, and whether a game is valid."""
+"""``aleazero games``, ``models``, ``check``, ``cache`` and ``demo``: list games and networks, and check a game."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, blame_rules, read_game
+from aleazero.cli.errors import blame_rules
+from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, option, read_game
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def games(json: JsonFlag = False) -> None:
-    """List the games, with their parameters and what they are about.
+    """List the bundled games with their parameters.
 
-    Your own games need no installation: `aleazero analyse path/file.py:NAME`. With OpenSpiel installed its
-    perfect-information games can be searched too: `aleazero analyse openspiel:pig`.
+    Your own games need no installation: `aleazero analyse path/file.py:NAME`. If OpenSpiel is installed, its
+    perfect-information games can be searched as well: `aleazero analyse openspiel:pig`.
     """
     from rich.text import Text
 
@@ -55,82 +56,77 @@ def _describe(game: Game) -> dict[str, Any]:
         "chance": game.info.max_outcomes > 0,
         "max_outcomes": game.info.max_outcomes,
         "params": game.params,
-        "description": about(game),
+        "description": _summary(game),
     }
 
 
-def about(game: Game) -> str:
-    """The first sentence of what a game's file or class says about it, without its name."""
+def _summary(game: Game) -> str:
+    """Return the first line of the docstring of a game's file or class, without the game's name."""
     text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
     name, colon, rest = text.partition(": ")
     sentence = rest if colon and len(name.split()) <= 3 else text
     return sentence[:1].upper() + sentence[1:]
 
 
-def champions(json: JsonFlag = False) -> None:
-    """List the trained players that ship, each with how strong its run measured it to be.
+def models(json: JsonFlag = False) -> None:
+    """List the bundled networks with their measured strength.
 
-    They play and analyse by default; anywhere else they are called `champion` in place of a network's path.
+    `aleazero play` and `aleazero analyse` use them by default. In a player spec, `champion` stands for the file of the
+    bundled network.
 
     **Examples**
 
-    - `aleazero play yatzy` (against it)
+    - `aleazero play yatzy`
 
-    - `aleazero match net:champion search:sims=200 --game yatzy`
+    - `aleazero match yatzy net:champion search:sims=200`
     """
-    from aleazero.cli.show import facts_table, make_console, print_json
-    from aleazero.players.champions import champions as all_of_them
+    from aleazero.cli.show import facts_table, make_console, print_json, time_text
+    from aleazero.players.champions import champions
 
-    found = all_of_them()
+    found = champions()
     if json:
         print_json([{"file": one.path.name, "bytes": one.path.stat().st_size, **one.figures} for one in found])
         return
     console = make_console()
     for one in found:
         figures = one.figures
+        took = time_text(60 * figures["minutes"])
         table = facts_table()
-        table.add_row(
-            "learnt", f"by recipe {figures['recipe']}, seed {figures['seed']}, in {figures['minutes']} minutes"
-        )
+        table.add_row("trained", f"recipe {figures['recipe']}, seed {figures['seed']}, {took}")
         for name, text in figures["lines"].items():
             table.add_row(name, text)
         table.add_row("file", f"{one.path.name}, {one.path.stat().st_size / 1e6:.2f} MB")
-        console.print(one.game, style="bold", markup=False)
+        console.print(one.game, style="bold")
         console.print(table)
 
 
 SIMULATIONS = 64
 SECONDS = 10.0
-"""That of ``check_game``, which is not imported for the help."""
+"""Default of ``check_game``, which is not imported for the help."""
 
 
 def check(
     game: GameArgument,
     param: ParamOption = None,
-    episodes: Annotated[int, typer.Option("--episodes", metavar="N", help="Random episodes to play.", min=1)] = 10,
-    states: Annotated[
-        int, typer.Option("--states", metavar="N", help="Check at most this many different states.", min=1)
-    ] = 2_000,
+    episodes: Annotated[int, option("--episodes", "N", "Random episodes to play.", min=1)] = 10,
+    states: Annotated[int, option("--states", "N", "Most different states to check.", min=1)] = 2_000,
     seconds: Annotated[
-        float,
-        typer.Option(
-            "--seconds", metavar="S", help="Stop after about this many seconds, plus the time to compile.", min=0.1
-        ),
+        float, option("--seconds", "SECONDS", "Approximate time limit, without compilation.", min=0.1)
     ] = SECONDS,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the episodes.")] = 0,
+    seed: Annotated[int, option("--seed", "SEED", "Seed of the random episodes.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Check a game against the requirements of the contract, and compile and run its search.
+    """Check the rules of a game, then compile and run its search.
 
-    Probabilities sum to 1, sampling agrees with them, a clone is independent, texts read back, returns stay in
-    range, features have the declared size, compiled rules agree with plain Python, and more. The first check that
-    fails is one line and exit code 2.
+    Checks, among others, that probabilities sum to 1, sampling agrees with them, clones are independent, texts can be
+    read back, returns stay in range, features have the declared size, and compiled rules agree with plain Python. The
+    first failed check is printed as one line, with exit code 2.
 
     **Examples**
 
     - `aleazero check my_game.py:my_game`
 
-    - `aleazero check pig --param target=20`
+    - `aleazero check 'pig(target=20)'`
 
     - `aleazero check my_game.py --states 200 --seconds 60`
     """
@@ -142,9 +138,9 @@ def check(
 
     with blame_rules(game):
         the_game = read_game(game, param)
-        with progress_bar(f"checking {the_game.name}", "states") as tell:
+        with progress_bar(f"checking {the_game.name}", "states") as show:
             report = check_game(
-                the_game, episodes=episodes, seed=seed, max_states=states, seconds=seconds, progress=tell
+                the_game, episodes=episodes, seed=seed, max_states=states, seconds=seconds, progress=show
             )
         state = the_game.new_initial_state()
         result, took = timed_search(the_game, state, "rollout", SearchConfig(num_simulations=SIMULATIONS, seed=seed))
@@ -170,9 +166,9 @@ def _show_check(report: CheckReport, result: SearchResult, compiled: bool) -> No
     facts.add_row("states", f"{report.states:,} checked{_extent(report)}")
     facts.add_row("choices", f"at most {report.max_legal} legal actions, at most {report.max_outcomes} outcomes")
     if report.compiled_games:
-        facts.add_row("ends", f"those of {report.compiled_games:,} random games of the compiled rules")
+        facts.add_row("compiled", f"{report.compiled_games:,} random games played to the end")
     facts.add_row("checks", Text(", ".join(report.checks)))
-    how = "compiled" if compiled else "plain Python: only kernel games compile"
+    how = "compiled" if compiled else "plain Python: only kernel games are compiled"
     facts.add_row("search", f"{result.stats.simulations} simulations ran ({how})")
     console.print(facts)
     if report.capped:
@@ -184,56 +180,50 @@ def _show_check(report: CheckReport, result: SearchResult, compiled: bool) -> No
 
 
 def _extent(report: CheckReport) -> str:
-    """How far the check got."""
+    """Return whether all states were checked, and how many there are."""
     if report.out_of_time:
-        return "; the budget of seconds ended the check early (--seconds)"
+        return "; the time limit ended the check early (--seconds)"
     if report.census is None:
         return ", those of the episodes; the game has more states than --states"
     counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in report.census.items())
     return f"; there are {counts}"
 
 
-cache_app = typer.Typer(no_args_is_help=True, help="The compiled code kept on disk: what it holds, and emptying it.")
-
-
-@cache_app.command("info")
 def cache_info(json: JsonFlag = False) -> None:
-    """Say where compiled code is kept and how much there is.
+    """Show the folder and size of the compiled code.
 
-    The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. Files are named by the content they were
-    made from: they are never stale, and old ones go by themselves.
+    The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. File names contain a fingerprint of the source, so
+    files are never outdated. Old files are removed automatically.
     """
     from aleazero.native.cache import cache_info as read_info
 
-    _show_cache(read_info(), "holds", json)
+    _show_cache(read_info(), "contains", json)
 
 
-@cache_app.command("clear")
 def cache_clear(json: JsonFlag = False) -> None:
-    """Remove all compiled code; each game is compiled once more when next searched."""
+    """Delete all compiled code. Each game is compiled again at its next use."""
     from aleazero.native.cache import clear_cache
 
-    _show_cache(clear_cache(), "is empty; it held", json)
+    _show_cache(clear_cache(), "is empty; deleted", json)
 
 
 def _show_cache(cache: CacheInfo, verb: str, json: bool) -> None:
-    from aleazero.cli.show import print_json
+    from aleazero.cli.show import count_text, print_json
 
     if json:
         data: dict[str, Any] = {"folder": str(cache.folder), "files": cache.files, "bytes": cache.bytes}
         print_json(data)
         return
-    plural = "" if cache.files == 1 else "s"
-    typer.echo(printable(f"{cache.folder} {verb} {cache.files} file{plural}, {cache.bytes / 1e6:.1f} MB"))
+    typer.echo(printable(f"{cache.folder} {verb} {count_text(cache.files, 'file')}, {cache.bytes / 1e6:.1f} MB"))
 
 
 def demo(
-    sims: Annotated[int, typer.Option("--sims", metavar="N", help="Simulations a position.", min=1)] = 5000,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the searches and of the dice.")] = 1,
+    sims: Annotated[int, option("--sims", "N", "Simulations per search.", min=1)] = 2000,
+    seed: Annotated[int, option("--seed", "SEED", "Seed of the searches and dice.")] = 0,
 ) -> None:
-    """Show what there is: analyse a position of each game, then watch a short game.
+    """Analyse a position of each bundled game, then watch a short game.
 
-    The first time, each game's search is compiled (some seconds a game); after that it takes a moment.
+    The first run compiles each game, which takes about 20 seconds per game. Later runs take a few seconds.
     """
     from rich.text import Text
 
@@ -266,11 +256,11 @@ def demo(
             seats = dict.fromkeys(range(game.num_players), player)
             TerminalGame(Session(game.new_initial_state(), seed, seats), player, None, console).play()
             console.print()
-            console.print(f"Now you: aleazero play {name}, or aleazero analyse {name}", markup=False)
+            console.print(f"Next: aleazero play {name}, or aleazero analyse {name}")
 
 
 def all_examples() -> list[tuple[str, Example]]:
-    """The examples of the kits of all games, with the game's name."""
+    """Return the examples of all bundled games, each with the name of its game."""
     from aleazero.games.kit import kit_of
     from aleazero.games.registry import game_names, load_game
 

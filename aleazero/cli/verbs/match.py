@@ -7,109 +7,109 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
-    GameOption,
+    DiceOption,
+    GameArgument,
     JsonFlag,
-    LuckOption,
     PairWorkersOption,
     ParamOption,
     PlayerSeedOption,
     SeedOption,
     ThreadsOption,
-    blame_rules,
+    argument,
     cores,
+    option,
     read_game,
     refuse_ignored,
-    shares_luck,
+    shares_dice,
 )
 from aleazero.errors import ConfigError, fields_named
 from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from aleazero.evaluation.pairs import PairTable
     from aleazero.games.base import Game
 
 
-SETTINGS = ("rule", "pairs", "unit", "score0", "score1", "gain0", "gain1", "alpha", "beta")
-OPTIONS = {**{name: f"--{name}" for name in SETTINGS}, "deterministic_chance": "--luck", "seed_set": "--seed-set"}
-"""The option of each setting of a gate."""
-
-
 def match(
     context: typer.Context,
+    game: GameArgument,
     players: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SPEC SPEC…",
-            help="Two, or one a seat: `random`, `greedy`, `search:sims=200`, `net:PATH,sims=64`, `oracle`, …",
-            show_default=False,
+        argument(
+            "PLAYER PLAYER…",
+            "Player specs, two or one per seat: `random`, `greedy`, `search:sims=200`, `net:FILE,sims=64`, `oracle`, …",
         ),
     ],
-    game: GameOption,
-    games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
+    pairs: Annotated[int, option("--pairs", "N", "Number of pairs: games on the same dice.", min=1, max=10**6)] = 100,
     seed: SeedOption = 0,
     player_seed: PlayerSeedOption = 0,
-    luck: LuckOption = "shared",
+    dice: DiceOption = "shared",
     param: ParamOption = None,
     workers: PairWorkersOption = 1,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Let players play against each other, each at every seat in turn with the same dice.
+    """Let players play against each other, on the same dice and at every seat.
 
-    Two players play pairs: the same dice for each seating; the score of the first, with its interval of 95 %, and its
-    Elo. In a game of one player they play it side by side. More players have their games counted. A number of games
-    that does not fill the last pair is rounded up.
+    In a two-player game, a pair is two games on the same dice with the seats swapped. In a one-player game, each player
+    plays one game. The output has the score of the first player, with its 95 % confidence interval, and the Elo
+    difference. Three or more players rotate: each plays every seat on the same dice.
 
     **Examples**
 
-    - `aleazero match search:sims=200 random --game pig --games 200`
+    - `aleazero match pig search:sims=200 random`
 
-    - `aleazero match net:net.safetensors,sims=64 search:sims=200,evaluator=rollout --game yatzy --games 400 --json`
+    - `aleazero match yatzy net:champion search:sims=200,evaluator=rollout --pairs 200 --json`
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json, print_pairs, quiet_table
     from aleazero.evaluation.match import game_seeds, play_rotation
-    from aleazero.evaluation.pairs import play_pairs, seatings
+    from aleazero.evaluation.pairs import play_pairs
     from aleazero.native.random import check_seed
     from aleazero.players.make import make_player
 
-    alone = None if len(players) == 2 else "it is of matches of two players, which play pairs"
-    refuse_ignored(context, {"luck": alone, "workers": alone})
+    why = None if len(players) == 2 else "it applies to matches of two players"
+    refuse_ignored(context, {"dice": why, "workers": why})
     loaded = read_game(game, param)
-    for number in (seed, player_seed):
-        check_seed(number)
-    shared, told = shares_luck(luck), None
-    with blame_rules(game), progress_bar("playing", "games") as tell:
+    expected = sorted({2, loaded.num_players})
+    if len(players) not in expected:
+        raise ConfigError(f"got {len(players)} players, expected {' or '.join(map(str, expected))} for {loaded!r}")
+    check_seed(seed, "--seed")
+    check_seed(player_seed, "--player-seed")
+    shared, data = shares_dice(dice), None
+    with blame_rules(game), progress_bar("playing", "pairs") as show:
         if len(players) == 2:
-            size = len(seatings(loaded.num_players))
             table = play_pairs(
-                loaded, players[0], players[1], game_seeds(seed, -(-games // size)), player_seed=player_seed,
-                deterministic_chance=shared, workers=workers, threads=threads or cores(), source=game,
-                progress=lambda done, of: tell(size * done, size * of),
+                loaded, players[0], players[1], game_seeds(seed, pairs), player_seed=player_seed,
+                deterministic_chance=shared, workers=workers, threads=threads or cores(), source=game, progress=show,
             )  # fmt: skip
-            told, rows = table.to_dict(), _rows(players, table, loaded)
+            data, rows = table.to_dict(), _rows(players, table, loaded)
         else:
             made = [make_player(spec, loaded, threads=threads or cores()) for spec in players]
-            found = play_rotation(loaded, made, games, seed=seed, player_seed=player_seed, progress=tell)
+            games = pairs * len(players)
+            found = play_rotation(loaded, made, games, seed=seed, player_seed=player_seed, progress=show)
             rows = [{"player": spec, **tally.to_dict()} for spec, tally in zip(players, found, strict=True)]
     if json:
-        pairs = {} if told is None else {"pairs": told}
-        print_json({"game": game, "seed": seed, "player_seed": player_seed, "players": rows, **pairs})
+        more = {} if data is None else {"pairs": data}
+        print_json({"game": game, "seed": seed, "player_seed": player_seed, "players": rows, **more})
         return
-    table_of_rows = quiet_table(("player", "left"), ("games", "right"), ("wins", "right"), ("draws", "right"),
-                                ("losses", "right"), ("mean return", "right"))  # fmt: skip
+    result = quiet_table(("player", "left"), ("games", "right"), ("wins", "right"), ("draws", "right"),
+                         ("losses", "right"), ("mean return", "right"))  # fmt: skip
     for row in rows:
-        table_of_rows.add_row(row["player"], f"{row['games']:,}", f"{row['wins']:,}", f"{row['draws']:,}",
-                              f"{row['losses']:,}", f"{row['mean_return']:+.4f}")  # fmt: skip
+        result.add_row(row["player"], f"{row['games']:,}", f"{row['wins']:,}", f"{row['draws']:,}",
+                       f"{row['losses']:,}", f"{row['mean_return']:+.4f}")  # fmt: skip
     console = make_console()
-    console.print(table_of_rows)
-    if told is not None:
-        print_pairs(told, console)
+    console.print(result)
+    if data is not None:
+        print_pairs(data, console)
 
 
 def _rows(players: list[str], table: PairTable, game: Game) -> list[dict[str, Any]]:
-    """What either player's games came to; alone, each has half of them."""
+    """Return the results of both players; in a one-player game each of them played half of the games."""
     games = table.games // 2 if game.num_players == 1 else table.games
     counts = [(table.wins, table.draws, table.losses), (table.losses, table.draws, table.wins)]
     return [
@@ -119,72 +119,93 @@ def _rows(players: list[str], table: PairTable, game: Game) -> list[dict[str, An
     ]  # fmt: skip
 
 
-SPEC_HELP = "A player by text: `net:PATH`, `plan:horizon=turn,net=PATH`, `search:sims=200`, …"
+SETTINGS = ("rule", "pairs", "unit", "score0", "score1", "gain0", "gain1", "alpha", "beta")
+GATE_OPTIONS = {**{name: f"--{name}" for name in SETTINGS}, "deterministic_chance": "--dice", "seed_set": "--seed-set"}
+"""Option of each setting of a gate."""
+SPEC_HELP = "`net:FILE`, `plan:horizon=turn,net=FILE`, `search:sims=200`, …"
 
 
 def gate(
     context: typer.Context,
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help=SPEC_HELP, show_default=False)],
-    champion: Annotated[str, typer.Argument(metavar="CHAMPION", help="Likewise.", show_default=False)],
-    game: GameOption,
+    game: GameArgument,
+    candidate: Annotated[str, argument("CANDIDATE", f"Player spec of the candidate: {SPEC_HELP}")],
+    champion: Annotated[str, argument("CHAMPION", f"Player spec of the champion: {SPEC_HELP}")],
     rule: Annotated[
         str,
-        typer.Option("--rule", metavar="sprt|fixed", help="Stop when the verdict is clear, or play all pairs."),
+        option("--rule", "sprt|fixed", "`sprt`: stop as soon as the result is significant. `fixed`: play all pairs."),
     ] = "sprt",
-    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs; with `sprt`, at most.")] = 1000,
+    pairs: Annotated[int, option("--pairs", "N", "Number of pairs; with `--rule sprt`, the most.")] = 1000,
     unit: Annotated[
         str,
-        typer.Option(
+        option(
             "--unit",
-            metavar="wins|returns",
-            help="What counts [default: wins if the game's returns are wins and losses, else returns].",
-            show_default=False,
+            "wins|returns",
+            "What a pair measures: games won, or the difference of returns.",
+            show_default="wins if returns are wins and losses, else returns",
         ),
     ] = "auto",
-    score0: Annotated[float, typer.Option("--score0", metavar="P", help="A candidate like this may not pass.")] = 0.5,
-    score1: Annotated[float, typer.Option("--score1", metavar="P", help="One like this should.")] = 0.55,
-    gain0: Annotated[float, typer.Option("--gain0", metavar="X", help="The same in returns.")] = 0.0,
+    score0: Annotated[
+        float,
+        option(
+            "--score0",
+            "SCORE",
+            "Null hypothesis H0: a candidate with this score or less is promoted with probability at most alpha.",
+        ),
+    ] = 0.5,
+    score1: Annotated[
+        float,
+        option(
+            "--score1",
+            "SCORE",
+            "Alternative H1: a candidate with this score or more is rejected with probability at most beta.",
+        ),
+    ] = 0.55,
+    gain0: Annotated[
+        float, option("--gain0", "RETURN", "Null hypothesis H0 with `--unit returns`: a difference of returns.")
+    ] = 0.0,
     gain1: Annotated[
-        float | None, typer.Option("--gain1", metavar="X", help="The same in returns [default: 2 % of their range].")
-    ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", metavar="P", help="Share of equal ones that may pass.")] = 0.05,
-    beta: Annotated[float, typer.Option("--beta", metavar="P", help="Share of better ones that may not.")] = 0.05,
-    luck: LuckOption = "shared",
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            "--seed-set",
-            metavar="NAME",
-            help="Seeds of the dice: `small`, `standard`, `large`, or a file of one number a line [default: fresh].",
+        float | None,
+        option(
+            "--gain1",
+            "RETURN",
+            "Alternative H1 with `--unit returns`: a difference of returns.",
+            show_default="2 % of the range of returns",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Same seed and iteration, same gate.")] = 0,
-    iteration: Annotated[int, typer.Option("--iteration", metavar="I", help="Other rounds have other luck.")] = 0,
+    alpha: Annotated[float, option("--alpha", "P", "False-promotion rate.")] = 0.05,
+    beta: Annotated[float, option("--beta", "P", "False-rejection rate.")] = 0.05,
+    dice: DiceOption = "shared",
+    seeds: Annotated[
+        str | None,
+        option(
+            "--seed-set",
+            "NAME",
+            "Fixed seeds of the dice: `small`, `standard`, `large`, or a file with one number per line.",
+            show_default="new seeds for each --seed and --iteration",
+        ),
+    ] = None,
+    seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same report.")] = 0,
+    iteration: Annotated[int, option("--iteration", "N", "Number of the gate; each has its own dice.")] = 0,
     workers: PairWorkersOption = 1,
     threads: ThreadsOption = None,
     param: ParamOption = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the report, e.g. to `gate_report.json`.")
-    ] = None,
-    replays: Annotated[
-        Path | None, typer.Option("--replays", metavar="FILE", help="Write games, for `aleazero watch FILE`.")
-    ] = None,
-    replay_pairs: Annotated[
-        int, typer.Option("--replay-pairs", metavar="N", help="Pairs whose games are written.", min=1)
-    ] = 10,
+    out: Annotated[Path | None, option("--out", "FILE", "Write the report to this JSON file.")] = None,
+    replays: Annotated[Path | None, option("--replays", "FILE", "Record games for `aleazero watch FILE`.")] = None,
+    replay_pairs: Annotated[int, option("--replay-pairs", "N", "Number of pairs to record.", min=1)] = 10,
     json: JsonFlag = False,
 ) -> None:
-    """Let a candidate challenge a champion, on the same luck with seats swapped; a verdict with its error rates.
+    """Test whether a candidate is stronger than a champion, with error rates that you choose.
 
-    The exit code is 0 whatever the verdict. The report has no times: the same gate gives the same bytes.
+    They play pairs of games on the same dice with the seats swapped. The exit code is 0 for both verdicts. The report
+    contains no times, so the same gate writes the same bytes.
 
     **Examples**
 
-    - `aleazero gate greedy random --game pig`
+    - `aleazero gate pig greedy random`
 
-    - `aleazero gate net:new.safetensors net:old.safetensors --game yatzy --score1 0.52 --out gate_report.json`
+    - `aleazero gate yatzy net:new.safetensors net:old.safetensors --score1 0.52 --out gate_report.json`
 
-    - `aleazero gate oracle greedy --game yatzy -p players=1 --rule fixed --pairs 200 --replays games.json`
+    - `aleazero gate 'yatzy(players=1)' oracle greedy --rule fixed --pairs 200 --replays games.json`
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
@@ -196,26 +217,26 @@ def gate(
             raise ConfigError(f"{name} is {str(file)!r}, expected a file in a folder that exists")
     loaded = read_game(game, param)
     settings: dict[str, Any] = {"rule": rule, "unit": unit}
-    shared = shares_luck(luck)
-    with fields_named(OPTIONS):
+    shared = shares_dice(dice)
+    with fields_named(GATE_OPTIONS):
         config = GateConfig(
             **settings, pairs=pairs, score0=score0, score1=score1, gain0=gain0, gain1=gain1, alpha=alpha, beta=beta,
             deterministic_chance=shared, seed_set=seeds,
         )  # fmt: skip
-        counts = config.unit_of(loaded)
-        other = {"wins": "score0, --score1 or --unit returns", "returns": "gain0, --gain1 or --unit wins"}[counts]
-        why = f"this gate of {loaded!r} counts {counts}, expected --{other}"
+        used = config.unit_of(loaded)
+        other = {"wins": "score0, --score1 or --unit returns", "returns": "gain0, --gain1 or --unit wins"}[used]
+        why = f"this gate measures {used}, expected --{other}"
         refuse_ignored(context, {
-            **dict.fromkeys(("gain0", "gain1") if counts == "wins" else ("score0", "score1"), why),
-            "beta": "a gate with --rule fixed has no second error rate" if rule == "fixed" else None,
-            "iteration": "--seed-set names the seeds of the dice" if seeds is not None else None,
-            "replay_pairs": "--replays is not given" if replays is None else None,
+            **dict.fromkeys(("gain0", "gain1") if used == "wins" else ("score0", "score1"), why),
+            "beta": "--rule fixed has no second error rate" if rule == "fixed" else None,
+            "iteration": "--seed-set fixes the dice" if seeds is not None else None,
+            "replay_pairs": "it requires --replays" if replays is None else None,
         })  # fmt: skip
         config.hypotheses(loaded)
-    with blame_rules(game), progress_bar("playing", "pairs") as tell:
+    with blame_rules(game), progress_bar("playing", "pairs") as show:
         report = run_gate(
             loaded, candidate, champion, config, seed=seed, iteration=iteration, workers=workers,
-            threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=tell,
+            threads=threads or cores(), source=game, replays=replay_pairs if replays is not None else 0, progress=show,
         )  # fmt: skip
     for file, write in ((out, report.write), (replays, report.games.write)):
         if file is not None:
@@ -225,19 +246,19 @@ def gate(
         print_json(report.data)
         return
     console = make_console()
-    _show(report.data, console)
+    _show_gate(report.data, console)
     for file in (out, replays):
         if file is not None:
-            console.print(f"written to {file}", markup=False, soft_wrap=True)
+            console.print(f"written to {file}", soft_wrap=True)
 
 
-def _show(data: dict[str, Any], console: Any) -> None:
+def _show_gate(data: dict[str, Any], console: Console) -> None:
     from rich.text import Text
 
     from aleazero.cli.show import print_pairs
 
+    verdict = {"promoted": "candidate promoted", "kept": "champion kept"}[data["verdict"]]
     style = "bold green" if data["verdict"] == "promoted" else "bold yellow"
-    console.print(Text(f"{data['verdict']}: {data['reason']}", style=style), soft_wrap=True)
-    players = {"candidate": data["candidate"], "champion": data["champion"]}
-    print_pairs(data["results"], console, players)
+    console.print(Text(f"{verdict}: {data['reason']}", style=style), soft_wrap=True)
+    print_pairs(data["results"], console, {name: data[name] for name in ("candidate", "champion")})
     console.print(Text(data["error_rates"]["in_words"], style="dim"), soft_wrap=True)

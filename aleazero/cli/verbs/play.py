@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
     OPTIONS,
     SEARCH,
@@ -18,15 +19,18 @@ from aleazero.cli.options import (
     GameArgument,
     JsonFlag,
     MovesOption,
-    OpponentOption,
     ParamOption,
     PositionOption,
+    SecondsOption,
     SelectionOption,
     SimsOption,
-    blame_rules,
+    argument,
+    bundled_text,
     load,
+    option,
     read_game,
     read_state,
+    refuse_ignored,
     with_options,
 )
 from aleazero.errors import AleaZeroError, ConfigError, ReplayError, fields_named
@@ -41,64 +45,70 @@ if TYPE_CHECKING:
     from aleazero.serving.session import Session
 
 
-class Stopped(Exception):
-    """The user stops the game before its end."""
-
-
 def play(
     game: GameArgument,
-    seat: Annotated[
-        int | None, typer.Option("--seat", metavar="P", help="Your seat: 0 moves first [default: 0].")
-    ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Watch the computer play every seat.")] = False,
+    seat: Annotated[int | None, option("--seat", "N", "Your seat; seat 0 moves first.", show_default="0")] = None,
+    watch: Annotated[bool, option("--watch", "", "Let the computer play every seat.")] = False,
     position: PositionOption = None,
     moves: MovesOption = None,
     param: ParamOption = None,
-    sims: SimsOption = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", metavar="T", help="Limit the time of each search; not repeatable.")
+    opponent: Annotated[
+        str | None,
+        option(
+            "--opponent",
+            "PLAYER",
+            "Player spec of the computer: `search:sims=500,c=2`, an exact plan as `plan:horizon=turn` or "
+            "`plan:plies=2`, a network as `net:FILE,sims=64`, `greedy`, `random`, `human`, or `oracle` if the game is "
+            "solved.",
+            show_default=f"the bundled network, or {SEARCH}",
+        ),
     ] = None,
+    sims: SimsOption = None,
+    seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
-    opponent: OpponentOption = None,
     chance: ChanceOption = None,
     evaluator: EvaluatorOption = None,
     temperature: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--temperature",
-            metavar="T",
-            help="For a player that searches: 0 plays the most visited action, 1 plays by visits [default: 0].",
+            "T",
+            "Move selection of a player that searches: 0 plays the most visited action, 1 draws in proportion to "
+            "the visits.",
+            show_default="0",
             min=0,
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", metavar="S", help="Seed of the dice [default: a new one, shown]; same seed, same dice."),
+        option(
+            "--seed", "SEED", "Seed of the dice. The same seed gives the same dice.", show_default="random, printed"
+        ),
     ] = None,
     c: ExplorationOption = None,
     selection: SelectionOption = None,
-    json: Annotated[bool, typer.Option("--json", help="With --watch: print the record of the game as JSON.")] = False,
+    json: Annotated[bool, option("--json", "", "With --watch: print the game as JSON.")] = False,
 ) -> None:
     """Play against the computer, or watch it play.
 
-    The computer plays `--opponent`. Without it the bundled champion of the game plays, which plans every turn exactly.
-    If there is none, or if you give an option of a search (`--sims`, `--evaluator` and the like), `search:sims=2000`
-    plays. Options apply if the player spec does not set them; an option without effect is an error.
+    If the game has a bundled network, that is your opponent, and it plans every turn exactly. Otherwise, or with
+    options of a search such as `--sims`, you play against a search. A player spec is the same player here and in
+    `aleazero match`. Options that have no effect together are an error.
 
-    Type a move by its name or id, `?` to see what the search thinks, `q` to stop. The dice are drawn from a
-    stream that no search can read, and depend only on the seed and on how often you rolled.
+    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed and on the number of
+    your rolls; no search can foresee them.
 
     **Examples**
 
-    - `aleazero play pig --param target=50`
+    - `aleazero play yatzy`
+
+    - `aleazero play 'pig(target=50)'`
 
     - `aleazero play tic_tac_toe --seat 1 --sims 500`
 
-    - `aleazero play pig --watch --seed 7 --sims 5000`
-
     - `aleazero play pig --opponent plan:horizon=turn --evaluator rollout:50`
 
-    - `aleazero play yatzy --opponent greedy`
+    - `aleazero play pig --watch --seed 7 --sims 5000`
 
     - `aleazero play 2048 --watch --json > game.json`
     """
@@ -121,11 +131,11 @@ def play(
     options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
                "selection": selection}  # fmt: skip
     searched = any(one is not None for one in (*options.values(), seconds, temperature))
-    champion = champion_of(the_game) if opponent is None and not searched else None
+    bundled = champion_of(the_game) if opponent is None and not searched else None
     if opponent is None:
-        budget = (sims, seconds, evaluations) != (None,) * 3
-        opponent = champion.engine if champion is not None else "search" if budget else SEARCH
-    spec = with_options(parse_spec(opponent, "--opponent", kit_of(the_game).players), options)
+        limited = (sims, seconds, evaluations) != (None,) * 3
+        opponent = bundled.engine if bundled is not None else "search" if limited else SEARCH
+    spec = with_options(parse_spec(opponent, "--opponent", kit_of(the_game).players), options, the_game)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
     with blame_rules(game):
@@ -146,8 +156,8 @@ def play(
         session = Session(state, seed, seats, temperature=temperature or 0.0)
         terminal = TerminalGame(session, player, human, make_console(), str(spec), silent=json)
         if not json:
-            who = f"{spec} plays" if champion is None else "the champion that ships plays (aleazero champions)"
-            terminal.console.print(who, style="dim", soft_wrap=True, markup=False, highlight=False)
+            name = str(spec) if bundled is None else f"{bundled_text(bundled.figures['horizon'])}, see aleazero models"
+            terminal.console.print(f"computer: {name}", style="dim", soft_wrap=True)
         complete = terminal.play()
     if json:
         evaluated = spec.settings.get("evaluator", EVALUATOR) if spec.kind in ("search", "plan") else None
@@ -160,10 +170,20 @@ def play(
         })  # fmt: skip
 
 
-class TerminalGame:
-    """A session in a terminal: asks the person, lets the players choose, and prints each move with its dice.
+class Stopped(Exception):
+    """Raised if the user stops the game."""
 
-    ``human`` is the person's seat, None to watch. ``player`` gives the hints; ``name`` is its spec.
+
+class TerminalGame:
+    """A session in a terminal: reads the user's moves, lets the players move, and prints each move with its dice.
+
+    Args:
+        session: the game in progress.
+        player: gives the hints.
+        human: seat of the user; None to watch.
+        console: prints the game.
+        name: spec of ``player``.
+        silent: print nothing.
     """
 
     def __init__(
@@ -180,8 +200,8 @@ class TerminalGame:
         self.name, self.silent = name, silent
 
     def play(self) -> bool:
-        """Play to the end; False where it was stopped before."""
-        from aleazero.cli.show import outcome_of_game, print_position
+        """Play to the end; return False if the user stops the game."""
+        from aleazero.cli.show import count_text, outcome_of_game, print_position
 
         session = self.session
         if not self.silent:
@@ -190,19 +210,19 @@ class TerminalGame:
                 print_position(session.state, self.console, heading)
                 self.console.print()
             else:
-                self._say(heading, "bold")
-                self._say(f"you are player {self.human}: {_help()}", "dim")
+                self._print(heading, "bold")
+                self._print(f"you are player {self.human}: {_help()}", "dim")
         try:
-            self._say_move("", "chance", session.draw_all())
+            self._print_move("", "chance", session.draw_all())
             while not session.state.is_terminal():
                 self._take_turn()
         except (Stopped, KeyboardInterrupt, EOFError):
-            self._say(f"\nstopped after {session.ply} move{'' if session.ply == 1 else 's'}", "yellow")
+            self._print(f"\nstopped after {count_text(session.ply, 'move')}", "yellow")
             return False
         if not self.silent:
             self.console.print()
             print_position(session.state, self.console, repr(session.state.game))
-            self._say(outcome_of_game(session.state), "bold green")
+            self._print(outcome_of_game(session.state), "bold green")
         return True
 
     def _take_turn(self) -> None:
@@ -211,7 +231,7 @@ class TerminalGame:
         session = self.session
         mover = session.state.current_player()
         yours = mover == self.human
-        action, result = (self._ask(), None) if yours else session.choose()
+        action, result = (self._read_move(), None) if yours else session.choose()
         forced = len(session.state.legal_actions()) == 1
         name = session.act(action, result)
         value = None if result is None else float(result.value[mover])
@@ -219,9 +239,9 @@ class TerminalGame:
         if value is not None:
             note = value_text(value, session.state.game)
         who = "you" if yours else f"player {mover}"
-        self._say_move(f"{session.ply:>4}", who, session.draw_all(), name, note)
+        self._print_move(f"{session.ply:>4}", who, session.draw_all(), name, note)
 
-    def _say_move(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
+    def _print_move(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
         """Print one line: the move, its value for the mover, the outcomes drawn after it, and the position."""
         from rich.text import Text
 
@@ -238,39 +258,39 @@ class TerminalGame:
         else:
             self.console.print(line, soft_wrap=True)
 
-    def _say(self, text: str, style: str = "") -> None:
+    def _print(self, text: str, style: str = "") -> None:
         from rich.text import Text
 
         if not self.silent:
             self.console.print(Text(text, style), soft_wrap=True)
 
-    def _ask(self) -> int:
-        """The human's move as typed, or the only one at an empty line."""
+    def _read_move(self) -> int:
+        """Return the move that the user types, or the only one at an empty line."""
         from aleazero.cli.show import print_result
         from aleazero.players.basic import action_names, read_move
 
         state = self.session.state
         self.console.print()
-        self._say(str(state))
+        self._print(str(state))
         legal = state.legal_actions()
         while True:
-            self._say(f"your move ({action_names(state, legal)}):", "bold")
-            word = self.console.input("> ").strip()
-            if word.casefold() in ("q", "quit"):
+            self._print(f"your move ({action_names(state, legal)}):", "bold")
+            typed = self.console.input("> ").strip()
+            if typed.casefold() in ("q", "quit"):
                 raise Stopped
-            if word in ("?", "help"):
-                self._say(_help(), "dim")
+            if typed in ("?", "help"):
+                self._print(_help(), "dim")
                 try:
                     print_result(state, *self._hint(), self.console)
                 except ConfigError as error:
-                    self._say(str(error), "yellow")
+                    self._print(str(error), "yellow")
                 continue
-            if not word and len(legal) == 1:
+            if not typed and len(legal) == 1:
                 return legal[0]
             try:
-                return read_move(state, word)
+                return read_move(state, typed)
             except AleaZeroError as error:
-                self._say(str(error) if word else _help(), "yellow")
+                self._print(str(error) if typed else _help(), "yellow")
 
     def _hint(self) -> tuple[SearchResult, float]:
         import time
@@ -289,52 +309,51 @@ def _help() -> str:
 
 
 def watch(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Games, as `aleazero gate --replays` writes them.", show_default=False),
-    ],
-    game: Annotated[int, typer.Option("--game", metavar="N", help="Which game of the file, from 0.")] = 0,
-    delay: Annotated[float, typer.Option("--delay", metavar="T", help="Seconds between steps.", min=0, max=60)] = 0.0,
+    context: typer.Context,
+    file: Annotated[Path, argument("FILE", "Recorded games, written by `aleazero gate --replays`.")],
+    index: Annotated[int, option("--index", "N", "Index of the game in the file, from 0.")] = 0,
+    delay: Annotated[float, option("--delay", "SECONDS", "Pause between steps.", min=0, max=60)] = 0.0,
     json: JsonFlag = False,
 ) -> None:
-    """Show a played game step by step: who did what, the luck that came, and the board after it.
+    """Show a recorded game step by step, with the board after each action and roll.
 
-    Every step is checked against the rules. The game's rules are run: watch what you trust.
+    Every step is checked against the rules. The game's rules are executed, so watch only files that you trust.
 
     **Examples**
 
-    - `aleazero gate greedy random --game pig --replays games.json`, then `aleazero watch games.json`
+    - `aleazero gate pig greedy random --replays games.json`, then `aleazero watch games.json`
 
-    - `aleazero watch games.json --game 3 --delay 0.5`
+    - `aleazero watch games.json --index 3 --delay 0.5`
     """
     from aleazero.cli.show import print_json
     from aleazero.evaluation.game_file import GameFile
     from aleazero.serving.session import recorded_steps
 
+    refuse_ignored(context, {"delay": "--json prints all steps at once" if json else None})
     games = GameFile.read(file)
-    if not 0 <= game < len(games.games):
-        raise ConfigError(f"--game is {game}, expected one of the {len(games.games)} games of {file.name}, from 0")
+    if not 0 <= index < len(games.games):
+        raise ConfigError(f"--index is {index}, expected 0 to {len(games.games) - 1}, the games of {file.name}")
     with blame_rules(games.game):
         loaded = load(games.game, games.params)
         if loaded.info.version != games.rules_version:
             raise ReplayError(
                 f"{file.name}: got rules of version {games.rules_version}, expected {loaded.info.version} of {loaded!r}"
             )
-        record = games.games[game]
+        record = games.games[index]
         try:
-            told = list(recorded_steps(record, loaded))
+            steps = list(recorded_steps(record, loaded))
         except ReplayError as error:
-            raise ReplayError(f"{file.name}, game {game}, {error}") from None
+            raise ReplayError(f"{file.name}, game {index}, {error}") from None
     if json:
         print_json({
-            "game": games.game, "params": games.params, "number": game, "pair": record.pair, "seed": record.seed,
-            "players": list(record.players), "steps": told, "returns": list(record.returns),
+            "game": games.game, "params": games.params, "number": index, "pair": record.pair, "seed": record.seed,
+            "players": list(record.players), "steps": steps, "returns": list(record.returns),
         })  # fmt: skip
         return
-    _show(record, loaded, told, f"game {game} of {len(games.games)}", delay)
+    _show_steps(record, loaded, steps, f"game {index} of {len(games.games)}", delay)
 
 
-def _show(record: RecordedGame, game: Game, told: list[dict[str, Any]], which: str, delay: float) -> None:
+def _show_steps(record: RecordedGame, game: Game, steps: list[dict[str, Any]], which: str, delay: float) -> None:
     import time
 
     from rich.text import Text
@@ -345,7 +364,7 @@ def _show(record: RecordedGame, game: Game, told: list[dict[str, Any]], which: s
     console.print(Text(f"{game!r}, {which}, pair {record.pair}, seed {record.seed}", style="bold"), soft_wrap=True)
     for seat, name in enumerate(record.players):
         console.print(Text(f"player {seat}: {name}", style="dim"), soft_wrap=True)
-    for step in told:
+    for step in steps:
         if step["player"] is not None:
             who = "chance" if step["player"] < 0 else f"player {step['player']}"
             console.print(Text(f"\n{step['step']:>4}  {who}: {step['name']}", style="cyan"), soft_wrap=True)

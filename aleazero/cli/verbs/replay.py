@@ -1,4 +1,4 @@
-"""``aleazero replay``: what a folder of samples holds, and whether it is right."""
+"""``aleazero replay``: show and check a folder of training samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag
+from aleazero.cli.options import JsonFlag, argument
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,26 +15,16 @@ if TYPE_CHECKING:
     from aleazero.replay.shard import BrokenShard, Shard
 
 BROKEN = 1
-"""The exit code where shards are broken."""
-FolderArgument = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A folder of shards, as self-play writes them.", show_default=False)
-]
-
-app = typer.Typer(no_args_is_help=True, help="The samples of self-play: what there is, and whether it is right.")
+"""Exit code if shards are damaged."""
+FolderArgument = Annotated[Path, argument("DIR", "Folder of shards, written by `aleazero selfplay`.")]
 
 
-@app.callback()
-def replay() -> None:
-    """The samples of self-play: what there is, and whether it is right."""
-
-
-@app.command("check")
 def check(folder: FolderArgument, json: JsonFlag = False) -> None:
-    """Check every shard, number by number, and by playing every game again.
+    """Check every shard: its numbers, and every game by replaying it.
 
-    Files are whole and undamaged; masks, policies and values say what they may; every step is allowed by the rules, and
-    each observation, mask and return is what the rules say. Shards that are broken are listed, and the exit code is 1.
-    The game's rules are run: check what you trust.
+    Checks that files are complete, that masks, policies and values are valid, that the rules allow every step, and that
+    they give the same observations, masks and returns. Damaged shards are listed, and the exit code is then 1. The
+    game's rules are executed, so check only files that you trust.
 
     **Examples**
 
@@ -42,27 +32,29 @@ def check(folder: FolderArgument, json: JsonFlag = False) -> None:
 
     - `aleazero replay check runs/pig/replay --json`
     """
+    from rich.text import Text
+
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console, print_json
+    from aleazero.cli.show import count_text, make_console, print_json
     from aleazero.replay.check import check_replay
 
-    with progress_bar("playing again", "games") as tell:
-        report = check_replay(folder, tell)
+    with progress_bar("replaying", "games") as progress:
+        report = check_replay(folder, progress)
     if json:
         print_json(report.to_dict())
     else:
         console = make_console()
         if report.shards:
-            right = f"{_count(report.shards, 'shard')} right: {_count(report.games, 'game')} played again, "
-            console.print(_text(f"{right}{_count(report.samples, 'sample')}", "bold green"), soft_wrap=True)
+            parts = [count_text(report.games, "game"), count_text(report.samples, "sample")]
+            valid = f"{count_text(report.shards, 'shard')} valid: {', '.join(parts)} checked"
+            console.print(Text(valid, "bold green"), soft_wrap=True)
         _print_broken(report.broken, console)
     if report.broken:
         raise typer.Exit(BROKEN)
 
 
-@app.command("show")
 def show(folder: FolderArgument, json: JsonFlag = False) -> None:
-    """Show how many games and samples there are, by iteration. The length of a game is in steps, chance included.
+    """Show the number of games and samples by iteration. The length of a game counts actions and rolls.
 
     **Example**
 
@@ -73,8 +65,8 @@ def show(folder: FolderArgument, json: JsonFlag = False) -> None:
     from aleazero.errors import ReplayError
     from aleazero.replay.window import open_folder
 
-    with progress_bar("reading", "shards") as tell:
-        shards, broken = open_folder(folder, tell)
+    with progress_bar("reading", "shards") as progress:
+        shards, broken = open_folder(folder, progress)
     if not shards and not broken:
         raise ReplayError(f"no shards in {str(folder)!r}, expected at least one")
     groups: dict[tuple[int, str, str], list[Shard]] = {}
@@ -85,8 +77,8 @@ def show(folder: FolderArgument, json: JsonFlag = False) -> None:
         for (iteration, model, game), some in groups.items()
     ]
     if json:
-        told = [{"shard": each.path.name, "why": each.why} for each in broken]
-        print_json({"folder": str(folder), "iterations": rows, "all": _sums(shards), "broken": told})
+        damaged = [{"shard": each.path.name, "why": each.why} for each in broken]
+        print_json({"folder": str(folder), "iterations": rows, "all": _sums(shards), "broken": damaged})
         return
     console = make_console()
     if shards:
@@ -95,14 +87,16 @@ def show(folder: FolderArgument, json: JsonFlag = False) -> None:
 
 
 def _print_table(rows: list[dict[str, Any]], total: dict[str, Any], console: Console) -> None:
+    from rich.text import Text
+
     from aleazero.cli.show import quiet_table
 
     for game in dict.fromkeys(row["game"] for row in rows):
-        console.print(_text(game, "bold"), soft_wrap=True)
+        console.print(Text(game, "bold"), soft_wrap=True)
     table = quiet_table(("iteration", "right"), ("model", "left"), ("shards", "right"), ("games", "right"),
                         ("samples", "right"), ("length", "right"))  # fmt: skip
     for index, row in enumerate(rows):
-        table.add_row(str(row["iteration"]), _text(row["model"]), *_cells(row), end_section=index == len(rows) - 1)
+        table.add_row(str(row["iteration"]), Text(row["model"]), *_cells(row), end_section=index == len(rows) - 1)
     table.add_row("all", "", *_cells(total), style="bold")
     console.print(table)
 
@@ -119,17 +113,11 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _print_broken(broken: list[BrokenShard], console: Console) -> None:
-    if broken:
-        console.print(_text(f"{_count(len(broken), 'shard')} broken", "bold red"))
-    for each in broken:
-        console.print(_text(f"{each.path.name}: {' '.join(each.why.split())}"), soft_wrap=True)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _text(words: str, style: str = "") -> Any:
     from rich.text import Text
 
-    return Text(words, style=style)
+    from aleazero.cli.show import count_text
+
+    if broken:
+        console.print(Text(f"{count_text(len(broken), 'shard')} damaged", "bold red"))
+    for each in broken:
+        console.print(Text(f"{each.path.name}: {' '.join(each.why.split())}"), soft_wrap=True)

@@ -7,18 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
-from aleazero.cli.options import USER_ERROR, JsonFlag, one_line
+from aleazero.cli.errors import USER_ERROR, one_line
+from aleazero.cli.options import JsonFlag, argument, option
 from aleazero.errors import AleaZeroError, RunError
 from aleazero.untrusted import printable
 
-app = typer.Typer(help="List, show and compare runs.", no_args_is_help=True)
-FolderOption = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where runs lie.")]
-RunArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run.", show_default=False)]
+RunArgument = Annotated[Path, argument("RUN", "Directory of a run.")]
 
 
-@app.command("list")
-def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> None:
-    """The runs in a folder; those that are damaged are told behind the others."""
+def list_runs(
+    folder: Annotated[Path, argument("FOLDER", "Folder that contains the runs.", show_default=True)] = Path("runs"),
+    json: JsonFlag = False,
+) -> None:
+    """List the runs in a folder. Damaged runs are reported as errors.
+
+    **Examples**
+
+    - `aleazero runs list`
+
+    - `aleazero runs list ~/experiments --json`
+    """
     from aleazero.cli.show import print_json
     from aleazero.runs.summary import find_runs, summary_of
 
@@ -28,14 +36,14 @@ def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> No
             found.append(summary_of(path))
         except AleaZeroError as error:
             damaged.append(one_line(error))
-    for said in damaged:
-        typer.echo(f"error: {said}", err=True)
+    for line in damaged:
+        typer.echo(f"error: {line}", err=True)
     if json:
         print_json(found)
     elif found:
         _show_list(found)
     elif not damaged:
-        raise RunError(f"{folder} holds no runs, expected some that `aleazero train` made, or --folder")
+        raise RunError(f"no runs in {folder}, expected a folder of runs made by `aleazero train`")
     if damaged:
         raise typer.Exit(USER_ERROR)
 
@@ -43,46 +51,53 @@ def list_runs(folder: FolderOption = Path("runs"), json: JsonFlag = False) -> No
 def _show_list(found: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
-    from aleazero.cli.show import make_console, quiet_table
+    from aleazero.cli.show import make_console, quiet_table, time_text
     from aleazero.games.registry import title_of
 
     table = quiet_table(("run", "left"), ("game", "left"), ("recipe", "left"), ("iterations", "right"),
-                        ("minutes", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
+                        ("time", "right"), ("champion", "right"), ("MB", "right"))  # fmt: skip
     for one in found:
         done = f"{one['iterations']['done']}/{one['iterations']['of']}"
         run, game = Text(one["run"], overflow="fold"), Text(title_of(one["game"]))
-        table.add_row(run, game, one["recipe"], done, f"{one['seconds'] / 60:.1f}", str(one["champion"] or "–"),
+        table.add_row(run, game, one["recipe"], done, time_text(one["seconds"]), str(one["champion"] or "–"),
                       f"{one['bytes'] / 1e6:.1f}")  # fmt: skip
     make_console().print(table)
 
 
-@app.command()
 def show(run: RunArgument, json: JsonFlag = False) -> None:
-    """How a run stands, and how strong its champion is."""
+    """Show the status of a run and the strength of its champion.
+
+    **Example**
+
+    - `aleazero runs show runs/pig`
+    """
     from rich.text import Text
 
     from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.runs.summary import disk_use, summary_of
 
-    data = summary_of(run)
+    data, use = summary_of(run), disk_use(run)
     if json:
-        print_json({**data, "disk": disk_use(run)})
+        print_json({**data, "disk": use})
         return
     table = facts_table()
     for name, text in data["lines"].items():
         table.add_row(name, Text(text))
-    use = disk_use(run)
     parts = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in sorted(use.items(), key=lambda one: -one[1])[1:4])
     table.add_row("disk", f"{use['all'] / 1e6:.1f} MB ({parts})")
     make_console().print(table)
 
 
-@app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="DIR DIR…", help="Directories of runs.", show_default=False)],
+    runs: Annotated[list[Path], argument("RUN RUN…", "Directories of runs.")],
     json: JsonFlag = False,
 ) -> None:
-    """Runs side by side: what differs in their settings, and how strong they are."""
+    """Compare runs: the settings that differ, and the strength of their champions.
+
+    **Example**
+
+    - `aleazero runs compare runs/pig runs/pig3`
+    """
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.runs.summary import compare_runs
 
@@ -97,9 +112,13 @@ def compare(
     make_console().print(table)
 
 
-@app.command()
 def tensorboard(run: RunArgument) -> None:
-    """Write a run's numbers for TensorBoard, if it is installed."""
+    """Write the numbers of a run as TensorBoard files.
+
+    **Example**
+
+    - `aleazero runs tensorboard runs/pig`
+    """
     from aleazero.runs.directory import read_manifest, require_no_links
     from aleazero.runs.events import write_tensorboard
 
@@ -108,24 +127,24 @@ def tensorboard(run: RunArgument) -> None:
     folder = write_tensorboard(run)
     if folder is None:
         raise RunError(
-            "TensorBoard is not installed, expected `pip install aleazero[tensorboard]` "
-            "(scalars.csv has the same numbers)"
+            "TensorBoard is not installed, install it with: pip install 'aleazero[tensorboard]' (scalars.csv has the "
+            "same numbers)"
         )
-    typer.echo(printable(f"look at it with: tensorboard --logdir {folder}"))
+    typer.echo(printable(f"show it with: tensorboard --logdir {folder}"))
 
 
 def report(
     run: RunArgument,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where the page goes [default: report.html in DIR].")
+        Path | None, option("--out", "FILE", "HTML file to write.", show_default="report.html in RUN")
     ] = None,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Show it in the browser.")] = False,
+    show: Annotated[bool, option("--open", "", "Open the report in the browser.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Write the report of a run: one page with everything inside, and its pictures in `images/`.
+    """Write the HTML report of a run, also while the run continues.
 
-    A run that goes on, or was stopped, has a report too: how it stands. Every number on the page names the place in the
-    run's files that it comes from.
+    The page is one file; its images are also written to `images/` in the run. Every number on the page names the file
+    that it comes from.
 
     **Examples**
 

@@ -1,74 +1,85 @@
-"""``aleazero train``, ``resume`` and ``config``: runs from a config file or from options, and their settings."""
+"""``aleazero train``, ``resume`` and ``config``: training runs from a config file or for a game, and their settings."""
 
 from __future__ import annotations
 
+import logging
+import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import OPENSPIEL, JsonFlag, ParamOption, blame_rules, cores, read_params, refuse_ignored
+from aleazero.cli.errors import blame_rules
+from aleazero.cli.options import (
+    OPENSPIEL,
+    GameArgument,
+    JsonFlag,
+    ParamOption,
+    WorkersOption,
+    argument,
+    cores,
+    option,
+    read_params,
+    refuse_ignored,
+)
 from aleazero.errors import ConfigError
-from aleazero.untrusted import printable
+from aleazero.untrusted import is_there, printable
 
 if TYPE_CHECKING:
     from aleazero.runs.config import RunConfig
     from aleazero.runs.directory import RunDirectory
 
+log = logging.getLogger("aleazero")
 MINUTES = 6.0
 """Default of ``--minutes``."""
+YAML = (".yaml", ".yml")
+WIDTH = 100
+"""Width of a new config file."""
 SetOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Change a setting of the file, or a default, e.g. `seed=3`, `gate.pairs=200`.",
-    ),
+    option("--set", "KEY=VALUE", "Change a setting, e.g. `seed=3` or `gate.pairs=200`. Can be repeated."),
 ]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option("--workers", metavar="N", help="Processes [default: the cores]; results do not change.", min=1),
-]  # fmt: skip
-
-config_app = typer.Typer(help="Show, check and explain the settings of runs.", no_args_is_help=True)
-FileArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file.", show_default=False)]
+FileArgument = Annotated[Path, argument("FILE", "Config file.")]
 
 
 def train(
     context: typer.Context,
-    config: Annotated[
-        Path | None, typer.Argument(metavar="CONFIG", help="A config file, or use --game.", show_default=False)
-    ] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            "--game",
-            metavar="GAME",
-            help="Train without a config file: a name from `aleazero games`, or your own as `path/file.py:NAME`.",
-            show_default=False,
+    what: Annotated[
+        str,
+        argument(
+            "CONFIG|GAME",
+            "Config file in YAML, or a game: a name from `aleazero games`, also as `'pig(target=50)'`, or your "
+            "own as `path/file.py:NAME`.",
         ),
-    ] = None,
-    run: Annotated[
+    ],
+    out: Annotated[
         Path | None,
-        typer.Option(
-            "--run", metavar="DIR", help="Directory of the run [default: runs/ and the name of the file or game]."
-        ),
+        option("--out", "DIR", "Directory of the run.", show_default="runs/ and the name of the file or game"),
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option("--minutes", metavar="M", help="With --game: about how long to train [default: 6].", min=0.01),
+        option(
+            "--minutes",
+            "MINUTES",
+            "Training time of a GAME, without evaluation.",
+            show_default=f"{MINUTES:.0f}",
+            min=0.01,
+        ),
     ] = None,
     rounds: Annotated[
-        int | None,
-        typer.Option("--rounds", metavar="N", help="With --game: exactly how many rounds, instead of minutes.", min=1),
+        int | None, option("--rounds", "N", "Training rounds of a GAME, instead of minutes.", min=1)
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", metavar="S", help="With --game: same seed and rounds, same network [default: 0].", min=0
+        option(
+            "--seed",
+            "SEED",
+            "Random seed for a GAME. The same seed and rounds give the same network.",
+            show_default="0",
+            min=0,
         ),
     ] = None,
     param: ParamOption = None,
@@ -76,71 +87,72 @@ def train(
     workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train a player, from a config file or for a game: networks, gates, evaluations and a report.
+    """Train a player: networks, gates, evaluations and a report, from a config file or for a game.
 
-    Everything is written to the run's directory. Nothing that was finished is lost by Ctrl-C or a power cut: the same
-    command, or `aleazero resume DIR`, continues, and the results are the same as without the interruption.
+    All files are written to the directory of the run. After Ctrl-C or a crash, the same command or
+    `aleazero resume RUN` continues, with the same results as without the interruption.
 
-    With `--game` the run has one iteration by the recipe `afterstate`, so there is no gate. The network is
-    `DIR/models/0001.safetensors`; play with it as `net:PATH`. It is evaluated once, at the end: by the game's own fast
-    measurement (Yatzy, 2048), or else in games against random play. `--set` changes all of this, as in a config file.
+    For a GAME, the run has one iteration of the recipe `afterstate`, so there is no gate. Play with the network in
+    `DIR/models/0001.safetensors` as `net:FILE`. `aleazero config new GAME` writes a config file with all settings.
 
     **Examples**
 
     - `aleazero train configs/yatzy_quick.yaml`
 
-    - `aleazero train configs/pig.yaml --run runs/pig3 --set seed=3`
+    - `aleazero train configs/pig.yaml --out runs/pig3 --set seed=3`
 
-    - `aleazero train --game yatzy --minutes 6 --run runs/yatzy`
+    - `aleazero train yatzy --minutes 5`
 
-    - `aleazero train --game yatzy -p players=1 --minutes 2 --run runs/solitaire --set afterstate.target=td`
+    - `aleazero train 'yatzy(players=1)' --minutes 2 --out runs/solo --set afterstate.target=td`
 
-    - `aleazero train --game pig --set iterations=4`
+    - `aleazero train my_game.py --set iterations=4`
     """
+    from aleazero.games.registry import parse_game_text
     from aleazero.runs.config import read_config
 
-    if config is not None and game is not None:
-        raise ConfigError(f"CONFIG is {str(config)!r} and --game is {game!r}, expected one of them")
-    if config is not None:
-        why = f"{config} has the settings, expected --set"
+    if what.endswith(YAML):
+        why = f"{what} has the settings, expected --set"
         ignored = {name: f"{why} {name}=VALUE" for name in ("minutes", "rounds", "seed")}
         refuse_ignored(context, {**ignored, "param": f"{why} params.KEY=VALUE"})
-        _train_and_report(run or Path("runs") / config.stem, read_config(config, settings or ()), workers, json)
-        return
-    if game is None:
-        raise ConfigError("no CONFIG and no --game, expected `aleazero train CONFIG` or `aleazero train --game GAME`")
-    options = {"minutes": minutes, "rounds": rounds, "seed": seed}
-    found = config_of_options(game, param or [], options, settings or [])
-    _train_and_report(run or Path("runs") / Path(game.partition(":")[0]).stem, found, workers, json)
+        config, name = read_config(Path(what), settings or ()), what
+    else:
+        options = {"minutes": minutes, "rounds": rounds, "seed": seed}
+        config, name = config_of_game(what, param or [], options, settings or []), parse_game_text(what)[0]
+    _train_and_report(out or Path("runs") / Path(name.partition(":")[0]).stem, config, workers, json)
 
 
-def config_of_options(game: str, params: list[str], options: Mapping[str, Any], changes: list[str]) -> RunConfig:
+def config_of_game(game: str, params: Sequence[str], options: Mapping[str, Any], changes: Sequence[str]) -> RunConfig:
     """Return the settings of a run without a config file.
 
     Args:
-        game: name, or ``path/file.py:NAME``, which becomes absolute: a run is resumed from any directory.
-        params: parameters of the game as ``KEY=VALUE``.
+        game: text of the game. The path of a file becomes absolute, so that a run can be resumed from any directory.
+        params: further parameters of the game as ``KEY=VALUE``.
         options: values of ``minutes``, ``rounds`` and ``seed``; None for an option that is not given.
         changes: settings as ``key.inner=value``.
     """
     from aleazero.evaluation.strength import can_measure
+    from aleazero.games.registry import parse_game_text
     from aleazero.runs.config import apply_change, check_config, file_near, make_config
 
     if game.startswith(OPENSPIEL):
-        raise ConfigError(f"--game is {game!r}, expected a bundled game or your own: OpenSpiel's cannot be trained")
+        raise ConfigError(f"GAME is {game!r}, expected a bundled game or your own: OpenSpiel's cannot be trained")
     given = {name: value for name, value in options.items() if value is not None}
     if {"minutes", "rounds"} <= given.keys():
-        raise ConfigError("--minutes and --rounds are both given, expected one of them")
-    file, colon, name = game.partition(":")
-    data: dict[str, Any] = {"game": f"{file_near(Path.cwd(), file)}{colon}{name}" if file.endswith(".py") else game}
-    if params:
-        data["params"] = read_params(params)
+        raise ConfigError("--minutes and --rounds are both given, expected only one of them")
+    name, found = parse_game_text(game)
+    more = read_params(params)
+    for key in found.keys() & more.keys():
+        raise ConfigError(f"GAME is {game!r} and --param sets {key} too, expected only one of them")
+    file, colon, inner = name.partition(":")
+    data: dict[str, Any] = {"game": f"{file_near(Path.cwd(), file)}{colon}{inner}" if file.endswith(".py") else name}
+    if found or more:
+        data["params"] = {**found, **more}
     data |= given
     for change in changes:
         key = change.partition("=")[0].partition(".")[0].strip()
         if key in data:
-            option = {"params": "--param"}.get(key, f"--{key}")
-            raise ConfigError(f"--set is {change!r} and {option} is given too, expected one of them")
+            option = {"game": "GAME", "params": "a parameter of the game"}.get(key, f"--{key}")
+            raise ConfigError(f"--set is {change!r} and {option} is given too, expected only one of them")
     for change in changes:
         apply_change(data, change)
     if data.get("recipe", "afterstate") == "afterstate":
@@ -157,14 +169,15 @@ def config_of_options(game: str, params: list[str], options: Mapping[str, Any], 
 
 
 def resume(
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run.", show_default=False)],
+    run: Annotated[Path, argument("RUN", "Directory of a run.")],
     settings: SetOption = None,
     workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Go on with a run that was stopped, or extend one that is finished.
+    """Continue a run that was stopped, or extend a finished one.
 
-    Settings of what is learnt cannot change; the number of iterations can grow, and what is measured and kept.
+    `--set` can increase the number of iterations and change how networks are evaluated and which files are kept.
+    Settings of the training itself cannot change.
 
     **Examples**
 
@@ -175,25 +188,24 @@ def resume(
     from aleazero.runs.config import read_config
     from aleazero.runs.directory import CONFIG, read_manifest
 
-    read_manifest(run)  # says what is missing before anything else is read
+    read_manifest(run)  # its errors name the missing file
     _train_and_report(run, read_config(run / CONFIG, settings) if settings else None, workers, json)
 
 
-def _train_and_report(folder: Path, config: Any, workers: int | None, json: bool) -> None:
-    from aleazero.cli.show import make_console, print_json
+def _train_and_report(folder: Path, config: RunConfig | None, workers: int | None, json: bool) -> None:
+    from aleazero.cli.show import facts_table, make_console, print_json
     from aleazero.report import why_no_report, write_report
     from aleazero.runs.directory import open_directory
     from aleazero.runs.loop import train as train_run
     from aleazero.runs.summary import summary_of
 
-    with open_directory(folder, config) as held:
-        game = held.config.load_game()
+    with open_directory(folder, config) as run:
+        game = run.config.load_game()
         try:
-            with blame_rules(held.config.game), live_view(held) as listener:
-                train_run(held, game, workers or cores(), listener)
+            with blame_rules(run.config.game), _live_view(run) as listener:
+                train_run(run, game, workers or cores(), listener)
         except KeyboardInterrupt:
-            go_on = printable(f"aleazero resume {folder}")
-            typer.echo(f"\nstopped; nothing that was finished is lost. Go on with: {go_on}", err=True)
+            typer.echo(f"\nstopped; continue with: {printable(f'aleazero resume {folder}')}", err=True)
             raise typer.Exit(130) from None
         why = why_no_report()
         report = write_report(folder) if why is None else None
@@ -201,68 +213,84 @@ def _train_and_report(folder: Path, config: Any, workers: int | None, json: bool
     if json:
         print_json(data)
     else:
-        show_summary(data, make_console())
+        from rich.text import Text
+
+        table = facts_table()
+        for name, text in {**data["lines"], "report": data["report"] or "none"}.items():
+            table.add_row(name, Text(text))
+        make_console().print(table)
     if why is not None:
-        typer.echo(f"no report: {why}", err=True)
+        log.warning("no report: %s", why)
 
 
 @contextmanager
-def live_view(held: RunDirectory) -> Iterator[Any]:
-    """A bar for the phase, with rates and the time left, and a line for each phase that is over."""
-    from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import make_console
-
-    console = make_console(stderr=True)
-
-    class View:
-        """Shows what it is told."""
-
-        def __init__(self) -> None:
-            self.bar: Any = None
-            self.open: Any = None
-            self.began, self.first = time.monotonic(), 0
-            measured = [one.results["evaluate"] for one in held.manifest.iterations if one.results.get("evaluate")]
-            self.strength = strength_line(measured[-1]) if measured else ""
-
-        def phase(self, iteration: int, of: int, name: str) -> None:
-            self.close()
-            self.first = self.first or iteration
-            unit = {"learn": "rounds", "selfplay": "games", "fit": "steps"}.get(name, "pairs")
-            self.open = progress_bar(f"{iteration}/{of} {name}", unit)
-            self.bar = self.open.__enter__()
-
-        def progress(self, done: int, of: int | None, note: str) -> None:
-            self.bar(done, of, ", ".join(word for word in (note, self.strength and f"so far {self.strength}") if word))
-
-        def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
-            self.close()
-            words = phase_line(name, results)
-            if name == "evaluate":
-                self.strength = strength_line(results) or self.strength
-                words += f"; {self.left(iteration)}" if iteration < held.config.iterations else ""
-            console.print(f"{iteration:>3}/{held.config.iterations} {name:<9} {words}", highlight=False, soft_wrap=True)
-
-        def left(self, iteration: int) -> str:
-            """How long the iterations that are missing will take, by those that this process saw."""
-            each = (time.monotonic() - self.began) / (iteration + 1 - self.first)
-            evaluate = held.config.evaluate
-            then = ", then the champion is measured" if evaluate.final_pairs or evaluate.final_reference_games else ""
-            return f"about {each * (held.config.iterations - iteration) / 60:.1f} minutes left{then}"
-
-        def close(self) -> None:
-            if self.open is not None:
-                self.open.__exit__(None, None, None)
-                self.open = None
-
-    view = View()
+def _live_view(run: RunDirectory) -> Iterator[_View]:
+    """Yield a listener of the run; close its bar at the end."""
+    view = _View(run)
     try:
         yield view
     finally:
         view.close()
 
 
+class _View:
+    """Shows a bar for the current phase, with the strength so far below it, and one line per finished phase."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        from aleazero.cli.progress import is_quiet
+        from aleazero.cli.show import make_console
+
+        self.config = run.config
+        self.console = make_console(stderr=True)
+        self.console.quiet = is_quiet()
+        self.bar: Any = None
+        self.began, self.first = time.monotonic(), 0
+        measured = [one.results["evaluate"] for one in run.manifest.iterations if one.results.get("evaluate")]
+        self.strength = strength_line(measured[-1]) if measured else ""
+
+    def phase(self, iteration: int, of: int, name: str) -> None:
+        """Start the bar of a phase."""
+        from aleazero.cli.progress import progress_bar
+
+        self.close()
+        self.first = self.first or iteration
+        unit = {"learn": "rounds", "selfplay": "games", "fit": "steps"}.get(name, "pairs")
+        self.bar = progress_bar(f"{iteration}/{of} {name}", unit)
+        self.show = self.bar.__enter__()
+
+    def progress(self, done: int, of: int | None, note: str) -> None:
+        """Update the bar."""
+        strength = f"strength so far: {self.strength}" if self.strength else ""
+        self.show(done, of, "; ".join(text for text in (note, strength) if text))
+
+    def ended(self, iteration: int, name: str, results: Mapping[str, Any]) -> None:
+        """Print the results of a phase, and after an iteration the time left."""
+        self.close()
+        of = self.config.iterations
+        self.console.print(f"{iteration:>3}/{of} {name:<9} {phase_line(name, results)}", soft_wrap=True)
+        if name == "evaluate":
+            self.strength = strength_line(results) or self.strength
+            if iteration < of:
+                self.console.print(f"{iteration:>3}/{of} {'':<9} {self._left(iteration)}", soft_wrap=True)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self.bar is not None:
+            self.bar.__exit__(None, None, None)
+            self.bar = None
+
+    def _left(self, iteration: int) -> str:
+        """Estimate the time of the missing iterations from those that this process has seen."""
+        from aleazero.cli.show import time_text
+
+        each = (time.monotonic() - self.began) / (iteration + 1 - self.first)
+        evaluate = self.config.evaluate
+        then = ", then the final evaluation" if evaluate.final_pairs or evaluate.final_reference_games else ""
+        return f"about {time_text(max(1, round(each * (self.config.iterations - iteration))))} left{then}"
+
+
 def phase_line(phase: str, results: Mapping[str, Any]) -> str:
-    """What a phase came to, in a line."""
+    """Describe the results of a phase in one line."""
     from aleazero.cli.show import mean_text
 
     if phase == "learn":
@@ -273,19 +301,19 @@ def phase_line(phase: str, results: Mapping[str, Any]) -> str:
         return f"{results['samples']:,} samples, step {results['step']:,}"
     if phase == "gate":
         if not results["pairs"]:
-            return "the first champion"
-        verdict = "promoted" if results["promoted"] else "kept the champion"
-        scored = mean_text(results["score"], ".1%")
+            return "first champion"
+        verdict = "candidate promoted" if results["promoted"] else "champion kept"
+        result = f"score {mean_text(results['score'], '.1%')}"
         if "gain" in results:
             form = "+,.0f" if abs(results["gain"]["mean"]) >= 1000 else "+.3g"
-            scored = f"{mean_text(results['gain'], form)} ahead"
-        return f"{verdict}: {scored} in {results['pairs']:,} pairs"
-    said = strength_line(results) or "not measured"
-    return f"champion: network {results['network']}, {said}" if phase == "final" else said
+            result = f"difference of returns {mean_text(results['gain'], form)}"
+        return f"{verdict}: {result}, {results['pairs']:,} pairs"
+    strength = strength_line(results) or "not evaluated"
+    return f"champion is network {results['network']}, {strength}" if phase == "final" else strength
 
 
 def strength_line(results: Mapping[str, Any]) -> str:
-    """What was measured, in a line."""
+    """Describe the results of an evaluation in one line."""
     from aleazero.runs.summary import percent
 
     parts = [f"{name} {percent(part)}" for name, part in results.get("opponents", {}).items()]
@@ -296,44 +324,102 @@ def strength_line(results: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def show_summary(data: Mapping[str, Any], console: Any) -> None:
-    """The table at the end."""
-    from rich.text import Text
+def new_config(
+    game: GameArgument,
+    out: Annotated[Path | None, option("--out", "FILE", "File to write.", show_default="standard output")] = None,
+    param: ParamOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Write a config file for a game, with every setting and its description.
 
-    from aleazero.cli.show import facts_table
+    `aleazero train FILE` runs it. Values are the defaults for this game; `--set` changes them.
 
-    table = facts_table()
-    for name, text in data["lines"].items():
-        table.add_row(name, Text(text))
-    table.add_row("report", Text(data["report"] or "none"))
-    console.print(table)
+    **Examples**
+
+    - `aleazero config new pig --out pig.yaml`
+
+    - `aleazero config new my_game.py --set minutes=30 --set iterations=4 --out my_game.yaml`
+    """
+    from aleazero.files import write_file
+
+    if out is not None and is_there(out):
+        raise ConfigError(f"--out is {str(out)!r}, which exists, expected a new file")
+    with blame_rules(game):
+        text = _commented_config(config_of_game(game, param or [], {}, settings or []))
+    if out is None:
+        typer.echo(printable(text), nl=False)
+    else:
+        write_file(out, text.encode(), ConfigError)
+        typer.echo(printable(f"written to {out}; train with: aleazero train {out}"))
 
 
-@config_app.command()
-def show(config: FileArgument, settings: SetOption = None) -> None:
-    """All settings of a run, defaults and what suits the game too. The code of a game file that it names is run."""
+def _commented_config(config: RunConfig) -> str:
+    """Return all settings of a run as YAML, each below a comment with its description."""
+    game = config.load_game()
+    recipe = config.learning(game) if config.recipe == "afterstate" else config.alphazero
+    values = {**dict(config), "params": game.params, config.recipe: recipe}
+    lines = ["# Settings of a training run. Reference: `aleazero config schema`. Check: `aleazero config check FILE`."]
+    for name, field in type(config).model_fields.items():
+        if name not in ("afterstate", "alphazero") or name == config.recipe:
+            lines += ["", *_setting(name, values[name], field.description, "")]
+    return "\n".join(lines) + "\n"
+
+
+def _setting(name: str, value: Any, description: str | None, indent: str) -> Iterator[str]:
+    """Yield the lines of one setting; nested settings are indented below it."""
+    import yaml
+    from pydantic import BaseModel
+
+    from aleazero.runs.config import RUN_LEVEL
+
+    yield from textwrap.wrap(description or "", WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+    if isinstance(value, BaseModel):
+        yield f"{indent}{name}:"
+        for inner, field in type(value).model_fields.items():
+            if inner not in RUN_LEVEL:  # a file has them only once, at the top
+                yield from _setting(inner, getattr(value, inner), field.description, f"{indent}  ")
+    else:
+        plain = list(value) if isinstance(value, tuple) else value
+        text = yaml.safe_dump(plain, default_flow_style=True, allow_unicode=True, width=10**6)
+        yield f"{indent}{name}: {text.strip().removesuffix('...').strip()}"
+
+
+def show_config(config: FileArgument, settings: SetOption = None) -> None:
+    """Show the full configuration of a run, including defaults and game-specific values.
+
+    The code of a game file named by the config is executed.
+
+    **Example**
+
+    - `aleazero config show configs/pig.yaml --set seed=3`
+    """
     from aleazero.runs.config import in_full, read_config
 
     typer.echo(printable(in_full(read_config(config, settings or ()))), nl=False)
 
 
-@config_app.command()
-def check(
-    configs: Annotated[list[Path], typer.Argument(metavar="CONFIG…", help="Files of settings.", show_default=False)],
+def check_config(
+    configs: Annotated[list[Path], argument("FILE…", "Config files.")],
     settings: SetOption = None,
 ) -> None:
-    """Validate config files and report the first error. The code of a game file that they name is run."""
+    """Validate config files and report the first error.
+
+    The code of a game file named by a config is executed.
+
+    **Example**
+
+    - `aleazero config check configs/*.yaml`
+    """
     from aleazero.runs.config import read_config
 
     for config in configs:
         found = read_config(config, settings or ())
-        typer.echo(printable(f"{config}: right, {found.load_game()!r} by recipe {found.recipe}"))
+        typer.echo(printable(f"{config}: valid, {found.load_game()!r}, recipe {found.recipe}"))
 
 
-@config_app.command()
-def schema() -> None:
-    """Every setting with its meaning, bounds and default, as a JSON schema."""
+def config_schema() -> None:
+    """Print the JSON schema of config files: every setting with its description, bounds and default."""
     from aleazero.cli.show import print_json
-    from aleazero.runs.config import schema as schema_of
+    from aleazero.runs.config import schema
 
-    print_json(schema_of())
+    print_json(schema())

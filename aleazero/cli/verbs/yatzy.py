@@ -1,4 +1,4 @@
-"""Yatzy's own commands: ``oracle yatzy …`` shows and plays exact values, ``evaluate solitaire`` plays alone."""
+"""Commands of one-player Yatzy: ``oracle yatzy …`` shows exact values, ``evaluate solitaire`` measures a player."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, PlayerSeedOption, SeedOption, ThreadsOption, cores
-from aleazero.cli.verbs.evaluate import PlayerOption
+from aleazero.cli.options import (
+    JsonFlag,
+    PlayerArgument,
+    PlayerSeedOption,
+    SeedOption,
+    ThreadsOption,
+    argument,
+    cores,
+    option,
+    refuse_ignored,
+)
 from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,17 +31,11 @@ if TYPE_CHECKING:
 
 INK, FAINT, BAR, MEAN = "#22272e", "#d9dde3", "#1565c0", "#b3395b"
 STEP = 5
-"""Points of a bar of the plot."""
-
-oracle = typer.Typer(
-    no_args_is_help=True,
-    help="One-player Yatzy, solved exactly. The first use builds a table (some seconds) and keeps it.",
-)
+"""Points per bar of the plot."""
 
 
-@oracle.command("expected")
 def expected(json: JsonFlag = False) -> None:
-    """Print the expected score of a game under best play.
+    """Print the expected score of one-player Yatzy under optimal play.
 
     **Example**
 
@@ -47,23 +50,23 @@ def expected(json: JsonFlag = False) -> None:
     typer.echo(f"{value:.10f}")
 
 
-@oracle.command("show")
 def show(
+    context: typer.Context,
     position: Annotated[
         str,
-        typer.Argument(
-            metavar="POSITION",
-            help="What is open or filled, the upper total, the dice; as `analyse yatzy -p players=1` takes it.",
-            show_default=False,
+        argument(
+            "POSITION",
+            "Position as in `aleazero analyse 'yatzy(players=1)' --position`: open or filled categories, upper "
+            "total, dice.",
         ),
     ],
-    top: Annotated[int, typer.Option("--top", metavar="N", help="Actions to show.", min=1)] = 47,
+    top: Annotated[int, option("--top", "N", "Number of actions to show.", min=1)] = 47,
     json: JsonFlag = False,
 ) -> None:
-    """Show a position's score card and the exact value of every action, the best first.
+    """Show a score card and the exact value of every action.
 
-    Values are expected final scores: what is on the card, and what best play adds to it. Actions that tie for the best
-    are all marked. A total that is left out is the lowest possible.
+    Values are expected final scores under optimal play. All optimal actions are marked. If the position has no upper
+    total, the lowest possible one is used.
 
     **Examples**
 
@@ -71,14 +74,15 @@ def show(
 
     - `aleazero oracle yatzy show 'filled none upper 0 / player 0 dice 13346 rerolls 2' --top 5`
 
-    - `aleazero oracle yatzy show 'filled ones upper 3 / player 0 to roll'` (what it is worth before the roll)
+    - `aleazero oracle yatzy show 'filled ones upper 3 / player 0 to roll'` (before the roll)
     """
     from aleazero.cli.show import facts_table, make_console, print_json, print_position
     from aleazero.games.registry import load_game
 
+    refuse_ignored(context, {"top": "--json prints all actions" if json else None})
     state = load_game("yatzy", players=1).state_from_text(position)
     state.require_running()
-    data = values_of(state, load_oracle())
+    data = _exact_values(state, load_oracle())
     if json:
         print_json(data)
         return
@@ -92,8 +96,8 @@ def show(
     console.print(facts)
 
 
-def values_of(state: State, oracle: YatzyOracle) -> dict[str, Any]:
-    """What the oracle knows of a position: its value, and at a decision that of every action, the best first."""
+def _exact_values(state: State, oracle: YatzyOracle) -> dict[str, Any]:
+    """Return the value of a position and, at a decision, of every action, the best first."""
     from aleazero.oracles.oracle import best_of
 
     actions: list[dict[str, Any]] = []
@@ -116,9 +120,9 @@ def values_of(state: State, oracle: YatzyOracle) -> dict[str, Any]:
 def _actions_table(data: dict[str, Any], top: int) -> Any:
     from rich.text import Text
 
-    from aleazero.cli.show import quiet_table
+    from aleazero.cli.show import note_hidden_rows, quiet_table
 
-    table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("behind", "right"))
+    table = quiet_table(("", "left"), ("action", "left"), ("value", "right"), ("loss", "right"))
     for row in data["actions"][:top]:
         table.add_row(
             "*" if row["best"] else "",
@@ -127,22 +131,17 @@ def _actions_table(data: dict[str, Any], top: int) -> Any:
             "" if row["best"] else f"{row['behind']:.4f}",
             style="bold green" if row["best"] else None,
         )
-    hidden = len(data["actions"]) - top
-    if hidden > 0:
-        table.caption, table.caption_justify = f"… {hidden} more action{'' if hidden == 1 else 's'}", "left"
+    note_hidden_rows(table, len(data["actions"]) - top, "action")
     return table
 
 
-@oracle.command("simulate")
 def simulate(
-    games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**8)] = 20_000,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the dice: same seed, same games.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the scores there too.", show_default=False)
-    ] = None,
+    games: Annotated[int, option("--games", "N", "Number of games.", min=1, max=10**8)] = 20_000,
+    seed: SeedOption = 0,
+    plot: Annotated[Path | None, option("--plot", "FILE", "Write a histogram of the scores to this .png file.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Play many games under best play: mean, bonus, percentiles and how the scores spread.
+    """Simulate games under optimal play: mean, bonus rate, percentiles and histogram of the scores.
 
     **Examples**
 
@@ -158,8 +157,8 @@ def simulate(
 
     check_plot(plot)
     solved = load_oracle()
-    with progress_bar("best play", "games") as tell:
-        played = play_games(solved, game_seeds(seed, games), progress=tell)
+    with progress_bar("optimal play", "games") as progress:
+        played = play_games(solved, game_seeds(seed, games), progress=progress)
     scores, value = Scores(played.totals, played.bonuses), solved.expected()
     if plot is not None:
         draw_scores(scores, value, plot)
@@ -171,33 +170,33 @@ def simulate(
     facts = {"expected": f"{value:.2f}" + ("" if off is None else f", {off:+.1f} standard errors off")}
     print_scores(scores, console, facts)
     if plot is not None:
-        console.print(f"plot written to {plot}", markup=False, soft_wrap=True)
+        console.print(f"plot written to {plot}", soft_wrap=True)
 
 
 def load_oracle() -> YatzyOracle:
-    """The oracle; while it is built, a bar."""
+    """Load the oracle, or build it with a progress bar."""
     from aleazero.cli.progress import progress_bar
     from aleazero.oracles.yatzy import load_or_build
 
-    with progress_bar("solving yatzy", "sets") as tell:
-        return load_or_build(tell)
+    with progress_bar("solving yatzy", "sets") as progress:
+        return load_or_build(progress)
 
 
 def solitaire(
-    player: PlayerOption,
-    games: Annotated[int, typer.Option("--games", metavar="N", help="Games to play.", min=1, max=10**7)] = 100,
+    player: PlayerArgument,
+    games: Annotated[int, option("--games", "N", "Number of games.", min=1, max=10**7)] = 100,
     seed: SeedOption = 0,
     player_seed: PlayerSeedOption = 0,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Let a player play Yatzy alone: its scores, and how far it is behind best play with the same dice.
+    """Play one-player Yatzy, and compare the scores with optimal play on the same dice.
 
     **Examples**
 
-    - `aleazero evaluate solitaire --player greedy --games 200`
+    - `aleazero evaluate solitaire greedy --games 200`
 
-    - `aleazero evaluate solitaire --player search:sims=1000,chance=stratified --games 20 --json`
+    - `aleazero evaluate solitaire search:sims=1000,chance=stratified --games 20 --json`
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, mean_text, print_json
@@ -209,23 +208,23 @@ def solitaire(
     from aleazero.players.spec import parse_spec
 
     game = load_solitaire()
-    parse_spec(player, "--player", kit_of(game).players)
+    parse_spec(player, "PLAYER", kit_of(game).players)
     check_seed(seed, "--seed")
     check_seed(player_seed, "--player-seed")
     oracle = load_oracle()
     chooser = make_player(player, game, threads=threads or cores())
-    with progress_bar("playing", "games") as tell:
-        report = play_solitaire(chooser, games, oracle, seed=seed, player_seed=player_seed, progress=tell)
+    with progress_bar("playing", "games") as progress:
+        report = play_solitaire(chooser, games, oracle, seed=seed, player_seed=player_seed, progress=progress)
     if json:
         print_json({"player": player, "games": games, "seed": seed, "player_seed": player_seed, **report.to_dict()})
         return
     loss = mean_text(report.loss.to_dict(), ".2f")
-    facts = {"best play": f"{report.best.mean.mean:.2f} with the same dice", "loss": loss}
+    facts = {"optimal play": f"{report.best.mean.mean:.2f} on the same dice", "loss": loss}
     print_scores(report.scores, make_console(), facts)
 
 
 def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> None:
-    """The mean and its interval, the bonus, percentiles, and a histogram."""
+    """Print mean, bonus rate, percentiles and histogram."""
     from aleazero.cli.show import facts_table, mean_text, quiet_table, share_bar
     from aleazero.evaluation.yatzy.measure import BIN
 
@@ -251,21 +250,21 @@ def print_scores(scores: Scores, console: Console, more: Mapping[str, str]) -> N
 
 
 def check_plot(file: Path | None) -> None:
-    """Complain before the games, not after them."""
+    """Reject a file that cannot be written before the games are played."""
     if file is None:
         return
     if file.suffix != ".png":
         raise ConfigError(f"--plot is {str(file)!r}, expected a name ending in .png")
     if not file.parent.is_dir():
-        raise ConfigError(f"--plot is {str(file)!r}, expected a folder that exists")
+        raise ConfigError(f"--plot is {str(file)!r}, expected a file in a folder that exists")
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ConfigError("--plot draws with matplotlib, which is missing: pip install matplotlib") from None
+        raise ConfigError("--plot requires matplotlib: pip install matplotlib") from None
 
 
 def draw_scores(scores: Scores, expected: float, file: Path) -> None:
-    """Draw the histogram of the scores, with and without the bonus, and the expectation."""
+    """Draw a histogram of the scores, with and without the bonus, and the expected score."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -284,9 +283,9 @@ def draw_scores(scores: Scores, expected: float, file: Path) -> None:
         labels = [f"with the bonus ({scores.bonus_rate:.1%})", "without"]
         axes.hist(parts, bins=list(edges), stacked=True, color=[BAR, "#e07b00"], label=labels)
         axes.axvline(expected, color=MEAN, linewidth=1.5, label=f"expected: {expected:.2f}")
-        axes.set_title(f"Yatzy alone, best play: {len(scores.totals):,} games, mean {scores.mean.mean:.2f}")
+        axes.set_title(f"One-player Yatzy, optimal play: {len(scores.totals):,} games, mean {scores.mean.mean:.2f}")
         axes.set_xlabel("final score")
-        axes.set_ylabel(f"games in {STEP} points")
+        axes.set_ylabel(f"games per {STEP} points")
         axes.legend(loc="upper left")
         picture = io.BytesIO()
         figure.savefig(picture, format="png")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,12 +41,54 @@ def test_the_position_is_shown_before_the_table(run):
     assert text.index("30/100") < text.index("visits")
 
 
-def test_a_chance_root_shows_outcomes(run):
-    text = run("analyse", "pig", "--moves", "roll 5 roll", *QUICK).stdout
+def test_a_chance_root_shows_outcomes_by_their_effect_on_the_value(run):
+    text = run("analyse", "pig", "--position", "90-80 turn 5 player 1 rolling", *QUICK).stdout
     assert "chance to move" in text
     header = next(line for line in text.splitlines() if "probability" in line)
-    assert header.split() == ["outcome", "probability", "visits", "share", "player", "0", "player", "1"]
-    assert text.count("0.1667") == 6
+    assert " ".join(header.split()) == "outcome probability visits player 0 player 1 luck of 1"
+    rows = [line.split() for line in text.splitlines() if "0.1667" in line]
+    luck = [float(row[-1]) for row in rows]
+    assert luck == sorted(luck, reverse=True)
+    assert rows[-1][0] == "1"
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("pig",), "search: 2,000 simulations, rollout evaluator, sampling chance"),
+        (("pig", "--sims", "50", "--chance", "open"), "search: 50 simulations, rollout evaluator, open chance"),
+        (("pig", "--seconds", "0.2"), "search: at most 0.20 s, rollout evaluator, sampling chance"),
+        (
+            ("pig", "--evaluations", "50"),
+            "search: 500 simulations, at most 50 evaluations, rollout evaluator, sampling",
+        ),
+        (("tic_tac_toe", "--sims", "9", "--evaluator", "uniform"), "search: 9 simulations, uniform evaluator"),
+        (("pig", "--plan", "turn"), "exact plan, horizon turn, rollout evaluator"),
+        (("pig", "--plan", "2", "--evaluator", "uniform"), "exact plan, 2 plies, uniform evaluator"),
+        (("dice_game", "--plan", "game"), "exact plan, horizon game"),
+    ],
+)
+def test_the_first_line_names_the_method(run, words, first):
+    assert run("analyse", *words).stdout.splitlines()[0].startswith(first)
+
+
+def test_a_long_search_shows_its_result_so_far_on_a_terminal(monkeypatch):
+    from aleazero.cli import progress
+    from aleazero.cli.show import SafeConsole
+
+    monkeypatch.setattr(progress, "LIVE_AFTER", 0.0)
+    game = aleazero.load_game("dice_game")
+    screen = io.StringIO()
+    console = SafeConsole(file=screen, force_terminal=True, width=80)
+    config = aleazero.SearchConfig(num_simulations=10**9, max_seconds=1.0)
+    result, _ = progress.timed_search(game, game.state_from_text("5"), "uniform", config, console)
+    assert result.stopped == "seconds"
+    lines = re.findall(r"best roll, value [\d.]+, [\d,]+ simulations, \d s left", screen.getvalue())
+    assert len(lines) >= 2
+    quiet = SafeConsole(file=io.StringIO(), width=80)
+    progress.timed_search(game, game.state_from_text("5"), "uniform", config, quiet)
+    assert quiet.file.getvalue() == ""
 
 
 def test_json_is_the_result_with_names(run_json):
@@ -93,12 +137,12 @@ def test_options_reach_the_search(run_json):
         (("--seconds", "0.05"), "seconds"),
     ],
 )
-def test_what_stops_a_search_early_is_said(run, run_json, words, stopped):
+def test_the_limit_that_stops_a_search_is_shown(run, run_json, words, stopped):
     assert run_json("analyse", "pig", *words)["stopped"] == stopped
     line = next(
         line for line in run("analyse", "pig", *words).stdout.splitlines() if line.startswith("stopped early: ")
     )
-    assert {"evaluations": "evaluations are spent", "nodes": "tree is full", "seconds": "time is up"}[stopped] in line
+    assert {"evaluations": "evaluation limit", "nodes": "node limit", "seconds": "time limit"}[stopped] in line
 
 
 def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
@@ -115,7 +159,7 @@ def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
         (("--evaluations", "30"), 300, None),
     ],
 )
-def test_settings_are_those_of_the_player_that_is_named(run_json, words, simulations, chance):
+def test_settings_are_those_of_the_player_spec(run_json, words, simulations, chance):
     data = run_json("analyse", "dice_game", *words)
     config = aleazero.make_player(data["engine"], aleazero.load_game("dice_game")).config
     assert config.num_simulations == simulations
@@ -123,7 +167,7 @@ def test_settings_are_those_of_the_player_that_is_named(run_json, words, simulat
     assert data["config"]["num_simulations"] == simulations
 
 
-def test_ctrl_c_shows_what_was_found(process):
+def test_ctrl_c_shows_the_result_so_far(process):
     command = [sys.executable, "-m", "aleazero.cli.main", "analyse", "dice_game", "--sims", "2000000000"]
     search = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
@@ -155,7 +199,7 @@ def test_openspiel(run):
 
 def test_top_cuts_the_table(run):
     text = run("analyse", "pig", "--moves", "roll", "--top", "2", *QUICK).stdout
-    assert "… 4 more outcomes" in text
+    assert "… 4 more outcomes with less effect on the value" in text
     assert text.count("0.1667") == 2
     assert "… 1 more action\n" in "\n".join(
         line.rstrip() for line in run("analyse", "dice_game", "--top", "1", *QUICK).stdout.splitlines()
@@ -176,7 +220,7 @@ def test_the_tree_is_written(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("pgi",), "no game 'pgi', did you mean pig?"),
         (("pig", "--position", "12:30"), "cannot read position '12:30', expected e.g."),
@@ -201,11 +245,13 @@ def test_the_tree_is_written(run, tmp_path):
         (("pig", "--param", "target"), "--param is 'target', expected KEY=VALUE"),
         (("nowhere/file.py:game",), "no file 'nowhere/file.py'"),
         (("pig", "--tree", "tree.svg"), "--tree is 'tree.svg', expected a name ending in .json or .dot"),
-        (("pig", "--tree", "nowhere/tree.dot"), "expected a folder that exists"),
+        (("pig", "--tree", "nowhere/tree.dot"), "expected a file in a folder that exists"),
+        (("pig(target=)",), "cannot read the game 'pig(target=)', expected NAME or NAME(KEY=VALUE, ...)"),
+        (("pig(target=9)", "-p", "target=8"), "sets target, which is also given"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("analyse", *words)
+def test_bad_input_is_one_line(refused, words, expected):
+    assert expected in refused("analyse", *words)
 
 
 def test_bad_input_of_openspiel_is_one_line(refused):
@@ -231,7 +277,7 @@ def _empty(folder):
 
 PIG, YATZY = aleazero.load_game("pig", target=20), aleazero.load_game("yatzy", players=2)
 TAG = f"{Path(__file__).parents[3]}/examples/tag.py"
-PIG_WORDS = ("analyse", "pig", "-p", "target=20", "--plan", "turn")
+PIG_WORDS = ("analyse", "pig(target=20)", "--plan", "turn")
 YATZY_WORDS = ("analyse", "yatzy", "--plan", "turn")
 
 
@@ -242,7 +288,7 @@ def nets(tmp_path_factory):
 
 
 def rolled(rolls):
-    """A state of Yatzy behind some rolls of its first turn, keeping by the first action."""
+    """Return a state of Yatzy after some rolls of its first turn."""
     state = YATZY.new_initial_state()
     for number in range(rolls):
         state.apply_action(state.sample_outcome(0.3 + 0.2 * number))
@@ -256,7 +302,7 @@ def test_pig_shows_chances_to_win_and_the_next_roll(run_json, nets):
     assert data["wins"] == pytest.approx([(q + 1) / 2 for q in data["q"]])  # there is no margin in pig
     assert data["margins"] is None
     assert data["swings"][0] > 0
-    assert data["swings"][1] is None  # nothing rolls in the turn behind hold
+    assert data["swings"][1] is None  # there is no roll in the turn after hold
     assert data["luck"] is None
 
 
@@ -264,11 +310,11 @@ def test_luck_is_the_value_after_a_roll_minus_the_value_before_it(run_json, nets
     data = [run_json(*PIG_WORDS, "--net", nets["pig"], "--moves", f"roll {face}") for face in range(2, 7)]
     state = PIG.new_initial_state().child(0)
     plan = aleazero.Planner(PIG, PlannedEvaluator.load(nets["pig"], PIG)).plan(state)
-    for face, told in enumerate(data, start=2):
+    for face, one in enumerate(data, start=2):
         expected = plan.value(state.child(face)) - plan.value(state)
-        np.testing.assert_allclose(told["luck"], expected, atol=1e-9)
+        np.testing.assert_allclose(one["luck"], expected, atol=1e-9)
     lost = plan.value(state.child(1)) - plan.value(state)
-    assert sum(np.array(told["luck"]) for told in data) + lost == pytest.approx([0, 0], abs=1e-9)
+    assert sum(np.array(one["luck"]) for one in data) + lost == pytest.approx([0, 0], abs=1e-9)
 
 
 def test_yatzys_expectations_are_the_plans_own(run_json, nets):
@@ -289,22 +335,22 @@ def test_the_first_roll_of_a_turn_is_known(run_json, nets):
     assert data["turn_so_far"] is None
 
 
-def test_it_is_shown(run, nets):
+def test_details_of_a_plan_are_shown(run, nets):
     text = run(*YATZY_WORDS, "--net", nets["yatzy"], "--position", rolled(1).to_text(), "--top", "3").stdout
-    header = next(line for line in text.splitlines() if "behind" in line)
-    assert header.split() == ["action", "value", "behind", "win", "margin", "next", "roll"]
+    header = next(line for line in text.splitlines() if " loss " in line)
+    assert header.split() == ["action", "value", "loss", "win", "margin", "next", "roll"]
     assert "\nluck " in text
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_pending_roll_shows_player_0s_chances(run_json, nets):
+def test_win_probabilities_before_a_roll_are_those_of_player_0(run_json, nets):
     data = run_json(*PIG_WORDS, "--net", nets["pig"], "--position", "5-9 turn 7 player 1 rolling")
     assert data["wins"] == pytest.approx([(o["value"][0] + 1) / 2 for o in data["outcomes"]])
     assert data["swings"] is None
 
 
-def test_plies_and_searches_tell_values(run_json, nets):
-    words = ("analyse", "pig", "-p", "target=20", "--position", "5-9 turn 7")
+def test_plies_and_searches_have_values_only(run_json, nets):
+    words = ("analyse", "pig(target=20)", "--position", "5-9 turn 7")
     plies = run_json(*words, "--plan", "1", "--net", nets["pig"])
     assert plies["wins"] is None
     search = run_json(*words, "--evaluator", f"net:{nets['pig']}", "--sims", "20")
@@ -318,20 +364,20 @@ def test_chances_of_two_and_three_points_are_those_of_the_mover(run, run_json, t
     words = ("analyse", TAG, "--plan", "turn", "--net", net, "--position")
     state = game.state_from_vector([7, 3, 1, 0, 0])
     data = run_json(*words, state.serialize())
-    told = {name: np.array(chances) for name, chances in data["levels"].items()}
-    assert list(told) == ["win_2", "win_3", "lose_2", "lose_3"]
-    points = 2 * np.array(data["wins"]) - 1 + told["win_2"] + told["win_3"] - told["lose_2"] - told["lose_3"]
+    levels = {name: np.array(chances) for name, chances in data["levels"].items()}
+    assert list(levels) == ["win_2", "win_3", "lose_2", "lose_3"]
+    points = 2 * np.array(data["wins"]) - 1 + levels["win_2"] + levels["win_3"] - levels["lose_2"] - levels["lose_3"]
     np.testing.assert_allclose(points, data["q"], atol=1e-9)
-    assert all(np.ptp(chances) > 0 for chances in told.values())
+    assert all(np.ptp(chances) > 0 for chances in levels.values())
     other = run_json(*words, game.state_from_vector([3, 7, 0, 0, 0]).serialize())  # the same, for the other player
     assert other["levels"]["win_2"] == pytest.approx(data["levels"]["win_2"], abs=1e-6)
     text = run(*words, state.serialize()).stdout
-    header = next(line for line in text.splitlines() if "behind" in line)
-    assert " ".join(header.split("behind")[1].split()) == "win win 2+ win 3 lose 2+ lose 3 next roll"
+    header = next(line for line in text.splitlines() if " loss " in line)
+    assert " ".join(header.split("loss")[1].split()) == "win win 2+ win 3 lose 2+ lose 3 next roll"
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_what_is_wrong_is_one_line(refused, nets):
-    assert "expected one of the two" in refused(*PIG_WORDS, "--net", nets["pig"], "--evaluator", "uniform")
+def test_wrong_networks_are_one_line(refused, nets):
+    assert "expected only one of them" in refused(*PIG_WORDS, "--net", nets["pig"], "--evaluator", "uniform")
     assert "has game 'yatzy', expected 'pig'" in refused(*PIG_WORDS, "--net", nets["yatzy"])
     assert "no network at 'none'" in refused(*PIG_WORDS, "--net", "none")

@@ -38,50 +38,52 @@ def invoke(*words, given=None):
     return CliRunner().invoke(app, [str(word) for word in words], input=given)
 
 
-def test_the_list_has_their_strength():
-    told = json.loads(invoke("champions", "--json").stdout)
-    assert ("yatzy", {"players": 2}) in [(one["game"], one["params"]) for one in told]
-    said = invoke("champions").stdout
-    assert "yatzy(players=2)" in said
-    assert "against solo-optimal" in said
+def test_models_are_listed_with_their_strength():
+    data = json.loads(invoke("models", "--json").stdout)
+    assert ("yatzy", {"players": 2}) in [(one["game"], one["params"]) for one in data]
+    printed = invoke("models").stdout
+    assert "yatzy(players=2)" in printed
+    assert "against solo-optimal" in printed
 
 
-def test_analyse_plans_over_the_champion():
-    told = json.loads(invoke("analyse", "yatzy", "--position", LATE, "--json").stdout)
-    assert (told["evaluator"], told["plan"]) == ("net:champion", "turn")
-    assert len(told["wins"]) == 252
-    said = invoke("analyse", "yatzy", "--position", LATE, "--top", 3)
-    assert "by the champion that ships" in said.stdout
+def test_analyse_plans_with_the_bundled_network():
+    data = json.loads(invoke("analyse", "yatzy", "--position", LATE, "--json").stdout)
+    assert (data["evaluator"], data["plan"]) == ("net:champion", "turn")
+    assert len(data["wins"]) == 252
+    printed = invoke("analyse", "yatzy", "--position", LATE, "--top", 3).stdout
+    assert printed.startswith("bundled network with exact turn plan\n")
 
 
 @pytest.mark.parametrize("words", [("--sims", 20), ("--evaluator", "uniform"), ("--chance", "open"), ("--c", 1.0)])
-def test_whoever_asks_for_a_search_gets_one(words):
-    told = json.loads(invoke("analyse", "yatzy", "--position", LATE, *words, "--json").stdout)
-    assert "plan" not in told
-    assert told["evaluator"] != "net:champion"
+def test_options_of_a_search_run_a_search(words):
+    data = json.loads(invoke("analyse", "yatzy", "--position", LATE, *words, "--json").stdout)
+    assert "plan" not in data
+    assert data["evaluator"] != "net:champion"
 
 
-def test_a_game_without_one_is_searched():
+def test_a_game_without_a_bundled_network_is_searched():
     assert json.loads(invoke("analyse", "pig", "--json").stdout)["evaluator"] == "rollout"
 
 
-def test_play_is_against_the_champion_and_has_hints():
-    told = json.loads(invoke("play", "yatzy", "--position", LATE, "--seed", 1, "--watch", "--json").stdout)
-    assert told["engine"] == "plan:horizon=turn,net=champion"
-    assert told["complete"]
-    said = invoke("play", "yatzy", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
-    assert "the champion that ships plays" in said
-    assert "behind" in said
+def test_play_is_against_the_bundled_network_with_hints():
+    data = json.loads(invoke("play", "yatzy", "--position", LATE, "--seed", 1, "--watch", "--json").stdout)
+    assert data["engine"] == "plan:horizon=turn,net=champion"
+    assert data["complete"]
+    printed = invoke("play", "yatzy", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
+    assert "computer: bundled network with exact turn plan" in printed
+    assert " loss " in printed
 
 
-def test_a_value_network_has_hints_by_its_own_text_too():
-    said = invoke("play", "yatzy", "--opponent", "net:champion", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
-    assert "behind" in said
+def test_a_value_network_given_as_a_spec_has_hints():
+    printed = invoke(
+        "play", "yatzy", "--opponent", "net:champion", "--position", LATE, "--seed", 1, given="?\nq\n"
+    ).stdout
+    assert " loss " in printed
 
 
 def test_play_with_simulations_is_against_the_search():
-    told = json.loads(invoke("play", "yatzy", "--position", LATE, "--sims", 5, "--watch", "--json").stdout)
-    assert told["engine"] == "search:sims=5"
+    data = json.loads(invoke("play", "yatzy", "--position", LATE, "--sims", 5, "--watch", "--json").stdout)
+    assert data["engine"] == "search:sims=5"
 
 
 KERNELS = '''
@@ -139,14 +141,14 @@ def test_states_and_seconds_limit_the_check(run, run_json, coin_file):
     slow = coin_file(step="sum(range(3_000_000))")
     result = run("check", slow, "--seconds", "0.2", "--episodes", "1000")
     assert result.exit_code == 0, result.output
-    assert "the budget of seconds ended the check early" in " ".join(result.stdout.split())
+    assert "the time limit ended the check early" in " ".join(result.stdout.split())
 
 
 def test_rules_that_raise_are_one_line(refused, coin_file):
     assert "ZeroDivisionError" in refused("check", coin_file(step="1 / 0"))
 
 
-def test_a_game_that_may_never_end_is_pointed_out(run, coin_file, monkeypatch):
+def test_a_game_that_may_never_end_is_reported(run, coin_file, monkeypatch):
     import aleazero.games.check as contract
 
     original = contract.check_game
@@ -177,11 +179,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_info_and_clear(run, folder):
-    told = " ".join(run("cache", "info").stdout.split())
-    assert told == f"{folder} holds 1 file, 1.5 MB"
-    assert "it held 1 file" in run("cache", "clear").stdout
+    data = " ".join(run("cache", "info").stdout.split())
+    assert data == f"{folder} contains 1 file, 1.5 MB"
+    assert "deleted 1 file" in run("cache", "clear").stdout
     assert list(folder.iterdir()) == []
-    assert "holds 0 files" in run("cache", "info").stdout
+    assert "contains 0 files" in run("cache", "info").stdout
 
 
 def test_cache_as_json(run_json, folder):
@@ -191,13 +193,13 @@ def test_cache_as_json(run_json, folder):
     assert run_json("cache", "info") == {"folder": str(folder), "files": 0, "bytes": 0}
 
 
-def test_a_folder_that_is_not_there_is_empty(run_json, tmp_path, monkeypatch):
+def test_a_missing_folder_is_empty(run_json, tmp_path, monkeypatch):
     monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path / "nowhere"))
     assert run_json("cache", "info")["files"] == 0
     assert run_json("cache", "clear")["files"] == 0
 
 
-def test_every_game_that_ships_has_a_position_and_one_is_chance():
+def test_every_bundled_game_has_an_example():
     examples = [(name, one) for name, one in all_examples() if one.position is not None]
     assert {name for name, _ in examples} == {"2048", "dice_game", "pig", "tic_tac_toe", "yatzy"}
     states = [aleazero.load_game(name, **one.params).state_from_text(one.position) for name, one in examples]

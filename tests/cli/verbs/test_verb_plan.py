@@ -7,10 +7,10 @@ import aleazero
 TURN = ("--plan", "turn", "--evaluator", "uniform")
 
 
-def test_a_plan_shows_values_and_what_actions_give_away(run):
+def test_a_plan_shows_values_and_losses(run):
     text = run("analyse", "pig", "--position", "80-60 turn 12", *TURN).stdout
-    header = next(line for line in text.splitlines() if "behind" in line)
-    assert header.split() == ["action", "value", "behind"]
+    header = next(line for line in text.splitlines() if " loss" in line)
+    assert header.split() == ["action", "value", "loss"]
     assert "visits" not in text
     assert "simulations" not in text
     assert text.count("*") == 1
@@ -21,7 +21,7 @@ def test_a_plan_shows_values_and_what_actions_give_away(run):
 def test_a_planned_chance_root_shows_outcomes(run):
     text = run("analyse", "pig", "--moves", "roll 5 roll", "--plan", "1").stdout
     header = next(line for line in text.splitlines() if "probability" in line)
-    assert header.split() == ["outcome", "probability", "player", "0", "player", "1"]
+    assert " ".join(header.split()) == "outcome probability player 0 player 1 luck of 0"
     assert text.count("0.1667") == 6
 
 
@@ -50,7 +50,7 @@ def test_a_plan_can_be_drawn(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("--plan", "round"), "--plan is 'round', expected turn, game or a number of plies"),
         (("--plan", "0"), "--plan is '0'"),
@@ -59,8 +59,8 @@ def test_a_plan_can_be_drawn(run, tmp_path):
         (("--plan", "game", "-p", "target=10"), "aleazero.oracles.solve"),
     ],
 )
-def test_what_does_not_go_with_a_plan(refused, words, said):
-    assert said in refused("analyse", "pig", *words)
+def test_options_without_effect_on_a_plan(refused, words, expected):
+    assert expected in refused("analyse", "pig", *words)
 
 
 def test_the_planner_plays(run_json):
@@ -86,11 +86,11 @@ def test_one_plan_serves_a_turn(run_json, monkeypatch):
 
 def test_a_hint_is_a_plan(run):
     result = run("play", "dice_game", "--seed", "5", "--opponent", "plan:plies=2", stdin="?\nq\n")
-    assert "behind" in result.stdout
+    assert " loss" in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("engine", "said"),
+    ("engine", "expected"),
     [
         ("plam", "--opponent is 'plam', did you mean plan or playout?"),
         ("search:plies=2", "no setting 'plies=2' of search"),
@@ -102,11 +102,11 @@ def test_a_hint_is_a_plan(run):
         ("plan:horizon=round", "horizon is 'round'"),
     ],
 )
-def test_engines_that_are_refused(refused, engine, said):
-    assert said in refused("play", "pig", "--watch", "--json", "--opponent", engine)
+def test_invalid_player_specs_are_one_line(refused, engine, expected):
+    assert expected in refused("play", "pig", "--watch", "--json", "--opponent", engine)
 
 
-def test_options_apply_where_an_engines_text_is_silent(run_json, refused):
+def test_options_set_what_a_player_spec_leaves_open(run_json, refused):
     words = ("play", "dice_game", "--watch", "--seed", "3", "--sims", "7")
     record = run_json(*words, "--opponent", "search:chance=open,evaluator=uniform")
     assert (record["simulations"], record["chance"], record["evaluator"]) == (7, "open", "uniform")

@@ -5,6 +5,7 @@ import pytest
 import aleazero
 from aleazero.cli.verbs.play import TerminalGame
 from aleazero.native.random import PLAYED_SEARCHES, stream_key
+from aleazero.players import make
 from aleazero.players.search import SearchPlayer
 from aleazero.serving.session import Session
 
@@ -21,7 +22,7 @@ def test_a_watched_game_is_printed_move_by_move(run):
     assert lines[-1].startswith("the game is over: 2")
 
 
-def test_the_record_replays_with_the_played_luck(run_json):
+def test_the_record_replays_with_the_dice_of_the_seed(run_json):
     record = run_json("play", "pig", "--position", "70-80", *WATCH)
     assert record["complete"] is True
     assert sorted(record["returns"]) == [-1.0, 1.0]
@@ -55,7 +56,7 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown(run_json):
     assert len(seeds) == 2
 
 
-def test_searches_do_not_share_luck(run, monkeypatch):
+def test_searches_do_not_share_seeds(run, monkeypatch):
     seen = []
     original = aleazero.Search.run
 
@@ -78,7 +79,7 @@ def test_you_play_by_name_and_by_id(run):
     assert "the game is over: " in result.stdout
 
 
-def test_what_is_no_move_is_asked_again(run):
+def test_an_illegal_move_can_be_typed_again(run):
     result = run("play", "dice_game", "--seed", "5", stdin="fly\n7\n\nstop\n")
     assert result.exit_code == 0
     assert "no action 'fly' here, expected one of roll (0), stop (1)" in result.stdout
@@ -86,7 +87,7 @@ def test_what_is_no_move_is_asked_again(run):
     assert "the game is over: 0.00" in result.stdout
 
 
-def test_a_question_mark_shows_what_the_search_thinks(run):
+def test_a_question_mark_shows_a_search(run):
     result = run("play", "dice_game", "--seed", "5", "--sims", "100", stdin="?\nq\n")
     assert "100 simulations" in result.stdout
     assert "*  roll" in result.stdout
@@ -98,7 +99,7 @@ def test_enter_plays_the_only_move(run):
     assert "you       roll" in result.stdout
 
 
-def test_the_search_answers_from_the_other_seat(run):
+def test_the_user_can_take_the_second_seat(run):
     result = run("play", "pig", "--seat", "1", "--seed", "5", "--sims", "20", stdin="q\n")
     assert "player 0  roll" in result.stdout
     assert "you are player 1" in result.stdout
@@ -152,7 +153,7 @@ def test_a_users_rules_that_raise_are_one_line(run, coin_file):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("pgi",), "no game 'pgi'"),
         (("pig", "--seat", "2"), "--seat is 2, expected a seat from 0 to 1"),
@@ -163,8 +164,8 @@ def test_a_users_rules_that_raise_are_one_line(run, coin_file):
         (("dice_game", "--opponent", "net:none.safetensors"), "no network at 'none.safetensors'"),
     ],
 )
-def test_bad_input_is_one_line(refused, words, said):
-    assert said in refused("play", *words)
+def test_bad_input_is_one_line(refused, words, expected):
+    assert expected in refused("play", *words)
 
 
 def test_networks_play(run_json):
@@ -182,7 +183,7 @@ def test_two_people_share_a_terminal(run):
     assert "player 1" in result.stdout
 
 
-def test_the_table_is_silent_when_told(capsys):
+def test_a_silent_game_prints_nothing(capsys):
     from aleazero.cli.show import make_console
 
     game = aleazero.load_game("dice_game")
@@ -201,7 +202,7 @@ def test_the_table_is_silent_when_told(capsys):
         ("net:dummy", 64, "stratified"),
     ],
 )
-def test_an_engine_is_the_player_that_a_match_seats(run_json, engine, simulations, chance):
+def test_a_spec_has_the_settings_of_make_player(run_json, engine, simulations, chance):
     game = aleazero.load_game("dice_game")
     config = aleazero.make_player(engine, game).config
     record = run_json("play", "dice_game", "--watch", "--seed", "1", "--opponent", engine)
@@ -221,13 +222,34 @@ def test_it_plays_what_the_player_selects(run_json, engine):
     assert state.is_terminal()
 
 
+@pytest.mark.parametrize("spec", ["search", "search:evaluations=50,chance=open", "net:dummy,sims=3", "plan", "greedy"])
+def test_play_and_match_seat_the_same_player(run, monkeypatch, spec):
+    made = []
+    original = make.make_player
+
+    def spy(text, game, **more):
+        made.append(original(text, game, **more))
+        return made[-1]
+
+    for module in ("aleazero.players.make", "aleazero.evaluation.pairs"):
+        monkeypatch.setattr(f"{module}.make_player", spy)
+    assert run("play", "dice_game", "--opponent", spec, "--watch", "--seed", "1").exit_code == 0
+    assert run("match", "dice_game", spec, "random", "--pairs", "1").exit_code == 0
+    played, matched, _ = made
+    assert type(played) is type(matched)
+    for name in ("config", "chance", "_settings"):
+        assert getattr(played, name, None) == getattr(matched, name, None)
+    for name in ("_evaluator", "_net"):
+        assert type(getattr(played, name, None)) is type(getattr(matched, name, None))
+
+
 def test_evaluations_alone_end_near_the_end_of_a_game(run_json):
     words = ("play", "tic_tac_toe", "--watch", "--seed", "1", "--opponent", "search:evaluations=20")
     assert run_json(*words)["complete"] is True
 
 
-def test_who_plays_is_shown(run, run_json):
-    assert "search:sims=2000 plays" in run("play", "dice_game", "--seed", "1", stdin="q\n").stdout
+def test_the_computers_player_is_shown(run, run_json):
+    assert "computer: search:sims=2000" in run("play", "dice_game", "--seed", "1", stdin="q\n").stdout
     assert run_json("play", "dice_game", "--watch", "--seed", "1")["engine"] == "search:sims=2000"
     record = run_json("play", "dice_game", "--watch", "--seed", "1", "--evaluations", "9", "--c", "2")
     assert (record["engine"], record["simulations"]) == ("search:evaluations=9,c=2.0", 90)
@@ -245,9 +267,9 @@ def test_a_players_file_that_fails_is_one_line(run, tmp_path, monkeypatch):
                                       "def broken(state, seed):\n    return 1 // 0\n")  # fmt: skip
     assert run("play", "tic_tac_toe", "--watch", "--opponent", "mine.py:first").exit_code == 0
     for words in (("play", "tic_tac_toe", "--watch", "--opponent", "mine.py:broken"),
-                  ("match", "mine.py:broken", "random", "--game", "tic_tac_toe", "--games", "2"),
-                  ("gate", "random", "mine.py:broken", "--game", "tic_tac_toe"),
-                  ("evaluate", "--player", "mine.py:broken", "--game", "tic_tac_toe", "--pairs", "2")):  # fmt: skip
+                  ("match", "tic_tac_toe", "mine.py:broken", "random", "--pairs", "1"),
+                  ("gate", "tic_tac_toe", "random", "mine.py:broken"),
+                  ("evaluate", "strength", "tic_tac_toe", "mine.py:broken", "--pairs", "2")):  # fmt: skip
         result = run(*words)
         assert result.exit_code == 2
         assert result.stderr.count("error: player mine.py:broken raised ZeroDivisionError") == 1

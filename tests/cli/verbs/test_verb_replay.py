@@ -1,4 +1,4 @@
-"""``aleazero replay``: what is right is said, what is broken is listed and ends with 1, what is no replay with 2."""
+"""``aleazero replay``: damaged shards are listed with exit code 1; a folder without shards is an error."""
 
 import json
 
@@ -17,14 +17,14 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_replay_that_is_right(run, folder):
+def test_a_valid_replay(run, folder):
     result = run("replay", "check", str(folder))
     assert result.exit_code == 0, result.output
     samples = sum(map(len, episodes("pig", 0, 2) + episodes("pig", 0, 4)))
-    assert result.stdout == f"3 shards right: 6 games played again, {samples} samples\n"
+    assert result.stdout == f"3 shards valid: 6 games, {samples} samples checked\n"
 
 
-def test_a_replay_that_is_right_as_json(run_json, folder):
+def test_a_valid_replay_as_json(run_json, folder):
     samples = sum(map(len, episodes("pig", 0, 2) + episodes("pig", 0, 4)))
     assert run_json("replay", "check", str(folder)) == {
         "folder": str(folder),
@@ -42,9 +42,9 @@ def test_broken_shards_are_listed(run, folder):
     assert result.exit_code == 1
     assert result.stderr == ""
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("1 shard right: 2 games played again, ")
+    assert lines[0].startswith("1 shard valid: 2 games, ")
     assert lines[1:] == [
-        "2 shards broken",
+        "2 shards damaged",
         "shard_00000_00000.safetensors: the file has 6 bytes, expected a header",
         "shard_00001_00001.safetensors: game 2, step 0: weights has nan, expected finite numbers",
     ]
@@ -59,20 +59,20 @@ def test_broken_shards_as_json(run, folder):
     ]
 
 
-def test_a_replay_with_nothing_right_says_only_that(run, tmp_path):
+def test_a_replay_with_only_damaged_shards(run, tmp_path):
     (tmp_path / shard_name(0, 0)).write_bytes(b"")
     result = run("replay", "check", str(tmp_path))
     assert result.exit_code == 1
-    assert result.stdout.splitlines()[0] == "1 shard broken"
+    assert result.stdout.splitlines()[0] == "1 shard damaged"
 
 
 @pytest.mark.parametrize("verb", ["check", "show"])
-def test_what_is_no_replay_is_one_line(refused, tmp_path, verb):
+def test_a_folder_without_shards_is_one_line(refused, tmp_path, verb):
     assert "no shards in" in refused("replay", verb, str(tmp_path))
     assert "no folder" in refused("replay", verb, str(tmp_path / "nowhere"))
 
 
-def test_what_there_is(run, folder):
+def test_show(run, folder):
     result = run("replay", "show", str(folder))
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines() if line.strip()]
@@ -88,7 +88,7 @@ def test_what_there_is(run, folder):
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_what_there_is_as_json(run_json, folder):
+def test_show_as_json(run_json, folder):
     (folder / shard_name(1, 1)).write_bytes(b"")
     data = run_json("replay", "show", str(folder))
     assert [(row["iteration"], row["model"], row["games"]) for row in data["iterations"]] == [
@@ -99,11 +99,11 @@ def test_what_there_is_as_json(run_json, folder):
     assert data["broken"] == [{"shard": shard_name(1, 1), "why": "the file has 0 bytes, expected a header"}]
 
 
-def test_what_there_is_with_broken_shards(run, folder):
+def test_show_with_damaged_shards(run, folder):
     (folder / shard_name(1, 1)).write_bytes(b"")
     result = run("replay", "show", str(folder))
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1] == f"{shard_name(1, 1)}: the file has 0 bytes, expected a header"
     (folder / shard_name(0, 0)).write_bytes(b"")
     (folder / shard_name(1, 0)).write_bytes(b"")
-    assert run("replay", "show", str(folder)).stdout.splitlines()[0] == "3 shards broken"
+    assert run("replay", "show", str(folder)).stdout.splitlines()[0] == "3 shards damaged"
