@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -192,7 +192,7 @@ class KernelGame(Game):
         self.kernels.init(vector)
         return KernelState(self, vector)
 
-    def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
+    def state_from_vector(self, vector: Sequence[int] | NDArray[Any]) -> KernelState:
         """Make a state of a vector, which is copied.
 
         Raises:
