@@ -5,8 +5,8 @@
     python docs/scripts/afterstates.py search                                     planner and search
     python docs/scripts/afterstates.py pages                                      the figure and the tables
 
-Minutes are CPU time of all processes, without evaluation: six minutes on two cores are twelve core-minutes. Exact values
-are used for evaluation only.
+Minutes are CPU time of all processes, without evaluation: six minutes on two cores are twelve core-minutes. Exact
+values are used for evaluation only.
 """
 
 from __future__ import annotations
@@ -245,8 +245,8 @@ def reached(rows: list[dict[str, Any]]) -> str:
     for case, words in REACHED.items():
         for row in rows:
             if row["case"] == case and not row["label"] and row["last"]:
-                lines.append(f"| {words[0]} | {row['seed']} | {row['minutes']:.1f} | {words[1](row)} | "
-                             f"{row['turns_per_second']:,.0f} {'moves/s' if case == '2048' else 'turns/s'} |")  # fmt: skip
+                speed = f"{row['turns_per_second']:,.0f} {'moves/s' if case == '2048' else 'turns/s'}"
+                lines.append(f"| {words[0]} | {row['seed']} | {row['minutes']:.1f} | {words[1](row)} | {speed} |")
     return "\n".join(lines)
 
 

@@ -3,7 +3,8 @@
     python docs/scripts/learning.py pig yatzy     strength (a quarter of an hour)
     python docs/scripts/learning.py compare       value targets, backups and heads at equal time (half an hour)
 
-Minutes are CPU time of all processes divided by two cores, without evaluation. Exact values are used for evaluation only.
+Minutes are CPU time of all processes divided by two cores, without evaluation. Exact values are used for
+evaluation only.
 """
 
 from __future__ import annotations
@@ -84,9 +85,10 @@ def solved_pig() -> Any:
 
 
 def regret_in_play(choose: Callable[[list[Any]], list[int]], games: int = 1000) -> dict[str, Any]:
-    """Regret in win probability, a decision, at the positions that a player meets against itself.
+    """Measure regret per decision in win probability, at positions that a player reaches against itself.
 
-    On positions of other players, a player that never holds would look good: one more roll costs little at any single decision.
+    On positions of other players, a player that never holds would look good: one more roll costs little at any single
+    decision.
     """
     game = aleazero.load_game("pig")
     states, luck = [game.new_initial_state() for _ in range(games)], [PlayedLuck(seed) for seed in game_seeds(7, games)]

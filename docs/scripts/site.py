@@ -56,6 +56,11 @@ API = {
 }
 """The names of ``aleazero.__all__`` by page and section; a test compares them with ``__all__``."""
 
+RESULTS = {
+    "CheckReport", "EnvStep", "Finished", "Game", "OutcomeStats", "Plan", "PlayedGame", "RegretReport", "SearchResult",
+    "SearchStats", "SearchTree", "State", "Step",
+}  # fmt: skip
+"""Classes that only the library makes, so that their arguments are of no interest."""
 CONSTANTS = {
     "DECISION": "Kind of a state: a player chooses an action.",
     "CHANCE": "Kind of a state: an outcome is drawn.",
@@ -63,7 +68,7 @@ CONSTANTS = {
     "MANY": "Returned by `outcomes` if there are too many outcomes to list.",
     "NONE": "Attribute `afterstates` of an evaluator: it is never called at chance nodes.",
     "ESTIMATE": "Attribute `afterstates` or `decisions` of an evaluator: its values are estimates.",
-    "EXACT": "Attribute `afterstates` or `decisions` of an evaluator: its values are exact, so nothing below is expanded.",
+    "EXACT": "Attribute `afterstates` or `decisions` of an evaluator: its values are exact; nothing below is expanded.",
 }
 
 
@@ -138,13 +143,28 @@ def api_page(name: str) -> str:
     parts = []
     for title, names in API[name].items():
         parts.append(f"## {title}")
-        parts += [f"::: aleazero.{one}" for one in names.split() if one not in CONSTANTS]
+        parts += [_api_entry(one) for one in names.split() if one not in CONSTANTS]
         rows = [
             f'| <a id="aleazero.{one}"></a>`{one}` | {CONSTANTS[one]} |' for one in names.split() if one in CONSTANTS
         ]
         if rows:
             parts.append("\n".join(["| constant | meaning |", "|---|---|", *rows]))
     return "\n\n".join(parts)
+
+
+def _api_entry(name: str) -> str:
+    """Return the block of one name; settings are listed in a table, and results have no signature."""
+    import aleazero
+
+    entry = f"::: aleazero.{name}"
+    value = getattr(aleazero, name)
+    settings = hasattr(value, "model_json_schema")
+    if settings or name in RESULTS:
+        entry += "\n    options:\n      merge_init_into_class: false"
+    if settings and name != "RunConfig":
+        schema = value.model_json_schema()
+        entry += "\n\n" + "\n".join(_table(schema, schema.get("$defs", {}), {}))
+    return entry
 
 
 def api_index() -> str:
@@ -156,7 +176,8 @@ def api_index() -> str:
         for title, names in sections.items():
             parts += [f"### {title}\n", "| name | description |", "|---|---|"]
             for name in names.split():
-                parts.append(f"| [`{name}`]({page}.md#aleazero.{name}) | {CONSTANTS.get(name) or _summary(getattr(aleazero, name))} |")
+                summary = CONSTANTS.get(name) or _summary(getattr(aleazero, name))
+                parts.append(f"| [`{name}`]({page}.md#aleazero.{name}) | {summary} |")
             parts.append("")
     return "\n".join(parts)
 
@@ -226,7 +247,8 @@ def _help_text(text: str | None) -> str:
     result: list[str] = []
     for line in lines:
         if line.lstrip().startswith(("$ ", "aleazero ")):
-            result.append(f"    {line.strip()}" if result and result[-1].startswith("    ") else f"\n    {line.strip()}")
+            first = not result or not result[-1].startswith("    ")
+            result.append(f"{chr(10) if first else ''}    {line.strip()}")
         else:
             result.append(line)
     return "\n".join(result)
@@ -241,19 +263,14 @@ def config_file() -> str:
 
 
 def _section(schema: dict[str, Any], defs: dict[str, Any], path: str, level: int, seen: set[str]) -> Iterator[str]:
-    nested = []
-    yield "| key | type | default | description |\n|---|---|---|---|"
+    links, nested = {}, []
     for name, field in schema["properties"].items():
         refs = _refs(field)
-        kind = _kind(field, defs)
-        default = "required" if name in schema.get("required", ()) else _default(field)
-        key = f"`{name}`"
-        for number, ref in enumerate(refs):
-            title = path + name + (f" ({ref})" if len(refs) > 1 else "")
-            nested.append((title, ref, path + name + "."))
-            if number == 0:
-                key = f"[`{name}`](#{_slug(title)})"
-        yield f"| {key} | {kind} | {default} | {field.get('description', '').replace('|', chr(92) + '|')} |"
+        titles = [path + name + (f" ({ref})" if len(refs) > 1 else "") for ref in refs]
+        nested += [(title, ref, f"{path}{name}.") for title, ref in zip(titles, refs, strict=True)]
+        if titles:
+            links[name] = f"#{_slug(titles[0])}"
+    yield from _table(schema, defs, links)
     yield ""
     for title, ref, below in nested:
         yield f"{'#' * level} {title}\n"
@@ -262,6 +279,16 @@ def _section(schema: dict[str, Any], defs: dict[str, Any], path: str, level: int
             yield "The keys are those of the section of the same name above.\n"
             continue
         yield from _section(defs[ref], defs, below, level, seen | {ref})
+
+
+def _table(schema: dict[str, Any], defs: dict[str, Any], links: dict[str, str]) -> Iterator[str]:
+    """Describe the settings of one class, a row each."""
+    yield "| key | type | default | description |\n|---|---|---|---|"
+    for name, field in schema["properties"].items():
+        key = f"[`{name}`]({links[name]})" if name in links else f"`{name}`"
+        default = "required" if name in schema.get("required", ()) else _default(field)
+        description = field.get("description", "").replace("|", "\\|")
+        yield f"| {key} | {_kind(field, defs)} | {default} | {description} |"
 
 
 def _slug(title: str) -> str:
@@ -284,9 +311,14 @@ def _kind(field: dict[str, Any], defs: dict[str, Any]) -> str:
         return "section"
     if field.get("type") == "array":
         return "list"
-    return {"integer": "integer", "number": "number", "string": "text", "boolean": "true or false"}.get(
-        field.get("type", ""), "section"
-    )
+    names = {
+        "integer": "integer",
+        "number": "number",
+        "string": "text",
+        "boolean": "true or false",
+        "object": "mapping",
+    }
+    return names.get(field.get("type", ""), "section")
 
 
 def _default(field: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ def mctx_tuned(data: Data) -> str:
          f"{row['explicit']['ratio']:.1f}×", f"{row['any']['per_second']:,.0f}", f"{row['any']['ratio']:.1f}×"]
         for row in data["mctx-tuned"]
     ]  # fmt: skip
-    headers = ["2048 from", "network", "AleaZero, sims/s", "mctx, explicit chance", "ratio", "mctx, hidden chance", "ratio"]
+    headers = ["2048 from", "network", "AleaZero, sims/s", "explicit chance", "ratio", "hidden chance", "ratio"]
     return table(headers, rows, 2)
 
 
