@@ -84,19 +84,15 @@ def draw_yatzy() -> None:
     left.set_xlim(-0.6, 4.6)
     left.set_ylim(-0.5, 3.7)
     values = [chances[name] for name in best]
-    lowest = min(values)
-    span = max(values) - lowest or 1.0
-    lengths = [0.35 + 0.65 * (value - lowest) / span for value in values]
-    bars(
-        right, [name.replace("-", " ") for name in best], lengths, [f"{value:.1%}" for value in values], "chance to win"
-    )
-    right.set_xlim(0, 1.2)
+    names = [name.replace("-", " ") for name in best]
+    bars(right, names, values, [f"{value:.1%}" for value in values], "chance to win")
+    right.set_xlim(0, 1.25 * max(values))
     save(figure, "analyse")
 
 
 def rows_of(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return name and chance to win of each action in the JSON of ``aleazero analyse``."""
-    return [{"name": name, "win": win} for name, win in zip(found["names"], found["wins"], strict=True)]
+    return [{"name": name, "win": win} for name, win in zip(found["action_names"], found["wins"], strict=True)]
 
 
 def draw_pig() -> None:
