@@ -114,7 +114,7 @@ def parse_command(command: Any, words: list[str], name: str) -> None:
         parse_command(child, below, f"{name} {child_name}")
 
 
-@pytest.mark.parametrize("line", shell_lines())
+@pytest.mark.parametrize("line", list(shell_lines()))
 def test_commands_of_shell_blocks_are_valid(line: str) -> None:
     for part in line.split("&&"):
         words = shlex.split(part, comments=True)
