@@ -1,6 +1,6 @@
 """Shut the box: roll two dice and shut tiles that sum to the roll, until you cannot. You score the tiles that are shut.
 
-The tutorial `docs/start/train.md` trains a nearly perfect player from these rules.
+The tutorial `docs/learn-your-game.md` goes from these rules to a player that is nearly perfect.
 """
 
 import numpy as np

@@ -37,7 +37,7 @@ def chance(
         typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
     ] = None,
     plots: Annotated[
-        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/benchmarks/chance.md there.")
+        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/answers.md there.")
     ] = None,
 ) -> None:
     """Measure the ways to treat chance against exact values, at equal evaluations, and the planner beside them.

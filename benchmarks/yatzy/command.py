@@ -36,7 +36,7 @@ def yatzy(
         typer.Option("--json", metavar="[FILE]", help="Print JSON instead; with FILE print tables and write it there."),
     ] = None,
     plots: Annotated[
-        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/benchmarks/yatzy.md there.")
+        str | None, typer.Option("--plots", metavar="FOLDER", help="Draw the figures of docs/explicit-chance.md there.")
     ] = None,
 ) -> None:
     """Measure what explicit chance gives and costs in Yatzy: nodes, luck, regret, the fresh roll, speed; the oracle.
