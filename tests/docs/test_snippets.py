@@ -114,6 +114,11 @@ def parse_command(command: Any, words: list[str], name: str) -> None:
         parse_command(child, below, f"{name} {child_name}")
 
 
+def test_an_unknown_option_is_not_valid() -> None:
+    with pytest.raises(Exception, match="--nope"):
+        parse_command(typer.main.get_command(app), ["analyse", "pig", "--nope"], "aleazero")
+
+
 @pytest.mark.parametrize("line", list(shell_lines()))
 def test_commands_of_shell_blocks_are_valid(line: str) -> None:
     for part in line.split("&&"):
