@@ -184,7 +184,7 @@ def api_index() -> str:
 
 def _summary(value: Any) -> str:
     first = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
-    return first.replace("|", "\\|")
+    return _cell(first)
 
 
 def command_line() -> str:
@@ -228,17 +228,24 @@ def _command(command: Any, names: list[str], level: int) -> Iterator[str]:
 
 
 def _metavar(parameter: Any) -> str:
-    name = parameter.metavar or (parameter.name or "").upper()
-    return name.replace("|", "\\|") if parameter.param_type_name == "option" else name
+    return parameter.metavar or (parameter.name or "").upper()
 
 
 def _describe(parameter: Any) -> str:
     text = " ".join((parameter.help or "").split())
-    default = parameter.default
-    shown = getattr(parameter, "show_default", True) and not callable(default) and default not in (None, False, (), [])
-    if shown and "[default:" not in text and not getattr(parameter, "is_flag", False):
+    default, shown = parameter.default, getattr(parameter, "show_default", True)
+    if isinstance(shown, str):
+        default = shown
+    elif not shown or callable(default) or getattr(parameter, "is_flag", False):
+        default = None
+    if default not in (None, False, "", (), []) and "[default:" not in text:
         text += f" [default: {default}]"
-    return text.replace("|", "\\|")
+    return _cell(text)
+
+
+def _cell(text: str) -> str:
+    """Escape pipes for a table, except in code."""
+    return "`".join(part if i % 2 else part.replace("|", "\\|") for i, part in enumerate(text.split("`")))
 
 
 def _help_text(text: str | None) -> str:
@@ -287,7 +294,7 @@ def _table(schema: dict[str, Any], defs: dict[str, Any], links: dict[str, str]) 
     for name, field in schema["properties"].items():
         key = f"[`{name}`]({links[name]})" if name in links else f"`{name}`"
         default = "required" if name in schema.get("required", ()) else _default(field)
-        description = field.get("description", "").replace("|", "\\|")
+        description = _cell(field.get("description", ""))
         yield f"| {key} | {_kind(field, defs)} | {default} | {description} |"
 
 
