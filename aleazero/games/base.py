@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import IntEnum
 from typing import Any, Final
@@ -235,6 +235,20 @@ class Game(ABC):
         Raises:
             PositionError: the text cannot be read, or belongs to another game.
         """
+
+    def state_from_vector(self, vector: Sequence[int] | NDArray[Any]) -> State:
+        """Make a state from a state vector; object games have none.
+
+        Args:
+            vector: ``state_size`` integers, which are copied.
+
+        Returns:
+            The state.
+
+        Raises:
+            PositionError: the numbers do not fit, the game's ``check`` rejects them, or this is an object game.
+        """
+        raise PositionError(f"{self.name}: object games have no state vector, use state_from_text")
 
     def json_params(self, error_class: type[AleaZeroError]) -> dict[str, Any]:
         """Return the parameters as JSON data; raise ``error_class`` if JSON cannot store them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -66,7 +66,7 @@ class KernelGame(Game):
         self.kernels.init(vector)
         return KernelState(self, vector)
 
-    def state_from_vector(self, vector: NDArray[Any]) -> KernelState:
+    def state_from_vector(self, vector: Sequence[int] | NDArray[Any]) -> KernelState:
         """Return the state of a vector.
 
         Args:

@@ -1,13 +1,13 @@
-"""What the tests of the documentation share: pages, their fenced blocks, and the command run in this process.
+"""Shared code of the documentation tests: pages, their fenced blocks, and commands that run in this process.
 
 Conventions of a page:
 
 - ``python`` blocks of a page run in order, in one namespace and one folder. A block whose first line is
-  ``# file: NAME`` is saved under that name instead. ``#> text`` behind a line is what the block prints.
-- ``yaml`` blocks are settings of a run, and must be right.
-- ``console`` blocks hold ``$ aleazero …`` and ``$ python -m benchmarks …`` lines and what the command prints; a line
-  ``…`` stands for any lines.
-  Times and rates may differ. ``.venv/bin/python tests/docs/pages.py`` writes the outputs anew.
+  ``# file: NAME`` is saved under that name instead. ``#> text`` after a line is the expected output.
+- ``yaml`` blocks are config files and must be valid.
+- ``console`` blocks have ``$ aleazero …`` and ``$ python -m benchmarks …`` lines and their output. A line ``…`` stands
+  for any lines. Times and rates may differ. ``.venv/bin/python tests/docs/pages.py [PAGE…]`` writes the outputs again.
+- ``sh`` blocks have commands that must be valid; they are not run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
+    """Yield the fenced blocks of a page in order."""
     text = page.read_text(encoding="utf-8")
     for match in FENCE.finditer(text):
         yield Block(match[1], match[2], text.count("\n", 0, match.start()) + 1)
@@ -64,7 +64,7 @@ def name_of(page: Path) -> str:
 
 
 def save_file(block: Block, folder: Path) -> bool:
-    """Save a block that is a file."""
+    """Save a block that is a file; return whether it is one."""
     named = FILE.match(block.text)
     if named is not None:
         (folder / named[1]).write_text(block.text[named.end() :], encoding="utf-8")
@@ -72,13 +72,13 @@ def save_file(block: Block, folder: Path) -> bool:
 
 
 def prepare(folder: Path) -> None:
-    """What a page may refer to."""
+    """Make the folders available that pages refer to."""
     for name in ("examples", "docs", "configs"):
         (folder / name).symlink_to(ROOT / name)
 
 
 def run_command(line: str) -> str:
-    """What ``aleazero …`` or ``python -m benchmarks …`` prints; it must succeed."""
+    """Return the output of ``aleazero …`` or ``python -m benchmarks …``, which must succeed."""
     words = shlex.split(line)
     benchmark = words[:3] == ["python", "-m", "benchmarks"]
     assert benchmark or words[0] == "aleazero", line
@@ -89,25 +89,25 @@ def run_command(line: str) -> str:
 
 
 def tidy(text: str) -> list[str]:
-    """Lines without blanks at their ends, empty lines and times."""
+    """Return the lines without trailing spaces, empty lines and times."""
     return [line for line in (TIMES.sub("TIME", line).rstrip() for line in text.splitlines()) if line]
 
 
 def commands(block: Block) -> Iterator[tuple[str, str]]:
-    """The commands of a block, with what stands below each."""
+    """Yield the commands of a block with the output below each."""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         line, _, output = part.partition("\n")
         yield line, output
 
 
 def matches(printed: list[str], shown: list[str]) -> bool:
-    """Whether lines are as shown, where a line ``…`` stands for any."""
+    """Return whether lines are as shown; a line ``…`` stands for any lines."""
     pattern = "".join(r"(?:.*\n)*" if line.strip() == "…" else re.escape(line) + "\n" for line in shown)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
 
 
 def rewrite(page: Path) -> None:
-    """Put what commands print now below them; outputs that leave something out stay as they are."""
+    """Write the current output below each command; outputs with a line ``…`` stay as they are."""
     here = Path.cwd()
     folder = Path(tempfile.mkdtemp())
     prepare(folder)
@@ -115,10 +115,10 @@ def rewrite(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": "page"}
     has_commands = any(block.language == "console" for block in blocks(page))
 
-    def anew(match: re.Match[str]) -> str:
+    def run_again(match: re.Match[str]) -> str:
         block = Block(match[1], match[2], 0)
         saved = save_file(block, folder)
-        if block.language == "python" and has_commands and not saved:  # commands may need what it leaves
+        if block.language == "python" and has_commands and not saved:  # commands may need its files
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(block.text, str(page), "exec"), namespace)
         if block.language != "console":
@@ -131,12 +131,12 @@ def rewrite(page: Path) -> None:
         return "```console\n" + "".join(parts) + "```"
 
     try:
-        page.write_text(FENCE.sub(anew, page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(FENCE.sub(run_again, page.read_text(encoding="utf-8")), encoding="utf-8")
     finally:
         os.chdir(here)
         shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    for each in PAGES:
+    for each in map(Path.resolve, map(Path, sys.argv[1:])) if sys.argv[1:] else PAGES:
         rewrite(each)

@@ -1,0 +1,73 @@
+"""Bundle the champions of finished runs with their results: ``python docs/scripts/champions.py RUN…``.
+
+The table of ``docs/benchmarks/training.md`` is written again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from aleazero.errors import RunError
+from aleazero.files import file_hash, write_whole
+from aleazero.nets.planned import PlannedEvaluator
+from aleazero.players.champions import FOLDER, champions
+from aleazero.players.search import read_any_net
+from aleazero.runs.directory import read_manifest, read_own_config
+from aleazero.runs.summary import summary_of
+
+BEGIN, END = "<!-- table champions -->", "<!-- end -->"
+LEFT_OUT = ("run", "state", "champion", "Elo")
+LARGEST = 3_000_000
+"""Largest size of a bundled network in bytes."""
+NAMES = {"oracle": "solo-optimal", "rollout": "search with 200 playouts"}
+
+
+def ship(run: Path) -> Path:
+    manifest, config, found = read_manifest(run), read_own_config(run), summary_of(run)
+    if not manifest.finished:
+        raise SystemExit(f"{run} is not finished, expected a run that is: aleazero resume {run}")
+    model = run / "models" / f"{manifest.champion:04}.safetensors"
+    if model.stat().st_size > LARGEST:
+        raise SystemExit(f"{model} has {model.stat().st_size:,} bytes, expected at most {LARGEST:,}")
+    game = config.load_game()
+    net = read_any_net(str(model), game)
+    plans = isinstance(net, PlannedEvaluator) and net.horizon() == {"horizon": "turn"}
+    figures = {
+        "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
+        "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
+        "network": manifest.champion, "hash": file_hash(model, RunError), "horizon": "turn" if plans else None,
+        "minutes": round(found["seconds"] / 60, 1),
+        "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
+        "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
+    }  # fmt: skip
+    target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
+    target.parent.mkdir(exist_ok=True)
+    write_whole(target, [model.read_bytes()])
+    write_whole(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])
+    return target
+
+
+def table() -> str:
+    """List the results of all bundled networks as a Markdown table."""
+    rows = ["| network | training | opponent | score | pairs |", "|---|---|---|---:|---:|"]
+    for one in champions():
+        figures = one.figures
+        training = f"seed {figures['seed']}, {figures['rounds']:,} rounds, {figures['minutes']} minutes"
+        for name, found in figures["results"]["opponents"].items():
+            score = f"{100 * found['mean']:.2f} % ({100 * found['low']:.2f} to {100 * found['high']:.2f})"
+            rows.append(f"| {one.game} | {training} | {NAMES.get(name, name)} | {score} | {found['count']:,} |")
+    return "\n".join(rows)
+
+
+def write_table(page: Path) -> None:
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ["runs/yatzy"]:
+        shipped = ship(Path(name))
+        sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {name}\n")
+    write_table(Path(__file__).resolve().parents[1] / "benchmarks" / "training.md")
