@@ -95,7 +95,7 @@ def test_a_plot_is_drawn(run, tmp_path):
     ("words", "expected"),
     [
         (("--plot", "scores.jpg"), "--plot is 'scores.jpg', expected a name ending in .png"),
-        (("--plot", "nowhere/scores.png"), "expected a folder that exists"),
+        (("--plot", "nowhere/scores.png"), "expected a file in a folder that exists"),
     ],
 )
 def test_invalid_plots_are_one_line(refused, words, expected):

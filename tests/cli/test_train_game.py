@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PIG = ("train", "pig(target=20)")
@@ -205,14 +206,6 @@ def test_other_settings_on_the_same_run_are_one_line(refused, run_json, tmp_path
     assert "line 1 is damaged" in refused(*words)
 
 
-def settings_of(text: str) -> set[str]:
-    return {
-        line.partition(":")[0].strip()
-        for line in text.splitlines()
-        if ":" in line and not line.lstrip().startswith("#")
-    }
-
-
 @pytest.mark.parametrize(
     "words",
     [("pig",), ("2048",), ("yatzy(players=1)",), (f"{EXAMPLES}/race.py",), ("pig", "--set", "recipe=alphazero")],
@@ -222,7 +215,11 @@ def test_a_new_config_is_valid_complete_and_commented(run, words, tmp_path) -> N
     assert run("config", "new", *words, "--out", str(file)).exit_code == 0
     assert run("config", "check", str(file)).exit_code == 0
     text = file.read_text(encoding="utf-8")
-    assert settings_of(run("config", "show", str(file)).stdout) <= settings_of(text)
+    shown, written = yaml.safe_load(run("config", "show", str(file)).stdout), yaml.safe_load(text)
+    shown.get("alphazero", {"train": {}})["train"].pop("seed", None)  # a file has it only at the top
+    if words == ("2048",):  # `config show` leaves out the kind of tables
+        assert written["afterstate"].pop("net") == {"kind": "tuples"}
+    assert written == shown
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for before, line in pairwise(lines):
         assert line.startswith("#") or before.startswith("#"), line
