@@ -41,8 +41,8 @@ if TYPE_CHECKING:  # the same names as below, for type checkers
         State,
     )
     from aleazero.games.check import CheckReport, check_game
+    from aleazero.games.game_dice import played_outcome
     from aleazero.games.kit import GameKit
-    from aleazero.games.luck import played_outcome
     from aleazero.games.objects import from_openspiel
     from aleazero.games.registry import game_names, load_game, register_game
     from aleazero.nets.inference import load_net
@@ -83,7 +83,7 @@ _NAMES = {
     "aleazero.games.base": "CHANCE DECISION ESTIMATE EXACT MANY NONE TERMINAL Features Game GameInfo State",
     "aleazero.games.check": "CheckReport check_game",
     "aleazero.games.kit": "GameKit",
-    "aleazero.games.luck": "played_outcome",
+    "aleazero.games.game_dice": "played_outcome",
     "aleazero.games.objects": "from_openspiel",
     "aleazero.games.registry": "game_names load_game register_game",
     "aleazero.nets.inference": "load_net",

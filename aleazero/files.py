@@ -48,7 +48,7 @@ def os_errors_as(kind: type[AleaZeroError], problem: str, expected: str = "") ->
 def write_file(path: Path, data: str | bytes, kind: type[AleaZeroError]) -> None:
     """Write a file atomically; an OSError is raised as this kind of error."""
     with os_errors_as(kind, f"{path} cannot be written"):
-        write_whole(path, [data.encode() if isinstance(data, str) else data])
+        write_atomic(path, [data.encode() if isinstance(data, str) else data])
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+def write_atomic(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file atomically: after an error it is unchanged. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not (path.is_file() or path.is_dir()):  # /dev/null or a pipe: write into it

@@ -26,7 +26,7 @@ def printable(text: str) -> str:
     return UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def whole_number(text: str) -> int | None:
+def parse_digits(text: str) -> int | None:
     """Return the non-negative integer of a text of decimal digits; None for any other text or too many digits."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
@@ -63,7 +63,7 @@ def read_regular(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def is_there(path: Path) -> bool:
+def path_exists(path: Path) -> bool:
     """Return whether a path exists; also False for a name that no file can have."""
     try:
         return path.exists()

@@ -11,7 +11,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from aleazero.games.base import Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.games.registry import load_game
 from aleazero.replay.shard import KEY, Shard, read_shard, shard_name, write_shard
 from aleazero.replay.shard_format import Origin, checksum_of
@@ -44,7 +44,7 @@ def episode(name: str, number: int = 0) -> EpisodeRecord:
     game = game_of(name)
     rng = np.random.default_rng([len(name), number])
     seed = int(rng.integers(2**64, dtype=np.uint64))
-    dice, state = PlayedLuck(seed), game.new_initial_state()
+    dice, state = GameDice(seed), game.new_initial_state()
     start, steps, samples = state.to_text(), [], []
     decisions, chosen = 0, False
     while not state.is_terminal():

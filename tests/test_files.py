@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from aleazero.errors import CheckpointError, RunError
-from aleazero.files import cache_root, file_hash, locked, os_errors_as, without_nan, write_file, write_whole
+from aleazero.files import cache_root, file_hash, locked, os_errors_as, without_nan, write_atomic, write_file
 
 
 def test_a_file_consists_of_its_parts(tmp_path):
     path = tmp_path / "new" / "file"
-    write_whole(path, [b"ab", memoryview(b"cd")])
+    write_atomic(path, [b"ab", memoryview(b"cd")])
     assert path.read_bytes() == b"abcd"
 
 
@@ -25,7 +25,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         raise OSError("no space")
 
     with pytest.raises(OSError, match="no space"):
-        write_whole(path, parts())
+        write_atomic(path, parts())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -34,7 +34,7 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    write_whole(path, [b"ab", memoryview(b"cd")])
+    write_atomic(path, [b"ab", memoryview(b"cd")])
     assert os.read(reader, 10) == b"abcd"
     os.close(reader)
     assert path.is_fifo()

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from aleazero.untrusted import DEEPEST, is_there, parse_json, printable, read_regular, whole_number
+from aleazero.untrusted import DEEPEST, parse_digits, parse_json, path_exists, printable, read_regular
 
 
 @pytest.mark.parametrize("data", [None, True, 3, -(2**63), 2**64 - 1, 0.5, "ä💥", [], {"a": [{"b": [1, 2.5, None]}]}])
@@ -36,7 +36,7 @@ def test_json_at_the_limits_is_read():
      ("1.0", None), ("", None), ("٣", None), ("²", None), ("1_0", None), ("0" * 5000 + "1", None)],
 )  # fmt: skip
 def test_integers(text, number):
-    assert whole_number(text) == number
+    assert parse_digits(text) == number
 
 
 def test_control_characters_are_escaped():
@@ -53,5 +53,5 @@ def test_only_regular_files_are_read(tmp_path):
         (tmp_path / "folder").mkdir(exist_ok=True)
         with pytest.raises(OSError, match=r"."):
             read_regular(tmp_path / name)
-    assert is_there(tmp_path / "file")
-    assert not is_there(tmp_path / ("x" * 300))
+    assert path_exists(tmp_path / "file")
+    assert not path_exists(tmp_path / ("x" * 300))

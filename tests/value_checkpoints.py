@@ -16,7 +16,7 @@ from aleazero.training.config import AfterstateConfig
 NOISE = 0.1  # without noise, values are near 0 after a few rounds
 
 
-def taught(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
+def trained_checkpoint(game: Game, path: Path, rounds: int = 3, **settings: Any) -> Path:
     """Train a network for a few rounds, add noise to its weights, and write its checkpoint."""
     config = AfterstateConfig(rounds=rounds, **({"lanes": 4, "lane_groups": 1, "batch_size": 32, "seed": 1} | settings))
     learner = AfterstateLearner(game, config)

@@ -9,7 +9,7 @@ import typer
 
 from aleazero.errors import ConfigError, nearest
 from aleazero.players.spec import SETTINGS, PlayerSpec, check_evaluator, read_chance
-from aleazero.untrusted import parse_json, whole_number
+from aleazero.untrusted import parse_digits, parse_json
 
 if TYPE_CHECKING:
     from aleazero.games.base import Game, State
@@ -194,7 +194,7 @@ def read_plan(text: str) -> dict[str, Any]:
     """Read the horizon of a plan (``turn``, ``game`` or a number of plies) as settings of a Planner."""
     if text in ("turn", "game"):
         return {"horizon": text}
-    plies = whole_number(text)
+    plies = parse_digits(text)
     if not plies:
         raise ConfigError(f"--plan is {text!r}, expected turn, game or a number of plies of at least 1")
     return {"plies": plies}

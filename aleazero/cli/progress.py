@@ -127,7 +127,7 @@ def _live(state: State, config: SearchConfig, console: Console) -> Iterator[Call
     from rich.text import Text
 
     from aleazero.cli.show import time_text, values_text
-    from aleazero.players.make import ENDLESS
+    from aleazero.players.make import MOST_SIMULATIONS
 
     started = time.monotonic()
     with Live(console=console, transient=True, auto_refresh=False) as live:
@@ -138,7 +138,7 @@ def _live(state: State, config: SearchConfig, console: Console) -> Iterator[Call
                 return
             done = int(result.visits.sum()) or sum(o.visits for o in result.outcomes)
             left = [] if config.max_seconds is None else [config.max_seconds - took]
-            if config.num_simulations < ENDLESS and done:
+            if config.num_simulations < MOST_SIMULATIONS and done:
                 left.append(took / done * (config.num_simulations - done))
             parts = [f"value {values_text(result.value, state.game)}", f"{done:,} simulations"]
             if result.best_action is not None:

@@ -128,7 +128,7 @@ def print_result(
     details: PlanDetails | None = None,
 ) -> None:
     """Print the table of actions or outcomes, the value, the principal variation and the cost."""
-    from aleazero.players.make import ENDLESS
+    from aleazero.players.make import MOST_SIMULATIONS
 
     table = _outcomes_table if result.outcomes else _actions_table
     console.print(table(state, result, console, top, details or PlanDetails()))
@@ -140,7 +140,7 @@ def print_result(
     facts.add_row("plan" if _is_plan(result) else "search", _cost_text(result, seconds))
     console.print(facts)
     if result.stopped is not None:
-        of = "" if result.config.num_simulations >= ENDLESS else f" of {result.config.num_simulations:,}"
+        of = "" if result.config.num_simulations >= MOST_SIMULATIONS else f" of {result.config.num_simulations:,}"
         done = f"{result.stats.simulations:,}{of} simulations"
         console.print(Text(f"stopped early: {STOPPED[result.stopped]} after {done}", style="bold yellow"))
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, ReplayError
 from aleazero.evaluation.pairs import PlayedPair
-from aleazero.files import os_errors_as, write_whole
+from aleazero.files import os_errors_as, write_atomic
 from aleazero.games.base import Game, State
 from aleazero.games.registry import parse_game_text
 from aleazero.untrusted import parse_json, read_regular
@@ -83,7 +83,7 @@ class GameFile:
 
     def write(self, path: Path) -> None:
         """Write the file, atomically."""
-        write_whole(path, [self.to_bytes()])
+        write_atomic(path, [self.to_bytes()])
 
     @classmethod
     def read(cls, path: Path) -> GameFile:

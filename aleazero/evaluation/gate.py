@@ -19,7 +19,7 @@ from aleazero.evaluation.game_file import GameFile
 from aleazero.evaluation.gate_rules import GateConfig, Verdict, judge_pairs, rates_at
 from aleazero.evaluation.match import Progress, fresh_seeds, load_seed_set, seeds_hash
 from aleazero.evaluation.pairs import PairTable, PlayedPair, open_pairs
-from aleazero.files import write_whole
+from aleazero.files import write_atomic
 from aleazero.games.base import Game
 from aleazero.native.random import check_seed
 from aleazero.processes import Pool
@@ -156,7 +156,7 @@ class GateReport:
 
     def write(self, path: Path) -> None:
         """Write the report to a file, atomically."""
-        write_whole(path, [self.to_bytes()])
+        write_atomic(path, [self.to_bytes()])
 
 
 def error_rates(table: PairTable, config: GateConfig, game: Game, most: int) -> dict[str, Any]:

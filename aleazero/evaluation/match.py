@@ -16,10 +16,10 @@ from typing import Any, Final
 from aleazero.errors import ConfigError, GameError, nearest
 from aleazero.files import os_errors_as
 from aleazero.games.base import CHANCE_PLAYER, TERMINAL_PLAYER, Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.native.random import GATE_SEEDS, MASK, MATCH_GAMES, MATCH_SEATS, NAMED_SETS, SEAT_ROTATION, stream_key
 from aleazero.players.player import Player
-from aleazero.untrusted import is_there
+from aleazero.untrusted import path_exists
 
 PARALLEL_GAMES: Final = 64
 """Most games that are played at the same time."""
@@ -117,7 +117,7 @@ def play_in_parallel(
     games: Sequence[PlayedGame], seated: Sequence[Sequence[Player]], player_seeds: Sequence[int]
 ) -> None:
     """Play games to the end, each with its own players by seat; a player selects for all its games at once."""
-    dice = [PlayedLuck(game.seed) for game in games]
+    dice = [GameDice(game.seed) for game in games]
     running = list(range(len(games)))
     since_chance = [0] * len(games)
     decisions = 0
@@ -224,7 +224,7 @@ def load_seed_set(name: str) -> list[int]:
     """Return a seed set by name or from a file; each named set starts with the seeds of the smaller ones."""
     if name in NAMED:
         return game_seeds(NAMED_SETS, NAMED[name])
-    if not is_there(Path(name)) or not Path(name).is_file():
+    if not path_exists(Path(name)) or not Path(name).is_file():
         raise ConfigError(f"no seed set {name!r}, {nearest(name, NAMED)} (or a file with one number per line)")
     return read_seeds(Path(name))
 

@@ -50,7 +50,7 @@ def _plain(kernels: Kernels) -> dict[str, Kernel]:
     """Return the functions that compiled code calls, including ``points`` only if training reads it."""
     found = {name: getattr(kernels, name, None) for name in COMPILED}
     if kernels.reads_points:
-        found["points"] = kernels.words["points"]
+        found["points"] = kernels.uncompiled["points"]
     return {name: kernel for name, kernel in found.items() if kernel is not None}
 
 

@@ -337,7 +337,7 @@ def _texts(checker: Checker, state: State) -> None:
         broken("text", state, repr(text), "one line")
     if text == state.serialize():
         return  # read back already
-    if isinstance(state, KernelState) and "parse" not in state.game.kernels.words:
+    if isinstance(state, KernelState) and "parse" not in state.game.kernels.uncompiled:
         broken("text", None, "a function text and no parse", "both or neither; parse(line) reads the text back")
     again = checker.game.state_from_text(text)
     if _portrait(again) != _portrait(state):
@@ -417,7 +417,7 @@ def _features(checker: Checker, state: KernelState) -> None:
 
 
 def _points(checker: Checker, state: KernelState) -> None:
-    points = state.game.kernels.words.get("points")
+    points = state.game.kernels.uncompiled.get("points")
     if points is not None:
         _written("points", state, state.game.num_players, points, dtype=np.float64)
 

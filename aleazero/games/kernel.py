@@ -86,8 +86,8 @@ class KernelGame(Game):
         if state.vector.min() < limits.min or state.vector.max() > limits.max:
             raise PositionError(f"{self.name}: got a number that does not fit {self.info.state_dtype}")
         try:
-            if "check" in self.kernels.words:
-                self.kernels.words["check"](state.vector.copy())
+            if "check" in self.kernels.uncompiled:
+                self.kernels.uncompiled["check"](state.vector.copy())
             self._try_rules(state)
         except AleaZeroError:
             raise
@@ -123,7 +123,7 @@ class KernelGame(Game):
                 raise PositionError(f"{self.name}: got a chance node whose probabilities do not sum to 1, expected 1")
 
     def state_from_text(self, text: str) -> KernelState:
-        parse = self.kernels.words.get("parse")
+        parse = self.kernels.uncompiled.get("parse")
         if parse is None:
             return self.deserialize(text)
         try:
@@ -270,18 +270,18 @@ class KernelState(State):
         return out
 
     def action_to_string(self, action: int) -> str:
-        name = self.game.kernels.words.get("outcome_text" if self.kind() == CHANCE else "action_text")
+        name = self.game.kernels.uncompiled.get("outcome_text" if self.kind() == CHANCE else "action_text")
         return str(action) if name is None else cast(str, name(self.vector, action))
 
     def serialize(self) -> str:
         return f"{self.game._stamp()}:{','.join(str(int(x)) for x in self.vector)}"
 
     def to_text(self) -> str:
-        text = self.game.kernels.words.get("text")
+        text = self.game.kernels.uncompiled.get("text")
         return self.serialize() if text is None else cast(str, text(self.vector))
 
     def __str__(self) -> str:
-        render = self.game.kernels.words.get("render")
+        render = self.game.kernels.uncompiled.get("render")
         return self.to_text() if render is None else cast(str, render(self.vector))
 
     def key(self) -> bytes:
@@ -291,7 +291,7 @@ class KernelState(State):
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
 OPTIONAL = ("sample", "canonical", "turn", "playout", "played_outcome_bits", "turn_solver", "turn_lanes", "kit")
-TEXT = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
+UNCOMPILED = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
 
 
 class Kernels:
@@ -333,7 +333,7 @@ class Kernels:
     """Returns the game's own player of turns in many games at once (``training/turns.py``); not compiled."""
     kit: Callable[..., Any] | None
     """Returns the game's kit (``games/kit.py``); not compiled."""
-    words: dict[str, Callable[..., Any]]
+    uncompiled: dict[str, Callable[..., Any]]
     """Functions that are called in plain Python, by name.
 
     ``check(state)`` raises a PositionError for a vector that no play reaches. It is called for every position that is
@@ -359,7 +359,7 @@ class Kernels:
         self.phase = _zero if len(info.phases) < 2 else namespace["phase"]
         self.reads_points = info.features is not None and info.features.lead is not None
         """Whether training reads ``points``, which is then compiled."""
-        self.words = {name: namespace[name] for name in TEXT if name in namespace}
+        self.uncompiled = {name: namespace[name] for name in UNCOMPILED if name in namespace}
 
 
 def _require_functions(namespace: Mapping[str, Any], info: GameInfo) -> None:
@@ -463,8 +463,8 @@ def sample_listed(outcomes: list[tuple[int, float]], u: float) -> int:
 
 def points_of(state: State) -> NDArray[np.float64] | None:
     """Return the points by player that the game's ``points`` writes; None if the game has no such function."""
-    if not isinstance(state, KernelState) or "points" not in state.game.kernels.words:
+    if not isinstance(state, KernelState) or "points" not in state.game.kernels.uncompiled:
         return None
     points = np.zeros(state.game.num_players)
-    state.game.kernels.words["points"](state.vector, points)
+    state.game.kernels.uncompiled["points"](state.vector, points)
     return points

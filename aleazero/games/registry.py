@@ -19,7 +19,7 @@ from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.kit import GameKit, give_kit
 from aleazero.games.objects import METHODS, ObjectGame, is_object_game
-from aleazero.untrusted import is_there
+from aleazero.untrusted import path_exists
 
 _BUNDLED = {
     "2048": ("aleazero.games.twenty48", None),
@@ -41,7 +41,7 @@ def game_names() -> list[str]:
     return sorted({*_BUNDLED, *_registered})
 
 
-def ships(game: Game) -> bool:
+def is_bundled(game: Game) -> bool:
     """Return whether a game is bundled, and not a user's game with the same name."""
     return isinstance(game, KernelGame) and game.module.__name__ == _BUNDLED.get(game.name, (None,))[0]
 
@@ -219,7 +219,7 @@ def import_file(file: Path) -> types.ModuleType:
         UnknownGameError: there is no such file.
         GameError: the file cannot be imported.
     """
-    if not is_there(file) or not file.is_file():
+    if not path_exists(file) or not file.is_file():
         raise UnknownGameError(f"no file {str(file)!r}, expected path/file.py or path/file.py:NAME")
     module = types.ModuleType(file.stem)
     module.__file__ = str(file)

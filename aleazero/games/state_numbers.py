@@ -137,8 +137,8 @@ def _call_rules(state: KernelState) -> None:
     """Call every function that can be called in a state, except names and the default observation."""
     game, kernels, running = state.game, state.game.kernels, state.kind() != TERMINAL
     state.current_player(), state.viewer(), state.returns()
-    if "points" in kernels.words:
-        kernels.words["points"](state.vector, np.zeros(game.num_players))
+    if "points" in kernels.uncompiled:
+        kernels.uncompiled["points"](state.vector, np.zeros(game.num_players))
     if game.info.observation_size:
         state.observation_tensor()
     if running:
@@ -153,11 +153,11 @@ def _call_rules(state: KernelState) -> None:
 
 
 def _check_parsed_size(game: KernelGame) -> None:
-    words = game.kernels.words
-    if "text" not in words or "parse" not in words:
+    functions = game.kernels.uncompiled
+    if "text" not in functions or "parse" not in functions:
         return
     try:
-        count = len(words["parse"](words["text"](game.new_initial_state().vector)))
+        count = len(functions["parse"](functions["text"](game.new_initial_state().vector)))
     except Exception:  # the check of text reports it
         return
     if count != game.info.state_size:

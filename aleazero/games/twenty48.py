@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
 from aleazero.games.kit import Example, GameKit, TupleShape
-from aleazero.untrusted import whole_number
+from aleazero.untrusted import parse_digits
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -249,7 +249,7 @@ def parse(line: str) -> Vector:
     """Read what ``text`` writes. An empty cell may be written as 0; the score is optional and 0 by default."""
     match = re.fullmatch(r"\s*([0-9. ]+(?:/[0-9. ]+){3}?)(?:\s*score\s+([0-9]{1,10}))?(\s+spawning)?\s*", line)
     words = [row.split() for row in match[1].split("/")] if match else []
-    if match is None or any(whole_number(word) is None and word != "." for row in words for word in row):
+    if match is None or any(parse_digits(word) is None and word != "." for row in words for word in row):
         raise PositionError(
             f"2048: cannot read position {line!r}, expected e.g. '2 . . 4/. . . ./8 . . ./. . . . score 12'"
         )

@@ -32,7 +32,7 @@ from numba.core import caching, serialize
 from numba.core.runtime import rtsys
 
 from aleazero.errors import GameError
-from aleazero.files import cache_root, write_whole
+from aleazero.files import cache_root, write_atomic
 
 FORMAT = 4
 """Version of the cache files. They name modules of the library, and fingerprints do not cover its intrinsics."""
@@ -255,7 +255,7 @@ class ContentCache(caching._Cache):  # type: ignore[misc]
         try:
             payload = serialize.dumps(compiled._reduce())
             parts = [_MAGIC, hashlib.sha256(payload).digest(), payload]
-            write_whole(self._file(signature, compiled.target_context), parts)
+            write_atomic(self._file(signature, compiled.target_context), parts)
             _prune(cache_folder())
         except Exception as error:  # a full disk must not stop the program
             log.debug("cache not written: %s", error)

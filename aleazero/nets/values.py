@@ -149,7 +149,7 @@ def make_see(kernels: Kernels, points: bool) -> Any:
     """Make ``see(states, over, viewers, phases, features, returns, points)`` of a game."""
     kind_of, viewer_of, write_features, returns_of = kernels.kind, kernels.viewer, kernels.features, kernels.returns
     phase_of = kernels.phase
-    points_of = kernels.words["points"] if points else kernels.returns
+    points_of = kernels.uncompiled["points"] if points else kernels.returns
 
     def see(states: Any, over: Any, viewers: Any, phases: Any, features: Any, returns: Any, points_out: Any) -> int:
         for row in range(len(states)):

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
-from aleazero.files import cache_root, write_whole
+from aleazero.files import cache_root, write_atomic
 from aleazero.games.base import CHANCE, DECISION, EXACT, TERMINAL, State
 from aleazero.games.dice import (
     ADD,
@@ -248,7 +248,7 @@ def load_table(progress: Progress | None = None) -> Values:
 def write_table(path: Path, values: Values) -> None:
     """Write a table: a header with versions and checksum, then the numbers."""
     payload = np.ascontiguousarray(values, "<f8")
-    write_whole(path, [_header(payload), payload.data])
+    write_atomic(path, [_header(payload), payload.data])
 
 
 def read_table(path: Path) -> Values | None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.games.base import Game
-from aleazero.games.registry import ships
+from aleazero.games.registry import is_bundled
 
 FOLDER: Final = Path(__file__).parent.parent / "champions"
 CHAMPION: Final = "champion"
@@ -39,7 +39,7 @@ class Champion:
 
     def plays(self, game: Game) -> bool:
         """Return whether the network is for this game."""
-        return ships(game) and (game.name, game.params) == (self.figures["game"], self.figures["params"])
+        return is_bundled(game) and (game.name, game.params) == (self.figures["game"], self.figures["params"])
 
 
 def champions(folder: Path = FOLDER) -> list[Champion]:

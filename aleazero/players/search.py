@@ -24,7 +24,7 @@ from aleazero.search.plan.plan import Plan
 from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
-from aleazero.untrusted import is_there
+from aleazero.untrusted import path_exists
 
 TREES: Final = 32
 """Most searches at the same time."""
@@ -169,7 +169,7 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     """
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
-    if path != DUMMY and is_there(file):
+    if path != DUMMY and path_exists(file):
         from aleazero.nets.checkpoint import PolicyValueInfo, kind_of
 
         kind = kind_of(file)
@@ -193,7 +193,7 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         if inference is not None:
             raise ConfigError(f"is {inference!r}, expected none: {DUMMY} does not use it", field="inference")
         return ZeroNet(game)
-    if not is_there(Path(path).expanduser()):
+    if not path_exists(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
     from aleazero.nets.inference import load_net
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from aleazero.errors import ConfigError, nearest
-from aleazero.untrusted import whole_number
+from aleazero.untrusted import parse_digits
 
 if TYPE_CHECKING:
     from aleazero.search.config import ChanceConfig
@@ -159,7 +159,7 @@ def check_evaluator(text: str, what: str = "evaluator") -> None:
         return
     if name not in EVALUATORS:
         raise ConfigError(f"is {text!r}, {nearest(name, EVALUATORS)}", field=what)
-    if colon and (name != "rollout" or not 1 <= (whole_number(number) or 0) <= MOST_PLAYOUTS):
+    if colon and (name != "rollout" or not 1 <= (parse_digits(number) or 0) <= MOST_PLAYOUTS):
         raise ConfigError(
             f"is {text!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",
             field=what,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ReplayError
 from aleazero.games.base import CHANCE_PLAYER, Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.games.registry import load_game
 from aleazero.players.search import DUMMY
 from aleazero.replay.shard import BrokenShard, Shard, broken
@@ -203,7 +203,7 @@ def _check_order(record: EpisodeRecord, where: str) -> None:
 def _replay(record: EpisodeRecord, game: Game, where: str) -> None:
     state = game.state_from_text(record.start)
     rows = {int(step): row for row, step in enumerate(record.step)}
-    decisions, dice = 0, PlayedLuck(record.seed)
+    decisions, dice = 0, GameDice(record.seed)
     chosen = False  # whether the previous step was a choice of a player, so that there was a search
     for index, (player, action) in enumerate(record.steps.tolist()):
         if state.is_terminal():

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from aleazero.errors import ReplayError
-from aleazero.files import os_errors_as, write_whole
+from aleazero.files import os_errors_as, write_atomic
 from aleazero.replay.shard_format import FORMAT, Origin, ShardMeta, Tensors, checksum_of, map_tensors, parse_meta
 from aleazero.selfplay.record import EpisodeRecord
 
@@ -213,7 +213,7 @@ def write_shard(path: Path, records: Sequence[EpisodeRecord], origin: Origin, it
     )
     meta = meta.model_copy(update={"checksum": checksum_of(meta, columns)})
     with os_errors_as(ReplayError, f"cannot write {path}"):
-        write_whole(path, [save(columns, {KEY: meta.to_text()})])
+        write_atomic(path, [save(columns, {KEY: meta.to_text()})])
     return meta
 
 

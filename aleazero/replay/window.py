@@ -20,7 +20,7 @@ from aleazero.native.random import EPOCHS, UNIFORM_SAMPLES
 from aleazero.replay.shard import SAMPLE_COLUMNS, BrokenShard, Shard, broken, open_shard, shard_key
 from aleazero.replay.shard_format import Origin
 from aleazero.selfplay.record import EpisodeRecord
-from aleazero.untrusted import is_there
+from aleazero.untrusted import path_exists
 
 Rows = NDArray[np.int64]
 Order = Literal["epochs", "uniform"]
@@ -252,7 +252,7 @@ def open_folder(folder: Path, progress: Progress | None = None) -> tuple[list[Sh
 
 def shard_paths(folder: Path) -> tuple[list[Path], list[BrokenShard]]:
     """Return the files with names of shards, the oldest first, and safetensors files with other names."""
-    if not is_there(folder) or not folder.is_dir():
+    if not path_exists(folder) or not folder.is_dir():
         raise ReplayError(f"no folder {str(folder)!r}, expected a folder of shards")
     keys: dict[Path, tuple[int, int]] = {}
     misnamed = []

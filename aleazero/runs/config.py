@@ -26,7 +26,7 @@ from aleazero.search.config import SearchConfig
 from aleazero.selfplay.config import SelfplayConfig
 from aleazero.settings import Settings
 from aleazero.training.config import TUPLES, AfterstateConfig, TrainConfig, TupleConfig, config_for
-from aleazero.untrusted import is_there
+from aleazero.untrusted import path_exists
 
 UNKNOWN: Final = 2**40
 """Number of rounds while it is not computed yet."""
@@ -414,7 +414,7 @@ def _as_text(config: RunConfig, changes: Mapping[str, Any]) -> str:
 def file_near(folder: Path, name: str) -> str:
     """Return the absolute path of a file in the folder or else in the current one; the name if it is in neither."""
     for place in (folder / name, Path.cwd() / name):
-        if is_there(place) and place.is_file():
+        if path_exists(place) and place.is_file():
             return str(place.resolve())
     return name
 

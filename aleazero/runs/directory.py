@@ -35,7 +35,7 @@ from aleazero.files import LOCK, file_hash, locked, odd_entry, os_errors_as, wit
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig, as_yaml, check_config, make_config, parse
 from aleazero.runs.events import EVENTS, Events, read_events
-from aleazero.untrusted import is_there, parse_json, read_regular
+from aleazero.untrusted import parse_json, path_exists, read_regular
 from aleazero.version import VERSION
 
 FORMAT: Final = 4
@@ -286,11 +286,11 @@ def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirector
     Without ``config`` a run is resumed with its own settings. Settings other than those of ``MAY_CHANGE`` must be the
     same as in the run.
     """
-    if config is None and not is_there(path / MANIFEST):
+    if config is None and not path_exists(path / MANIFEST):
         raise RunError(NO_RUN.format(path))
     if "," in str(path):
         raise RunError(f"{path} has a comma, expected none: player specs have the form net:PATH,KEY=VALUE")
-    if is_there(path) and path.is_dir():
+    if path_exists(path) and path.is_dir():
         if not (path / MANIFEST).exists():
             _require_empty(path, config)
         require_no_links(path)
@@ -341,7 +341,7 @@ def read_notes(path: Path) -> dict[str, str]:
     They are read from a file of the run, because a report must not execute the code of a game.
     """
     file = path / NOTES
-    if not is_there(file):
+    if not path_exists(file):
         return {}
     try:
         with os_errors_as(RunError, f"{file} cannot be read"):

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from aleazero.games.base import Game
+from aleazero.games.game_dice import GameDice
 from aleazero.games.kernel import KernelGame
-from aleazero.games.luck import PlayedLuck
 from aleazero.native.random import BRANCHING_GAMES, stream_key, unit
 from aleazero.search.config import SearchConfig, chance_of
 from aleazero.search.tree.arrays import EDGE, ENTRIES_PER_NODE, FIRST_OUTCOMES, node_dtype
@@ -53,7 +53,7 @@ def mean_branches(game: Game) -> tuple[float, float]:
 
 def _count_branches(game: Game, number: int, actions: list[int], outcomes: list[int]) -> None:
     """Play a random game and append the numbers of actions and outcomes."""
-    state, dice = game.new_initial_state(), PlayedLuck(stream_key(BRANCHING_GAMES, number))
+    state, dice = game.new_initial_state(), GameDice(stream_key(BRANCHING_GAMES, number))
     for step in range(RANDOM_STEPS):
         if state.is_terminal():
             return

@@ -133,7 +133,7 @@ def make_play_chance(kernels: Kernels) -> Callable[..., Any]:
 def make_draw_event(kernels: Kernels) -> Callable[..., Any]:
     """Make ``draw_event(state, seed, viewer, count, scratch) -> outcome or BAD_OUTCOMES`` of one game.
 
-    It equals ``games.luck.played_outcome`` of games without a ``played_outcome`` function, which is not compiled.
+    It equals ``games.game_dice.played_outcome`` of games without a ``played_outcome`` function, which is not compiled.
     """
     draw = make_draw(kernels)
 

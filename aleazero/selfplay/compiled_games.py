@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ContractError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.game_dice import played_outcome
 from aleazero.games.kernel import LIST_SLACK, KernelGame, Kernels, KernelState
-from aleazero.games.luck import played_outcome
 from aleazero.native.compile import borrow, loop_of, not_inlined
 from aleazero.native.random import (
     SELFPLAY_CAP,
@@ -98,7 +98,7 @@ class CompiledGames:
         self._first = game.new_initial_state()
         self._first_text = self._first.to_text()
         self._seats = setting.seats()
-        self._own_dice = game.kernels.words.get("played_outcome")
+        self._own_dice = game.kernels.uncompiled.get("played_outcome")
         self.proceed()  # these two calls without games compile the loops now
         self._replay_game(np.zeros((0, 2), np.int32))
 
@@ -262,7 +262,7 @@ def make_proceed(kernels: Kernels) -> Callable[..., int]:
         kernels.apply, kernels.apply_outcome, kernels.viewer, kernels.decision_class,
     )  # fmt: skip
     draw_event = make_draw_event(kernels)
-    own_dice = "played_outcome" in kernels.words
+    own_dice = "played_outcome" in kernels.uncompiled
     compiled_dice = own_dice and kernels.played_outcome_bits is not None
     own_event = kernels.played_outcome_bits or _no_event
 

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from aleazero.errors import ConfigError, GameError, IllegalActionError, PositionError
 from aleazero.games.base import TERMINAL_PLAYER, Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.native.random import AGENT_EPISODES, EPISODE_NUMBERS, RANDOM_AGENT, check_seed, stream_key
 from aleazero.players.basic import RandomPlayer, choose_uniformly
 from aleazero.players.make import make_player
@@ -115,7 +115,7 @@ class Environment:
         self.game, self.config = game, config or EnvConfig()
         self.observation_size = _observation_size(game)
         self._state: State | None = None
-        self._dice = PlayedLuck(0)
+        self._dice = GameDice(0)
         self._counted = np.zeros(game.num_players)
         """Returns that were already given as rewards."""
 
@@ -132,7 +132,7 @@ class Environment:
             ConfigError: ``seed`` is not a valid seed.
         """
         check_seed(seed)
-        self._state, self._dice = self.game.new_initial_state(), PlayedLuck(int(seed))
+        self._state, self._dice = self.game.new_initial_state(), GameDice(int(seed))
         self._counted = np.zeros(self.game.num_players)
         self._play_chance(self._state)
         done = self._state.is_terminal()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from aleazero.errors import GameError
 from aleazero.games.base import Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.native.random import (
     SELFPLAY_CAP,
     SELFPLAY_DICE,
@@ -111,7 +111,7 @@ class _Playing:
 
     number: int
     state: State
-    dice: PlayedLuck
+    dice: GameDice
     start: str
     keys: dict[int, int]
     """Keys of the random streams by use; each is extended by the ply."""
@@ -135,7 +135,7 @@ class PlainGames:
     def start(self, row: int, number: int) -> None:
         """Start a game in a row."""
         setting = self._setting
-        state, dice = setting.game.new_initial_state(), PlayedLuck(setting.stream(SELFPLAY_DICE, number))
+        state, dice = setting.game.new_initial_state(), GameDice(setting.stream(SELFPLAY_DICE, number))
         keys = {use: setting.stream(use, number) for use in (SELFPLAY_SEARCH, SELFPLAY_MOVE, SELFPLAY_CAP)}
         self._playing[row] = _Playing(number, state, dice, state.to_text(), keys)
         self._started.append(row)

@@ -13,7 +13,7 @@ from typing import Any
 from aleazero.errors import ConfigError, ReplayError
 from aleazero.evaluation.game_file import RecordedGame
 from aleazero.games.base import Game, State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.native.random import HINTS, PLAYED_SEARCHES, stream_key
 from aleazero.players.player import Player
 from aleazero.search.result import SearchResult
@@ -41,7 +41,7 @@ class Session:
         self.state, self.seed, self.players, self.temperature = state, seed, dict(players or {}), temperature
         self.start = state.to_text()
         self.history: list[dict[str, Any]] = []
-        self._dice = PlayedLuck(seed)
+        self._dice = GameDice(seed)
 
     @property
     def ply(self) -> int:

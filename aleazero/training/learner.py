@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import CheckpointError
-from aleazero.files import os_errors_as, write_whole
+from aleazero.files import os_errors_as, write_atomic
 from aleazero.untrusted import read_regular
 
 CHECKSUM: Final = "checksum"
@@ -66,7 +66,7 @@ def write_state(path: Path, learner: Learner, seconds: float, owner: str) -> Non
     held = {name: np.ascontiguousarray(array) for name, array in learner.state().items()}
     held |= {SECONDS: np.array([seconds]), OWNER: np.frombuffer(owner.encode(), np.uint8)}
     with os_errors_as(CheckpointError, f"{path} cannot be written"):
-        write_whole(path, [save({**held, CHECKSUM: _checksum(held)})])
+        write_atomic(path, [save({**held, CHECKSUM: _checksum(held)})])
 
 
 def read_state(path: Path, learner: Learner, owner: str) -> float | None:

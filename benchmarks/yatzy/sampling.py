@@ -13,7 +13,7 @@ from typing import Final
 from aleazero.evaluation.match import game_seed
 from aleazero.evaluation.yatzy.positions import FOLDER, KINDS, PREFIX, STAGES, Position, solitaire, write_set
 from aleazero.games.base import State
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.games.yatzy.rules import MOST_REROLLS
 from aleazero.native.random import SAMPLED_TURNS, stream_key, unit
 from aleazero.oracles.oracle import Oracle, best_of, require_oracle
@@ -64,7 +64,7 @@ def _one_each(decisions: list[State], seed: int, number: int) -> dict[Cell, Posi
 
 def _decisions(players: Mapping[str, Player], seed: int, number: int) -> list[State]:
     """Return the decisions of a game whose turns are played by players of mixed strength."""
-    state, dice, turn = solitaire().new_initial_state(), PlayedLuck(game_seed(seed, number)), 0
+    state, dice, turn = solitaire().new_initial_state(), GameDice(game_seed(seed, number)), 0
     found: list[State] = []
     while not state.is_terminal():
         if state.is_chance_node():

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from aleazero.errors import RunError
-from aleazero.files import file_hash, write_whole
+from aleazero.files import file_hash, write_atomic
 from aleazero.nets.planned import PlannedEvaluator
 from aleazero.players.champions import FOLDER, champions
 from aleazero.players.search import read_any_net
@@ -44,8 +44,8 @@ def ship(run: Path) -> Path:
     }  # fmt: skip
     target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
     target.parent.mkdir(exist_ok=True)
-    write_whole(target, [model.read_bytes()])
-    write_whole(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])
+    write_atomic(target, [model.read_bytes()])
+    write_atomic(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])
     return target
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import aleazero
 from aleazero.evaluation.match import game_seeds, play_match, play_rotation
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.games.pig import TURN
 from aleazero.nets.config import NetConfig
 from aleazero.oracles.solve import solve
@@ -91,7 +91,7 @@ def regret_in_play(choose: Callable[[list[Any]], list[int]], games: int = 1000) 
     decision.
     """
     game = aleazero.load_game("pig")
-    states, luck = [game.new_initial_state() for _ in range(games)], [PlayedLuck(seed) for seed in game_seeds(7, games)]
+    states, luck = [game.new_initial_state() for _ in range(games)], [GameDice(seed) for seed in game_seeds(7, games)]
     regrets: list[float] = []
     by_game = np.zeros(games)
     running = list(range(games))

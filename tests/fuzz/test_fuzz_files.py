@@ -150,14 +150,14 @@ def test_fits(count, tmp_path):
 def checkpoints(folder: Path) -> dict[Path, object]:
     """One checkpoint of each kind, with its game."""
     pig, board = game_of("pig"), load_game("2048")
-    from value_checkpoints import taught
+    from value_checkpoints import trained_checkpoint
 
     files = {folder / "policy": pig, folder / "value": pig, folder / "tables": board}
     net = NetConfig(width=8, blocks=1)
     write_checkpoint(
         folder / "policy", weights_of(make_body(NetShape.of(pig), net, 1)), PolicyValueInfo.of(pig, net, ValueScale())
     )
-    taught(pig, folder / "value", net={"hidden": [4]})
+    trained_checkpoint(pig, folder / "value", net={"hidden": [4]})
     tables = TupleTables(SMALL)
     tables.weights[::7] = 1.5
     write_checkpoint(folder / "tables", tables.tensors(), TableInfo.of(board, SMALL))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aleazero.games import registry
-from aleazero.games.luck import played_outcome
+from aleazero.games.game_dice import played_outcome
 from aleazero.games.registry import load_game
 from aleazero.native.random import stream_key
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from object_twin import object_twin
+from object_copy import object_copy
 
 import aleazero
 from aleazero.games.states import pack, rows_of, state_of, states_of, unpack
@@ -12,7 +12,7 @@ from aleazero.games.states import pack, rows_of, state_of, states_of, unpack
 PIG = aleazero.load_game("pig", target=20)
 
 
-@pytest.fixture(params=[PIG, object_twin(PIG)], ids=["kernel", "object"])
+@pytest.fixture(params=[PIG, object_copy(PIG)], ids=["kernel", "object"])
 def some(request):
     """A game and several of its states, the first of them the initial state."""
     game = request.param

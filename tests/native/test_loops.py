@@ -67,7 +67,7 @@ def test_functions_of_a_loop_belong_to_the_library_or_to_the_game(name: str) -> 
     game = aleazero.load_game(name)
     assert isinstance(game, KernelGame)
     kernels = [value for value in vars(game.kernels).values() if plain_function(value)]
-    rules = reached(*kernels, game.kernels.words.get("points"))
+    rules = reached(*kernels, game.kernels.uncompiled.get("points"))
     for loop, function in loops_of(game).items():
         inside = reached(function)
         strange = [f"{one.__module__}.{one.__qualname__}" for one in inside if not is_ours(one) and one not in rules]
@@ -192,7 +192,7 @@ def test_loops_with_and_without_points_are_different(monkeypatch: pytest.MonkeyP
     assert without.points.shape == (1, 0)
     assert with_points.points.shape == (1, 2)
     loops = [vars(game)["_made_once"]["ends", points] for points in (False, True)]
-    assert [game.kernels.words["points"] in reached(loop) for loop in loops] == [False, True]
+    assert [game.kernels.uncompiled["points"] in reached(loop) for loop in loops] == [False, True]
 
 
 def test_the_error_for_rejected_rules_names_the_game() -> None:

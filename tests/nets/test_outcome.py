@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tree_game
-from object_twin import object_twin
+from object_copy import object_copy
 
 import aleazero
 from aleazero.errors import ConfigError, ContractError
@@ -113,7 +113,7 @@ def test_scores_are_scaled_by_their_range():
 
 def test_an_object_game_has_the_same_inputs_as_its_kernel_game():
     game = aleazero.load_game(TAG, length=5)
-    twin = object_twin(game)
+    twin = object_copy(game)
     size = feature_shape(game).features
     assert (feature_shape(twin).features, twin.observation_size) == (size, size)
     state, other = game.new_initial_state(), twin.new_initial_state()
@@ -235,7 +235,7 @@ def test_terminal_states_are_not_evaluated_and_signs_follow_the_lead(between_tur
     assert net.rows == 30
     points = np.zeros(2)
     for row, vector in enumerate(states):
-        game.kernels.words["points"](vector, points)
+        game.kernels.uncompiled["points"](vector, points)
         lead = (points[0] - points[1]) * game.info.features.point_unit
         assert columns[row, 1] == pytest.approx(lead, abs=1e-4)  # of player 0, independent of the viewer
         assert np.sign(columns[row, 0]) == np.sign(round(lead))

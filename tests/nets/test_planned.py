@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from object_twin import object_twin
-from value_checkpoints import taught
+from object_copy import object_copy
+from value_checkpoints import trained_checkpoint
 
 import aleazero
 from aleazero.nets.outcome import MARGIN
@@ -22,18 +22,18 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pig(folder):
-    return PlannedEvaluator.load(taught(PIG, folder / "pig"), PIG)
+    return PlannedEvaluator.load(trained_checkpoint(PIG, folder / "pig"), PIG)
 
 
 @pytest.fixture(scope="module")
 def dice(folder):
-    return PlannedEvaluator.load(taught(DICE, folder / "dice"), DICE)
+    return PlannedEvaluator.load(trained_checkpoint(DICE, folder / "dice"), DICE)
 
 
 @pytest.fixture(scope="module")
 def yatzy(folder):
     game = aleazero.load_game("yatzy", players=2)
-    return PlannedEvaluator.load(taught(game, folder / "yatzy"), game)
+    return PlannedEvaluator.load(trained_checkpoint(game, folder / "yatzy"), game)
 
 
 def worth(between, state):
@@ -126,8 +126,8 @@ def test_without_a_margin_terminal_values_are_returns(pig):
 
 
 def test_plans_of_an_object_game_equal_those_of_its_kernel_game(pig, folder):
-    twin = object_twin(PIG)
-    other = PlannedEvaluator.load(taught(twin, folder / "twin"), twin)
+    twin = object_copy(PIG)
+    other = PlannedEvaluator.load(trained_checkpoint(twin, folder / "twin"), twin)
     assert other.values.theta.tobytes() == pig.values.theta.tobytes()
     state, same = PIG.new_initial_state(), twin.new_initial_state()
     for action in (0, 6, 0, 4, 1, 0, 5):
@@ -142,8 +142,8 @@ def test_plans_of_an_object_game_equal_those_of_its_kernel_game(pig, folder):
 
 
 def test_afterstates_of_an_object_game_are_evaluated_if_a_turn_is_one_action(dice, folder):
-    twin = object_twin(DICE)
-    other = PlannedEvaluator.load(taught(twin, folder / "dice_twin"), twin)
+    twin = object_copy(DICE)
+    other = PlannedEvaluator.load(trained_checkpoint(twin, folder / "dice_twin"), twin)
     state, same = DICE.new_initial_state().child(0), twin.new_initial_state().child(0)
     np.testing.assert_array_equal(other([same])[1], dice([state])[1])
 
@@ -176,7 +176,7 @@ def test_plies_that_end_inside_a_turn_are_planned_to_its_end(pig):
 
 
 def test_a_network_trained_on_plies_evaluates_every_chance_node(folder):
-    net = PlannedEvaluator.load(taught(PIG, folder / "plies", plies=1), PIG)
+    net = PlannedEvaluator.load(trained_checkpoint(PIG, folder / "plies", plies=1), PIG)
     rolling = PIG.state_from_text("5-9 turn 7 rolling")
     np.testing.assert_allclose(net([rolling])[1][0], worth(net.values, rolling))
     assert net.horizon() == {"plies": 1}

@@ -7,7 +7,7 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError, PositionError
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.nets.table_play import TuplePlay
 from aleazero.nets.tables import TupleTables
 from tests.tuple_boards import SMALL, slow_value
@@ -63,7 +63,7 @@ def test_choices_equal_the_reference_implementation(game, tuples, plies) -> None
 def test_games_equal_the_reference_implementation(game, tuples) -> None:
     ends = TuplePlay(game, tuples, threads=2).play(range(20))
     for seed in (0, 19):
-        state, dice = game.new_initial_state(), PlayedLuck(seed)
+        state, dice = game.new_initial_state(), GameDice(seed)
         while not state.is_terminal():
             if state.is_chance_node():
                 state.apply_action(dice.draw(state))

@@ -11,7 +11,7 @@ import aleazero
 from aleazero.errors import CheckpointError, ConfigError
 from aleazero.evaluation.strength import measure_values
 from aleazero.files import file_hash
-from aleazero.games.registry import ships
+from aleazero.games.registry import is_bundled
 from aleazero.players.champions import Champion, champion_of, champions
 from aleazero.players.make import make_player
 
@@ -60,8 +60,8 @@ def test_other_parameters_and_user_games_have_no_bundled_network(tmp_path, yatzy
     shutil.copy(source, tmp_path / "yatzy.py")
     own = aleazero.load_game(str(tmp_path / "yatzy.py"))
     assert own.name == yatzy.name
-    assert ships(yatzy)
-    assert not ships(own)
+    assert is_bundled(yatzy)
+    assert not is_bundled(own)
     assert champion_of(own) is None
 
 

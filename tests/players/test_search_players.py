@@ -7,7 +7,7 @@ import pytest
 
 import aleazero
 from aleazero import CheckpointError, make_player
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.nets.checkpoint import PolicyValueInfo
 from aleazero.nets.table_play import TuplePlay
 from aleazero.players import search
@@ -225,7 +225,7 @@ def test_tables_play_as_networks_do(tmp_path):
     learner.save(path)
     states = []
     for seed in range(6):
-        state, dice = game.new_initial_state(), PlayedLuck(seed)
+        state, dice = game.new_initial_state(), GameDice(seed)
         for _ in range(30):
             state.apply_action(dice.draw(state) if state.is_chance_node() else state.legal_actions()[seed % 2])
             if state.is_terminal():

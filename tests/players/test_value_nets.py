@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from value_checkpoints import taught
+from value_checkpoints import trained_checkpoint
 
 import aleazero
 from aleazero.nets.planned import PlannedEvaluator
@@ -18,7 +18,7 @@ GAMES = {"pig": PIG, "yatzy1": aleazero.load_game("yatzy", players=1), "yatzy2":
 @pytest.fixture(scope="module")
 def nets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nets")
-    return {name: taught(game, folder / name) for name, game in GAMES.items()}
+    return {name: trained_checkpoint(game, folder / name) for name, game in GAMES.items()}
 
 
 @pytest.mark.parametrize("name", GAMES)

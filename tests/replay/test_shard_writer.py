@@ -189,7 +189,7 @@ def test_a_failing_disk_loses_no_game(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "write_whole", full)
+        patched.setattr(module, "write_atomic", full)
         with pytest.raises(ReplayError, match=r"cannot write .*: No space left on device"):
             writer.add(episode(NAME, 1))
     assert writer.missing_games(2) == []

@@ -7,7 +7,7 @@ import pytest
 
 import aleazero
 from aleazero import ConfigError, EvaluatorError, GameError
-from aleazero.games.luck import PlayedLuck
+from aleazero.games.game_dice import GameDice
 from aleazero.native.random import SELFPLAY_SEARCH, stream_key
 from aleazero.replay.check import check_episode
 from aleazero.search.memory import tree_size
@@ -66,7 +66,7 @@ def test_every_record_passes_the_replay_check(name: str) -> None:
 def test_the_dice_are_the_game_dice_of_the_recorded_seed() -> None:
     game, records = played("yatzy", range(2))
     for record in records:
-        dice, state = PlayedLuck(record.seed), game.new_initial_state()
+        dice, state = GameDice(record.seed), game.new_initial_state()
         for player, action in record.steps:
             if player == -1:
                 assert dice.draw(state) == action

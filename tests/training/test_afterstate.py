@@ -10,7 +10,7 @@ from pathlib import Path
 import harvest
 import numpy as np
 import pytest
-from object_twin import object_twin
+from object_copy import object_copy
 
 import aleazero
 from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
@@ -31,7 +31,7 @@ def game_of(name):
     if name == "harvest":
         return KernelGame(harvest, {})
     if name.startswith("object_"):
-        return object_twin(game_of(name.removeprefix("object_")))
+        return object_copy(game_of(name.removeprefix("object_")))
     if name.startswith("yatzy"):
         return aleazero.load_game("yatzy", players=int(name[-1]))
     known = {"dice": "dice_game", "race": f"{EXAMPLES}/race.py:race", "tag": f"{EXAMPLES}/tag.py:tag"}

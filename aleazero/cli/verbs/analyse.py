@@ -196,11 +196,11 @@ def _check_tree_file(file: Path | None) -> None:
 def _search_text(config: SearchConfig, game: Game, evaluator: Any, name: str) -> str:
     """Describe a search: limits, evaluator and chance mode."""
     from aleazero.cli.show import time_text
-    from aleazero.players.make import ENDLESS
+    from aleazero.players.make import MOST_SIMULATIONS
     from aleazero.players.spec import chance_name
     from aleazero.search.config import chance_of
 
-    parts = [f"{config.num_simulations:,} simulations"] if config.num_simulations < ENDLESS else []
+    parts = [f"{config.num_simulations:,} simulations"] if config.num_simulations < MOST_SIMULATIONS else []
     if config.max_evaluations is not None:
         parts.append(f"at most {config.max_evaluations:,} evaluations")
     if config.max_seconds is not None:

@@ -24,7 +24,7 @@ from aleazero.cli.options import (
     refuse_ignored,
 )
 from aleazero.errors import ConfigError, fields_named
-from aleazero.untrusted import whole_number
+from aleazero.untrusted import parse_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -182,7 +182,7 @@ def _by_class(text: str | None) -> dict[str, int]:
     found: dict[str, int] = {}
     for pair in text.split(",") if text else ():
         name, equals, number = pair.partition("=")
-        if not equals or (count := whole_number(number)) is None:
+        if not equals or (count := parse_digits(number)) is None:
             raise ConfigError(f"--sims-by-class has {pair!r}, expected CLASS=N, e.g. reroll=32")
         found[name.strip()] = count
     return found

@@ -26,7 +26,7 @@ from aleazero.cli.options import (
     refuse_ignored,
 )
 from aleazero.errors import ConfigError
-from aleazero.untrusted import is_there, printable
+from aleazero.untrusted import path_exists, printable
 
 if TYPE_CHECKING:
     from aleazero.runs.config import RunConfig
@@ -342,7 +342,7 @@ def new_config(
     """
     from aleazero.files import write_file
 
-    if out is not None and is_there(out):
+    if out is not None and path_exists(out):
         raise ConfigError(f"--out is {str(out)!r}, which exists, expected a new file")
     with blame_rules(game):
         text = _commented_config(config_of_game(game, param or [], {}, settings or []))

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from aleazero.errors import ConfigError, PositionError, nearest
 from aleazero.evaluation.regret import read_positions
-from aleazero.files import write_whole
+from aleazero.files import write_atomic
 from aleazero.games.base import Game, State
 from aleazero.games.dice import DICE, FACES
 from aleazero.games.kernel import KernelGame, KernelState
@@ -91,7 +91,7 @@ def read_set(file: Path) -> list[Position]:
 
 def write_set(file: Path, positions: Sequence[Position]) -> None:
     """Write a set atomically, one position per line."""
-    write_whole(file, [set_bytes(positions)])
+    write_atomic(file, [set_bytes(positions)])
 
 
 def set_bytes(positions: Sequence[Position]) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from value_checkpoints import taught
+from value_checkpoints import trained_checkpoint
 
 import aleazero
 from aleazero.nets.planned import PlannedEvaluator
@@ -284,7 +284,7 @@ YATZY_WORDS = ("analyse", "yatzy", "--plan", "turn")
 @pytest.fixture(scope="module")
 def nets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nets")
-    return {game.name: str(taught(game, folder / game.name)) for game in (PIG, YATZY)}
+    return {game.name: str(trained_checkpoint(game, folder / game.name)) for game in (PIG, YATZY)}
 
 
 def rolled(rolls):
@@ -360,7 +360,7 @@ def test_plies_and_searches_have_values_only(run_json, nets):
 
 def test_chances_of_two_and_three_points_are_those_of_the_mover(run, run_json, tmp_path):
     game = aleazero.load_game(TAG)
-    net = str(taught(game, tmp_path / "tag"))
+    net = str(trained_checkpoint(game, tmp_path / "tag"))
     words = ("analyse", TAG, "--plan", "turn", "--net", net, "--position")
     state = game.state_from_vector([7, 3, 1, 0, 0])
     data = run_json(*words, state.serialize())

@@ -17,7 +17,7 @@ from yatzy_by_hand import slow_score
 from aleazero.errors import GameError, IllegalActionError, PositionError
 from aleazero.games.check import check_game
 from aleazero.games.dice import HANDS
-from aleazero.games.luck import played_outcome
+from aleazero.games.game_dice import played_outcome
 from aleazero.games.registry import load_game
 from aleazero.games.yatzy import rules as yatzy
 from aleazero.games.yatzy.card import CATEGORIES, SCORES, Board

@@ -4,7 +4,7 @@ import types
 
 from aleazero.games import pig
 from aleazero.games.check_states import chi_square
-from aleazero.games.luck import played_outcome
+from aleazero.games.game_dice import played_outcome
 from aleazero.games.registry import load_game
 
 

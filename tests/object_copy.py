@@ -8,7 +8,7 @@ import aleazero
 from aleazero.games.kernel import KernelGame
 
 
-def object_twin(game: KernelGame) -> aleazero.Game:
+def object_copy(game: KernelGame) -> aleazero.Game:
     """Return an object game with the states of a kernel game."""
     size = game.observation_size if game.info.features is None else game.info.features.size(game.num_players)
 

@@ -24,13 +24,13 @@ def played_outcome(state: State, seed: int, count: int) -> int:
     Returns:
         An outcome id.
     """
-    if isinstance(state, KernelState) and "played_outcome" in state.game.kernels.words:
-        return int(state.game.kernels.words["played_outcome"](state.vector, seed, count))
+    if isinstance(state, KernelState) and "played_outcome" in state.game.kernels.uncompiled:
+        return int(state.game.kernels.uncompiled["played_outcome"](state.vector, seed, count))
     return state.sample_outcome(unit(stream_key(GAME_DICE, seed, state.viewer(), count)))
 
 
 @dataclass
-class PlayedLuck:
+class GameDice:
     """The dice of one played game. They count the chance events of each viewer."""
 
     seed: int
