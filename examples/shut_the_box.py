@@ -1,6 +1,6 @@
 """Shut the box: roll two dice and shut tiles that sum to the roll, until no tiles fit. The score is their sum.
 
-The tutorial `docs/learn-your-game.md` trains a nearly perfect player of this game.
+The tutorial `docs/start/train.md` trains a nearly perfect player of this game.
 """
 
 import numpy as np

@@ -34,7 +34,7 @@ def yatzy(
     json: JsonOption = None,
     plots: Annotated[
         str | None,
-        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/explicit-chance.md to a folder."),
+        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/benchmarks/yatzy.md to a folder."),
     ] = None,
 ) -> None:
     """Measure benefits and costs of explicit chance in Yatzy: nodes, variance, regret, first roll, speed, oracle.
