@@ -112,8 +112,8 @@ def timed_search(
     """Search; return the result and the seconds. A terminal ``console`` shows long searches while they run."""
     from aleazero.search.search import Search
 
-    started = time.perf_counter()
     search = Search(game, evaluator, config)
+    started = time.perf_counter()
     if console is None or is_quiet() or not console.is_terminal:
         return search.run(state), time.perf_counter() - started
     with _live(state, config, console) as show:

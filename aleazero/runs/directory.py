@@ -48,7 +48,7 @@ STRICT: Final = ConfigDict(strict=True, extra="forbid")
 LOOSE: Final = ConfigDict(strict=True, extra="ignore")
 MISSING: Final[Any] = None
 MAY_CHANGE: Final = {"iterations", "rounds", "minutes", "evaluate", "keep"}
-"""Settings that may change when a run is resumed; iterations may only increase."""
+"""Settings that may change when a run is resumed; iterations may not be fewer than those started."""
 
 
 class _Estimate(BaseModel):
@@ -433,7 +433,7 @@ def _require_same(path: Path, manifest: Manifest, stored: RunConfig, config: Run
         raise RunError(OTHER_RUN.format(path, name, had, got))
     if config.iterations < len(manifest.iterations):
         raise ConfigError(
-            f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}, which are done"
+            f"iterations is {config.iterations}, expected at least {len(manifest.iterations)}, which have started"
         )
 
 

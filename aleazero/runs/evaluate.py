@@ -49,7 +49,10 @@ def evaluate_network(
     config = run.config.evaluate
     if config.regret:
         progress(0, None, "regret")
-    strength = _play_opponents(run, game, iteration, player, config.pairs, iteration, pool, progress, config.regret)
+    games = config.reference_games
+    strength = _play_opponents(
+        run, game, iteration, player, config.pairs, iteration, pool, progress, games, config.regret
+    )
     results = _opponent_scores(strength)
     if (regret := strength.regret) is not None:
         by_kind = {name: group.to_dict() for name, group in regret.by_kind.items()}
@@ -75,20 +78,22 @@ def evaluate_champion(
     config, champion = run.config.evaluate, run.manifest.champion
     assert champion is not None
     results: dict[str, Any] = {"network": champion}
-    if config.final_pairs:
-        strength = _play_opponents(run, game, champion, player, config.final_pairs, FINAL_DICE, pool, progress)
-        results |= _opponent_scores(strength)
     games = config.final_reference_games
+    if config.final_pairs:
+        pairs = config.final_pairs
+        strength = _play_opponents(run, game, champion, player, pairs, FINAL_DICE, pool, progress, games)
+        results |= _opponent_scores(strength)
     _add_results(results, _measure_quickly(run, game, champion, games, FINAL_DICE, pool, progress))
     return results
 
 
 def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pairs: int, dice: int, pool: Pool,
-                    progress: PhaseProgress, regret: bool = False) -> StrengthReport:  # fmt: skip
-    """Play pairs against the fixed opponents."""
+                    progress: PhaseProgress, reference_games: int, regret: bool = False) -> StrengthReport:  # fmt: skip
+    """Play pairs against the fixed opponents, except a reference player whose games are measured by the kit."""
     config = run.config.evaluate
-    against = [name for name in (fixed_opponents(game) if config.against is None else config.against)
-               if name != strongest_opponent(game) or not _reference_is_measured(run, game)]  # fmt: skip
+    against = list(fixed_opponents(game) if config.against is None else config.against)
+    if _reference_is_measured(run, game, reference_games):
+        against = [name for name in against if name != strongest_opponent(game)]
     return evaluate_player(
         player, game, pairs=pairs, against=against, regret=regret, seed=stream_key(EVALUATIONS, run.config.seed, dice),
         player_seed=run.config.seed, workers=pool, source=run.config.game, name=f"network {network}",
@@ -96,10 +101,10 @@ def _play_opponents(run: RunDirectory, game: Game, network: int, player: str, pa
     )  # fmt: skip
 
 
-def _reference_is_measured(run: RunDirectory, game: Game) -> bool:
+def _reference_is_measured(run: RunDirectory, game: Game, games: int) -> bool:
     kit = kit_of(game)  # with a reference player, the kit's measurement plays the games against it
     measured = kit.measure is not None and kit.reference is not None
-    return run.config.recipe == "afterstate" and measured and run.config.evaluate.reference_games > 0
+    return run.config.recipe == "afterstate" and measured and games > 0
 
 
 def _opponent_scores(strength: StrengthReport) -> dict[str, Any]:

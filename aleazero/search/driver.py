@@ -18,6 +18,8 @@ from aleazero.games.kernel import KernelGame
 from aleazero.search.compiled_searches import Searches
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
 from aleazero.search.evaluator import (
+    Rollout,
+    Uniform,
     WithEnds,
     call_evaluator,
     check_answer,
@@ -42,7 +44,7 @@ CHUNK_SECONDS = 0.05
 
 
 FIRST_CHUNK, FIRST_CHUNK_SINGLE = 64, 1024
-"""Simulations of the first chunk, for many trees and for one compiled tree without a time limit."""
+"""Simulations of the first chunk: in general, and for one compiled tree with a built-in evaluator and no time limit."""
 
 
 STOPPED = {DONE: None, FULL: "nodes", EVALUATIONS_SPENT: "evaluations"}
@@ -90,14 +92,17 @@ class GroupDriver:
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
         self.noise_keys = np.zeros(count, np.uint64)
         """Key of the random stream of each root's Dirichlet noise."""
-        single = count == 1 and config.max_seconds is None and hasattr(self.group, "arrays")
+        built_in = hasattr(self.group, "arrays") and isinstance(evaluator, Uniform | Rollout)
+        single = count == 1 and built_in and config.max_seconds is None
         self.chunk = FIRST_CHUNK_SINGLE if single else FIRST_CHUNK
         """Number of simulations after which a tree pauses."""
+        self._last_pause = time.monotonic()
 
     def begin(self, place: int, request: Request) -> None:
         """Start a search at a free place."""
         self._requests[place] = request
         self.group.start_tree(place, request.state, request.seed)
+        self._last_pause = time.monotonic()
         self.group.pauses[place] = self.chunk
         self.group.limits[place] = request.simulations or self.config.num_simulations
         noisy = request.noise and self.config.noise_alpha > 0
@@ -109,14 +114,14 @@ class GroupDriver:
 
     def round(self) -> None:
         """Advance every tree until it waits, ends or pauses, then evaluate all waiting leaves in one batch."""
-        before = time.monotonic()
         group = self.group
         self._resume_paused()
         group.advance()
         if self._prepare_roots():
             group.advance()
         if group.seen & SOME_PAUSED:
-            quick = time.monotonic() - before < CHUNK_SECONDS
+            now = time.monotonic()
+            quick, self._last_pause = now - self._last_pause < CHUNK_SECONDS, now
             self.chunk = min(2**30, max(1, self.chunk * 2 if quick else self.chunk // 2))
         if group.seen & SOME_WAITING:
             self._evaluate()
@@ -223,8 +228,12 @@ class GroupDriver:
             raise self.group.error(place)
         return read_result(self.group.trees[place], request, self.config, STOPPED.get(status, stopped))
 
+    def paused(self) -> bool:
+        """Return whether trees pause, so that they can be read in between."""
+        return bool(self.group.seen & SOME_PAUSED)
+
     def peek(self, place: int) -> SearchResult:
-        """Return the result so far of a tree that continues. It is valid until the next round."""
+        """Return the result so far of a tree that has paused. It is valid until the next round."""
         request = self._requests[place]
         assert request is not None
         return read_result(self.group.trees[place], request, self.config, None)

@@ -66,7 +66,7 @@ class Search:
             state: a decision or chance node of the game; it is not changed.
             actions: actions to consider at the root; None for all legal actions.
             seed: seed of this run; None for the configured seed. Use different seeds for the moves of one game.
-            progress: called with the result so far, at most four times per second.
+            progress: called with the result so far, at most four times per second. The result is valid during the call.
 
         Returns:
             Visits, values and priors of the root's actions, and the searched tree.
@@ -101,7 +101,8 @@ class Search:
         self._driver.round()  # evaluates the root; with a built-in evaluator also runs the first simulations
         while not self._driver.ended():
             self._driver.round()
-            if progress is not None and time.monotonic() - reported >= PROGRESS_SECONDS:
+            due = progress is not None and time.monotonic() - reported >= PROGRESS_SECONDS
+            if progress is not None and due and self._driver.paused():
                 progress(self._driver.peek(0))
                 reported = time.monotonic()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
@@ -126,7 +127,7 @@ class Interrupts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._in_main_thread:
+        if self._in_main_thread and self._previous is not None:  # None: a handler that Python cannot set again
             signal.signal(signal.SIGINT, self._previous)
 
     def _handle(self, number: int, frame: Any) -> None:

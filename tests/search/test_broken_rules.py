@@ -72,6 +72,20 @@ def test_broken_rules_raise_an_error(tmp_path: Path, chance: str) -> None:
     assert Search(game, "uniform", config).run(game.new_initial_state()).visits.sum() == 300
 
 
+def test_a_search_can_be_used_again_after_broken_rules(tmp_path: Path) -> None:
+    """The rows of a batch that a failed tree has requested are free again."""
+    game = load(tmp_path)
+
+    def evaluator(observations, masks):
+        return np.zeros(masks.shape), np.zeros((len(masks), 1))
+
+    search = Search(game, evaluator, SearchConfig(num_simulations=40, chance="sampling"))
+    for mode in (3, 4, 5, 6):  # actions, which are listed for the evaluator
+        with pytest.raises(aleazero.ContractError, match="expected"):
+            search.run(game.state_from_vector([0, 0, 0, mode]))
+    assert search.run(game.new_initial_state()).visits.sum() == 40
+
+
 def test_broken_rules_raise_an_error_in_the_planner(tmp_path: Path) -> None:
     """Actions and outcomes, which it lists like the search; playouts do not meet them here."""
     game = load(tmp_path)

@@ -401,3 +401,26 @@ def test_threads_that_share_a_search_wait_for_each_other(pig) -> None:
     for thread in threads:
         thread.join()
     assert [found[i] for i in range(4)] == alone
+
+
+def test_progress_reports_the_search_that_runs(monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
+    monkeypatch.setattr("aleazero.search.search.PROGRESS_SECONDS", 0.0)
+    game = aleazero.load_game("pig")
+
+    def evaluator(observations, masks):
+        return np.zeros(masks.shape), np.zeros((len(masks), 2))
+
+    for one in (evaluator, "uniform"):
+        search = Search(
+            game, one, SearchConfig(num_simulations=600, chance="sampling", max_seconds=60), backend=backend
+        )
+        for text in ("40-12 turn 8", "0-0 turn 3"):
+            state = game.state_from_text(text)
+            seen = []
+            result = search.run(
+                state, progress=lambda r, seen=seen: seen.append((r.stats.simulations, list(r.actions)))
+            )
+            assert seen or text != "40-12 turn 8"  # a second run may be too quick for a report
+            assert [count for count, _ in seen] == sorted(count for count, _ in seen)
+            assert all(0 < count < 600 for count, _ in seen)
+            assert all(actions == list(result.actions) for _, actions in seen)

@@ -117,7 +117,8 @@ def train(
         config, name = read_config(Path(what), settings or ()), what
     else:
         options = {"minutes": minutes, "rounds": rounds, "seed": seed}
-        config, name = config_of_game(what, param or [], options, settings or []), parse_game_text(what)[0]
+        with blame_rules(what):
+            config, name = config_of_game(what, param or [], options, settings or []), parse_game_text(what)[0]
     _train_and_report(out or Path("runs") / Path(name.partition(":")[0]).stem, config, workers, json)
 
 

@@ -182,6 +182,8 @@ class CompiledGroup:
         if self.seen & 1 << FAILED:
             for place in np.flatnonzero(self.statuses < 0):
                 self.fail(int(place), error_for(int(self.statuses[place]), self.game.name))
+            if not self.seen & 1 << WAITING:  # no evaluation follows that would free the rows of the failed trees
+                self._batch.used[0] = 0
 
     def _grow(self, status: int) -> None:
         if status == GROW_NODES:

@@ -3,7 +3,7 @@
 1. ``advance`` handles each tree of a group that may continue: ``start_tree`` at first, then ``grow_tree``.
 2. ``grow_tree`` checks why the tree must stop. If it need not, it starts visits until no more may wait.
 3. ``descend`` goes from the root to a leaf: ``select`` at decisions, ``pick_outcome`` or ``draw`` at chance nodes.
-   In open loop it is that of ``open_loop.py``.
+   Open loop has its own ``descend``, in ``open_loop.py``.
 4. ``start_visit`` fills in known values, requests evaluations of the other leaves, and lets the visit wait.
 5. ``evaluate_inside`` values waiting leaves, or the caller of ``advance`` does so between two calls.
 6. ``absorb`` ends the waiting visits in order: ``store_evaluation``, ``expand`` and ``finish_visit``, which backs up.
@@ -101,6 +101,7 @@ from aleazero.search.tree.nodes import (
     new_edge,
     new_node,
     samples_more,
+    set_kind,
     start_path,
     step_on,
     stops_at,
@@ -144,7 +145,7 @@ def make_loop(kernels: Kernels, sizes: Sizes, open_loop: bool) -> Callable[..., 
                     return GROW_EDGES
                 start_tree(tree, flight, batch, scratch, settings)
                 if tree.nodes[0].kind == TERMINAL:
-                    statuses[b] = GAME_OVER
+                    statuses[b] = BROKEN_RULES if tree.counters[BROKEN] == 1 else GAME_OVER
                     continue
             status = grow_tree(tree, flight, batch, scratch, settings, pauses[b], limits[b], status == ANSWERED)
             if status in (GROW_NODES, GROW_EDGES):
@@ -263,8 +264,8 @@ def make_start_tree(kernels: Kernels, request_evaluation: Callable[..., None]) -
             tree.high[p] = settings.high
         new_node(tree, np.int64(-1), 1)
         root = tree.nodes[0]
-        root.kind = kind_of(tree.states[0])
-        root.mover = to_play(tree.states[0]) if root.kind == DECISION else -1
+        kind = kind_of(tree.states[0])
+        set_kind(tree, np.int64(0), kind, np.int64(to_play(tree.states[0])) if kind == DECISION else np.int64(-1))
         if root.kind == TERMINAL or (root.kind == CHANCE and settings.at_chance == TRUST_NONE):
             return
         root.pending = 1
