@@ -19,6 +19,8 @@ ALLOWED = {
 }
 SHOWN = {"help", "epilog", "description", "metavar"}
 """Arguments that are help texts."""
+DECLARATIONS = {"option", "argument"}
+"""Functions of ``cli/options.py`` that take a help text."""
 
 
 def general_files() -> list[str]:
@@ -33,6 +35,7 @@ def named(tree: ast.AST, shown: bool = False) -> Iterator[tuple[int, str]]:
         if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant) and isinstance(body, list):
             continue  # a docstring of a module, a class, a function or a field
         inner = shown or (isinstance(child, ast.keyword) and child.arg in SHOWN)
+        inner |= isinstance(child, ast.Call) and getattr(child.func, "id", None) in DECLARATIONS
         line = getattr(child, "lineno", 0)
         if isinstance(child, ast.Constant) and isinstance(child.value, str) and not inner:
             yield line, str(child.value)

@@ -79,7 +79,7 @@ def test_errors_name_the_option():
 def test_every_setting_is_documented():
     from pathlib import Path
 
-    page = (Path(__file__).resolve().parents[2] / "docs" / "players.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "specs.md").read_text(encoding="utf-8")
     assert [name for names in SETTINGS.values() for name in names if f"`{name}`" not in page] == []
     assert [kind for kind in SETTINGS if f"`{kind}" not in page] == []
 

@@ -26,7 +26,7 @@ MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem
 
 
 def test_the_docs_show_the_config_file_verbatim():
-    page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "runs.md").read_text(encoding="utf-8")
     file = next(path for path in CONFIGS if path.stem == "pig").read_text(encoding="utf-8")
     assert f"```yaml\n{file.partition(chr(10))[2]}```" in page
 

@@ -149,7 +149,7 @@ def test_exact_up_to_sets_backup_to_expectation_by_default() -> None:
 
 
 def test_the_table_of_the_documentation_is_complete() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "chance.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "chance.md").read_text()
     rows = {tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in page.splitlines() if "|" in line}
     assert {clash[:2] for clash in CLASHES} <= rows
     assert len(ACCEPTED) == 20
