@@ -2,7 +2,7 @@
 
     AleaZeroError
     ├── ConfigError          a setting is invalid, or two settings conflict
-    ├── GameError            a game cannot be found or loaded
+    ├── GameError            a game cannot be found, loaded, compiled, solved or planned
     │   ├── UnknownGameError     no game has this name
     │   └── ContractError        the rules do not meet the game contract
     ├── PositionError        a position cannot be read, or the game is over in it

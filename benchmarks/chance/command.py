@@ -36,7 +36,8 @@ def chance(
     c: ExplorationOption = None,
     json: JsonOption = None,
     plots: Annotated[
-        str | None, typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/benchmarks/chance.md to a folder.")
+        str | None,
+        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/benchmarks/chance.md to a folder."),
     ] = None,
 ) -> None:
     """Compare chance modes and the planner with exact values, at equal numbers of evaluations.
