@@ -23,7 +23,6 @@ from aleazero.cli.options import (
     PositionOption,
     SecondsOption,
     SelectionOption,
-    SimsOption,
     argument,
     bundled_text,
     load,
@@ -63,7 +62,16 @@ def play(
             show_default=f"the bundled network, or {SEARCH}",
         ),
     ] = None,
-    sims: SimsOption = None,
+    sims: Annotated[
+        int | None,
+        option(
+            "--sims",
+            "N",
+            "Simulations per search.",
+            show_default="2000, or the default of --opponent; no limit with --seconds; 10 per evaluation with "
+            "--evaluations",
+        ),
+    ] = None,
     seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
     chance: ChanceOption = None,
