@@ -175,7 +175,7 @@ def gate(
         ),
     ] = None,
     alpha: Annotated[float, option("--alpha", "P", "False-promotion rate.")] = 0.05,
-    beta: Annotated[float, option("--beta", "P", "False-rejection rate.")] = 0.05,
+    beta: Annotated[float, option("--beta", "P", "False-rejection rate (early rejections).")] = 0.05,
     dice: DiceOption = "shared",
     seeds: Annotated[
         str | None,
