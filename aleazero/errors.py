@@ -2,7 +2,7 @@
 
     AleaZeroError
     ├── ConfigError          a setting is invalid, or two settings conflict
-    ├── GameError            a game cannot be found or loaded
+    ├── GameError            a game cannot be found, loaded, compiled, solved or planned
     │   ├── UnknownGameError     no game has this name
     │   └── ContractError        the rules do not meet the game contract
     ├── PositionError        a position cannot be read, or the game is over in it
@@ -105,7 +105,7 @@ def fields_below(path: str) -> Iterator[None]:
 
 
 class GameError(AleaZeroError):
-    """A game cannot be found or loaded."""
+    """A game cannot be found, loaded, compiled, solved or planned."""
 
 
 class UnknownGameError(GameError):
@@ -117,7 +117,7 @@ class ContractError(GameError):
 
 
 class PositionError(AleaZeroError):
-    """A position cannot be read, or the game is over in it."""
+    """A position cannot be read, is impossible, or cannot be used here, e.g. because the game is over in it."""
 
 
 class IllegalActionError(AleaZeroError):

@@ -37,7 +37,7 @@ GameArgument = Annotated[
     argument(
         "GAME",
         "A name from `aleazero games`, with parameters as `'pig(target=50)'`; your own game as "
-        "`path/file.py:NAME`; or `openspiel:NAME`.",
+        "`path/file.py` or `path/file.py:NAME`; or `openspiel:NAME`.",
     ),
 ]
 ParamOption = Annotated[
@@ -83,8 +83,8 @@ ChanceOption = Annotated[
     option(
         "--chance",
         "MODE",
-        "Chance mode: `sampling`, `stratified`, `progressive` or `full` (a child per outcome), or `open` "
-        "(outcomes share statistics).",
+        "Chance mode. With `sampling`, `stratified`, `progressive` and `full` the tree has a child per outcome; "
+        "with `open` all outcomes of a node share statistics.",
         show_default="sampling with uniform and rollout; otherwise stratified, or progressive if outcomes cannot be "
         "listed",
     ),

@@ -59,15 +59,19 @@ class GateConfig(Settings):
         "returns only count wins and losses (utility −1/(players−1) to 1), else returns.",
     )
     score0: float = Field(0.5, gt=0, lt=1, description="Null score (H0), unit wins: promotion rate is at most alpha.")
-    score1: float = Field(0.55, gt=0, lt=1, description="Target score (H1), unit wins: rejection rate is at most beta.")
+    score1: float = Field(
+        0.55, gt=0, lt=1, description="Target score (H1), unit wins: early rejection rate is at most beta."
+    )
     gain0: float = Field(0.0, description="Null gain (H0), unit returns: promotion rate is at most alpha.")
     gain1: float | None = Field(
         None,
-        description="Target gain (H1), unit returns: rejection rate is at most beta. By default `gain0` plus 2 % of "
-        "the range of returns.",
+        description="Target gain (H1), unit returns: early rejection rate is at most beta. By default `gain0` plus 2 % "
+        "of the range of returns.",
     )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="False-promotion rate: share of gates that promote under H0.")
-    beta: float = Field(0.05, gt=0, lt=0.5, description="False-rejection rate: share of gates that reject under H1.")
+    beta: float = Field(
+        0.05, gt=0, lt=0.5, description="False-rejection rate: share of gates that reject early under H1."
+    )
     deterministic_chance: bool = Field(
         True, description="Whether the games of a pair share their dice; false uses independent dice for each game."
     )

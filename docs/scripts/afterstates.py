@@ -245,7 +245,7 @@ def reached(rows: list[dict[str, Any]]) -> str:
     for case, words in REACHED.items():
         for row in rows:
             if row["case"] == case and not row["label"] and row["last"]:
-                speed = f"{row['turns_per_second']:,.0f} {'moves/s' if case == '2048' else 'turns/s'}"
+                speed = f"{row['turns_per_second']:,.0f} {SPEEDS[case]}" if case in SPEEDS else ""
                 lines.append(f"| {words[0]} | {row['seed']} | {row['minutes']:.1f} | {words[1](row)} | {speed} |")
     return "\n".join(lines)
 
@@ -289,6 +289,8 @@ def share(found: dict[str, float]) -> str:
     return f"{found['mean']:.2%} ± {found['error']:.2%}"
 
 
+SPEEDS = {"yatzy1": "turns/s", "yatzy2": "turns/s", "2048": "moves/s"}
+"""Unit of the speed. The other games were measured with a version that planned their turns one by one."""
 REACHED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "yatzy1": ("Yatzy, one player", lambda row: f"regret {pm(row['regret'])} points per game"),
     "yatzy2": ("Yatzy, two players", lambda row: f"{share(row['won'])} of {2 * row['won']['count']:,} games won"),

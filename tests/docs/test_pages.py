@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
 from pages import FENCE, PAGES, ROOT, blocks, name_of
 
 import aleazero
+from aleazero.cli.main import COMMANDS
 from aleazero.errors import AleaZeroError
 from aleazero.search.config import ChanceConfig, SearchConfig
 from benchmarks.chance.measure import measure_search
@@ -57,6 +58,11 @@ def nav_pages(entry: object) -> set[str]:
 def test_every_page_is_in_the_navigation() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     assert nav_pages(nav) == {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+
+
+def test_the_pages_that_help_texts_name_exist() -> None:
+    pages = [page for commands in COMMANDS.values() for _, page in commands.values()]
+    assert [page for page in ["index.md", *pages] if not (ROOT / "docs" / page).is_file()] == []
 
 
 def test_every_bundled_game_has_a_page_and_a_picture() -> None:

@@ -87,7 +87,7 @@ def analyse(
     """Evaluate a position: action values, outcome probabilities and the principal variation.
 
     The first line names the method. If the game has a bundled network, the turn is planned exactly with it. Options of
-    a search, such as `--sims` or `--evaluator`, run a search instead. Options that have no effect together are an
+    a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no effect is an
     error.
 
     Values are expected returns. The value of an action is from the point of view of the player to move. At a chance

@@ -83,7 +83,7 @@ def regret(
         option(
             "--set",
             "NAME",
-            "Set of positions: a name, or a JSON file.",
+            "Set of positions: a name, or a text or JSON file.",
             show_default="the game's first set, or positions of random play",
         ),
     ] = None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def games(json: JsonFlag = False) -> None:
     """List the bundled games with their parameters.
 
-    Your own games need no installation: `aleazero analyse path/file.py:NAME`. If OpenSpiel is installed, its
+    Your own games need no installation: `aleazero analyse path/file.py`. If OpenSpiel is installed, its
     perfect-information games can be searched as well: `aleazero analyse openspiel:pig`.
     """
     from rich.text import Text
@@ -109,7 +109,7 @@ def check(
     game: GameArgument,
     param: ParamOption = None,
     episodes: Annotated[int, option("--episodes", "N", "Random episodes to play.", min=1)] = 10,
-    states: Annotated[int, option("--states", "N", "Most different states to check.", min=1)] = 2_000,
+    states: Annotated[int, option("--states", "N", "Maximum number of different states to check.", min=1)] = 2_000,
     seconds: Annotated[
         float, option("--seconds", "SECONDS", "Approximate time limit, without compilation.", min=0.1)
     ] = SECONDS,
@@ -192,8 +192,9 @@ def _extent(report: CheckReport) -> str:
 def cache_info(json: JsonFlag = False) -> None:
     """Show the folder and size of the compiled code.
 
-    The folder is `$ALEAZERO_CACHE_DIR`, or the user's cache folder. File names contain a fingerprint of the source, so
-    files are never outdated. Old files are removed automatically.
+    It is the folder `kernels` in `$ALEAZERO_CACHE_DIR` or in the user's cache folder. The name of a file is a
+    fingerprint of the code, constants and versions that it depends on, so changed rules are compiled again. With more
+    than 1,024 files the oldest are deleted.
     """
     from aleazero.native.cache import cache_info as read_info
 

@@ -41,7 +41,8 @@ def match(
         list[str],
         argument(
             "PLAYER PLAYER…",
-            "Player specs, two or one per seat: `random`, `greedy`, `search:sims=200`, `net:FILE,sims=64`, `oracle`, …",
+            "Two player specs, or one for each seat: `random`, `greedy`, `search:sims=200`, `net:FILE,sims=64`, "
+            "`oracle`, …",
         ),
     ],
     pairs: Annotated[int, option("--pairs", "N", "Number of pairs: games on the same dice.", min=1, max=10**6)] = 100,
@@ -134,7 +135,7 @@ def gate(
         str,
         option("--rule", "sprt|fixed", "`sprt`: stop as soon as the result is significant. `fixed`: play all pairs."),
     ] = "sprt",
-    pairs: Annotated[int, option("--pairs", "N", "Number of pairs; with `--rule sprt`, the most.")] = 1000,
+    pairs: Annotated[int, option("--pairs", "N", "Number of pairs; with `--rule sprt`, the maximum.")] = 1000,
     unit: Annotated[
         str,
         option(
@@ -157,7 +158,8 @@ def gate(
         option(
             "--score1",
             "SCORE",
-            "Alternative H1: a candidate with this score or more is rejected with probability at most beta.",
+            "Alternative H1: a candidate with this score or more is rejected early with probability at most beta. "
+            "If the pairs run out first, the champion is kept.",
         ),
     ] = 0.55,
     gain0: Annotated[
@@ -173,7 +175,7 @@ def gate(
         ),
     ] = None,
     alpha: Annotated[float, option("--alpha", "P", "False-promotion rate.")] = 0.05,
-    beta: Annotated[float, option("--beta", "P", "False-rejection rate.")] = 0.05,
+    beta: Annotated[float, option("--beta", "P", "False-rejection rate (early rejections).")] = 0.05,
     dice: DiceOption = "shared",
     seeds: Annotated[
         str | None,

@@ -23,7 +23,6 @@ from aleazero.cli.options import (
     PositionOption,
     SecondsOption,
     SelectionOption,
-    SimsOption,
     argument,
     bundled_text,
     load,
@@ -63,7 +62,16 @@ def play(
             show_default=f"the bundled network, or {SEARCH}",
         ),
     ] = None,
-    sims: SimsOption = None,
+    sims: Annotated[
+        int | None,
+        option(
+            "--sims",
+            "N",
+            "Simulations per search.",
+            show_default="2000, or the default of --opponent; no limit with --seconds; 10 per evaluation with "
+            "--evaluations",
+        ),
+    ] = None,
     seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
     chance: ChanceOption = None,
@@ -93,10 +101,10 @@ def play(
 
     If the game has a bundled network, that is your opponent, and it plans every turn exactly. Otherwise, or with
     options of a search such as `--sims`, you play against a search. A player spec is the same player here and in
-    `aleazero match`. Options that have no effect together are an error.
+    `aleazero match`: `--opponent search` has 200 simulations. An option that would have no effect is an error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed and on the number of
-    your rolls; no search can foresee them.
+    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed, the player and the
+    number of the player's earlier rolls (in Yatzy on the player, turn and roll). No search can foresee them.
 
     **Examples**
 

@@ -65,9 +65,16 @@ def selfplay(
         ),
     ] = None,
     full_share: Annotated[
-        float, option("--full-share", "SHARE", "Share of full searches. Only these are targets of the policy.")
+        float,
+        option(
+            "--full-share",
+            "SHARE",
+            "Fraction of decisions with a full search of --sims simulations. Only these are policy targets.",
+        ),
     ] = 1.0,
-    fast_sims: Annotated[int, option("--fast-sims", "N", "Simulations per search that is not full.", min=1)] = 16,
+    fast_sims: Annotated[
+        int, option("--fast-sims", "N", "Simulations of the other decisions, if --full-share is below 1.", min=1)
+    ] = 16,
     temperature: Annotated[
         str,
         option(

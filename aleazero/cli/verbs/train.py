@@ -42,6 +42,9 @@ SetOption = Annotated[
     list[str] | None,
     option("--set", "KEY=VALUE", "Change a setting, e.g. `seed=3` or `gate.pairs=200`. Can be repeated."),
 ]
+ExtendOption = Annotated[
+    list[str] | None, option("--set", "KEY=VALUE", "Change a setting, e.g. `iterations=12`. Can be repeated.")
+]
 FileArgument = Annotated[Path, argument("FILE", "Config file.")]
 
 
@@ -52,7 +55,7 @@ def train(
         argument(
             "CONFIG|GAME",
             "Config file in YAML, or a game: a name from `aleazero games`, also as `'pig(target=50)'`, or your "
-            "own as `path/file.py:NAME`.",
+            "own as `path/file.py` or `path/file.py:NAME`.",
         ),
     ],
     out: Annotated[
@@ -92,8 +95,9 @@ def train(
     All files are written to the directory of the run. After Ctrl-C or a crash, the same command or
     `aleazero resume RUN` continues, with the same results as without the interruption.
 
-    For a GAME, the run has one iteration of the recipe `afterstate`, so there is no gate. Play with the network in
-    `DIR/models/0001.safetensors` as `net:FILE`. `aleazero config new GAME` writes a config file with all settings.
+    For a GAME, the run uses the recipe `afterstate` and by default has one iteration, without a gate. Play with the
+    network in `DIR/models/0001.safetensors` as `net:FILE`. `aleazero config new GAME` writes a config file with all
+    settings. With a CONFIG, `--minutes`, `--rounds`, `--seed` and `--param` are refused; use `--set`.
 
     **Examples**
 
@@ -171,14 +175,14 @@ def config_of_game(game: str, params: Sequence[str], options: Mapping[str, Any],
 
 def resume(
     run: Annotated[Path, argument("RUN", "Directory of a run.")],
-    settings: SetOption = None,
+    settings: ExtendOption = None,
     workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Continue a run that was stopped, or extend a finished one.
 
-    `--set` can increase the number of iterations and change how networks are evaluated and which files are kept.
-    Settings of the training itself cannot change.
+    `--set` can increase the number of iterations and rounds, and change how networks are evaluated and which files are
+    kept. Other settings of the training cannot change.
 
     **Examples**
 
