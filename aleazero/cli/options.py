@@ -69,7 +69,7 @@ SimsOption = Annotated[
         "--sims",
         "N",
         "Simulations per search.",
-        show_default="2000; no limit with --seconds; 10 per evaluation with --evaluations",
+        show_default="2000; no limit with --seconds; 10 times --evaluations, if that is set",
     ),
 ]
 SecondsOption = Annotated[

@@ -70,8 +70,8 @@ def analyse(
         option(
             "--plan",
             "HORIZON",
-            "Plan exactly instead of searching: to the end of the `turn`, of the `game`, or for a number of "
-            "plies. The evaluator values the states at the horizon.",
+            "Plan exactly instead of searching. HORIZON is `turn`, `game`, or a number of plies such as `2`. The "
+            "evaluator values the states at the horizon.",
         ),
     ] = None,
     seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same result.")] = 0,

@@ -43,8 +43,9 @@ def strength(
 ) -> None:
     """Play against fixed opponents, and measure regret at fixed positions.
 
-    The opponents are random play, a search with 200 rollouts, and the oracle or the reference player of the game. All
-    games use the same dice, in pairs with the seats swapped. Regret is measured if exact action values are known.
+    The opponents are random play, a search with 200 rollouts, and the oracle or the reference player of the game.
+    Every opponent is played on the same seeds, in pairs with the seats swapped. Regret is measured if exact action
+    values are known.
 
     **Examples**
 

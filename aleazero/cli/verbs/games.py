@@ -118,9 +118,9 @@ def check(
 ) -> None:
     """Check the rules of a game, then compile and run its search.
 
-    Checks, among others, that probabilities sum to 1, sampling agrees with them, clones are independent, texts can be
-    read back, returns stay in range, features have the declared size, and compiled rules agree with plain Python. The
-    first failed check is printed as one line, with exit code 2.
+    Checks, among other things, that probabilities sum to 1, sampling agrees with them, clones are independent, texts
+    can be read back, returns stay in range, features have the declared size, and compiled rules agree with plain
+    Python. The first failed check is printed as one line, with exit code 2.
 
     **Examples**
 
@@ -192,9 +192,9 @@ def _extent(report: CheckReport) -> str:
 def cache_info(json: JsonFlag = False) -> None:
     """Show the folder and size of the compiled code.
 
-    It is the folder `kernels` in `$ALEAZERO_CACHE_DIR` or in the user's cache folder. The name of a file is a
-    fingerprint of the code, constants and versions that it depends on, so changed rules are compiled again. With more
-    than 1,024 files the oldest are deleted.
+    It is the folder `kernels` in `$ALEAZERO_CACHE_DIR` or in the user's cache folder. Each cache file is named
+    by a fingerprint of the code, constants and versions that it depends on, so changed rules are compiled again. With
+    more than 1,024 files the oldest are deleted.
     """
     from aleazero.native.cache import cache_info as read_info
 

@@ -57,8 +57,9 @@ def match(
     """Let players play against each other, on the same dice and at every seat.
 
     In a two-player game, a pair is two games on the same dice with the seats swapped. In a one-player game, each player
-    plays one game. The output has the score of the first player, with its 95 % confidence interval, and the Elo
-    difference. Three or more players rotate: each plays every seat on the same dice.
+    plays one game. In a game with n > 2 seats, give two player specs (each plays every seat among copies of the other,
+    2n games per pair) or n specs (they rotate through the seats). With two specs, the output has the score of the
+    first player, with its 95 % confidence interval, and the Elo difference.
 
     **Examples**
 

@@ -68,8 +68,8 @@ def play(
             "--sims",
             "N",
             "Simulations per search.",
-            show_default="2000, or the default of --opponent; no limit with --seconds; 10 per evaluation with "
-            "--evaluations",
+            show_default="2000, or the default of --opponent; no limit with --seconds; 10 times --evaluations, if "
+            "that is set",
         ),
     ] = None,
     seconds: SecondsOption = None,
@@ -100,11 +100,12 @@ def play(
     """Play against the computer, or watch it play.
 
     If the game has a bundled network, that is your opponent, and it plans every turn exactly. Otherwise, or with
-    options of a search such as `--sims`, you play against a search. A player spec is the same player here and in
-    `aleazero match`: `--opponent search` has 200 simulations. An option that would have no effect is an error.
+    options of a search such as `--sims`, you play against a search, by default with 2000 simulations.
+    `--opponent search` has 200 simulations, as in `aleazero match`. An option that would have no effect is an error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed, the player and the
-    number of the player's earlier rolls (in Yatzy on the player, turn and roll). No search can foresee them.
+    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed, the seat and the
+    number of this seat's earlier chance events (in Yatzy: on the seed, seat, turn and roll). They do not depend on the
+    actions. No search can foresee them.
 
     **Examples**
 

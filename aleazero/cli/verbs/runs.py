@@ -143,8 +143,8 @@ def report(
 ) -> None:
     """Write the HTML report of a run, also while the run continues.
 
-    The page is one file; its images are also written to `images/` in the run. Every number on the page names the file
-    that it comes from.
+    The page is one file; its images are also written to `images/` in the run. In the HTML source, every number is
+    marked with the file and field that it comes from.
 
     **Examples**
 

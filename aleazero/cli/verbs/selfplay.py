@@ -253,7 +253,7 @@ def fit(
 ) -> None:
     """Fit a network to the newest samples of a folder.
 
-    The network plays the game of the samples, e.g. as `net:FILE`. The state of the optimizer is written next to it, so
+    Use the network in player specs of the same game as `net:FILE`. The state of the optimizer is written next to it, so
     that `--start` can continue.
 
     **Examples**

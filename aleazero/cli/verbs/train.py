@@ -90,10 +90,11 @@ def train(
     workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train a player: networks, gates, evaluations and a report, from a config file or for a game.
+    """Train a player for a game or from a config file.
 
-    All files are written to the directory of the run. After Ctrl-C or a crash, the same command or
-    `aleazero resume RUN` continues, with the same results as without the interruption.
+    A run trains networks, tests them in gates, evaluates them and writes a report. All files are written to the
+    directory of the run. After Ctrl-C or a crash, the same command or `aleazero resume RUN` continues, with the same
+    results as without the interruption.
 
     For a GAME, the run uses the recipe `afterstate` and by default has one iteration, without a gate. Play with the
     network in `DIR/models/0001.safetensors` as `net:FILE`. `aleazero config new GAME` writes a config file with all
