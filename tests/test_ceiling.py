@@ -61,4 +61,4 @@ def test_the_measurement_prints_a_line_per_case_and_writes_json(ceiling, tmp_pat
 def test_without_a_compiler_there_is_one_clear_line(ceiling, monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.ceiling.cpp.shutil.which", lambda name: None)
     assert ceiling.main([]) == 0
-    assert capsys.readouterr().out == "g++ is missing, expected it on the path: the C++ search cannot be built\n"
+    assert capsys.readouterr().out == "g++ was not found on the path, so the C++ search cannot be built\n"

@@ -316,7 +316,7 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("train", "param", f"{CONFIG} --param target=9", "small.yaml has the settings, expected --set params.KEY=VALUE"),
     ("train", "workers", "train pig --workers 0", "--workers"),
     ("resume", "workers", "resume runs/one --workers 0", "--workers"),
-    ("runs tensorboard", "run", "runs tensorboard nowhere", "holds no run"),
+    ("runs tensorboard", "run", "runs tensorboard nowhere", "nowhere is not a run"),
     ("config new", "out", "config new pig --out small.yaml", "which exists, expected a new file"),
     ("config check", "settings", "config check small.yaml --set gate.pairs=few", "gate.pairs is 'few', expected"),
     ("match", "dice", f"{THREE} --dice shared", "it applies to matches of two players"),

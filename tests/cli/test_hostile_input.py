@@ -159,7 +159,7 @@ def test_a_users_config_is_not_overwritten(refused, tmp_path):
     own.write_text("# mine\ngame: pig\nrounds: 10\n")
     line = refused("train", str(own), "--out", str(own.parent))
     assert line.endswith(
-        "config.yaml would be overwritten, expected a directory without it: name another one with --out"
+        "config.yaml would be overwritten, expected a directory without it: choose another one with --out"
     )
     assert own.read_text() == "# mine\ngame: pig\nrounds: 10\n"
 
@@ -169,7 +169,7 @@ def test_a_users_config_is_not_overwritten(refused, tmp_path):
     [
         (".lock", ".lock is a symbolic link"),
         ("config.yaml", "config.yaml would be overwritten"),
-        ("events.ndjson", "holds events.ndjson, expected a new directory"),
+        ("events.ndjson", "contains events.ndjson, expected a new directory"),
     ],
 )
 def test_training_does_not_follow_links(refused, tmp_path, name, expected):

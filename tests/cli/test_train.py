@@ -73,7 +73,7 @@ def test_runs_are_listed_shown_and_compared(config, finished, tmp_path):
         (["train", "none.yaml"], "none.yaml cannot be read"),
         (["resume", "nowhere"], "nowhere is not a run"),
         (["runs", "show", "nowhere"], "nowhere is not a run"),
-        (["runs", "list", "nowhere"], "nowhere holds no runs"),
+        (["runs", "list", "nowhere"], "no runs in nowhere"),
         (["runs", "compare", "nowhere"], "expected at least two"),
         (["config", "check", "none.yaml"], "none.yaml cannot be read"),
         (["config", "show", "none.yaml"], "none.yaml cannot be read"),

@@ -84,5 +84,5 @@ def test_other_files_are_rejected(nets, tmp_path):
     with pytest.raises(aleazero.AleaZeroError, match=r"has params {'target': 20}, expected {'target': 30}"):
         aleazero.make_player(f"net:{nets['pig']}", other)
     save_file({"weight": np.zeros(3, np.float32)}, tmp_path / "foreign")
-    with pytest.raises(aleazero.AleaZeroError, match="is a safetensors file of something else"):
+    with pytest.raises(aleazero.AleaZeroError, match="is a safetensors file of another program"):
         aleazero.make_player(f"plan:net={tmp_path / 'foreign'}", PIG)

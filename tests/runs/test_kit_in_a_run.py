@@ -86,7 +86,7 @@ def test_the_report_shows_the_kits_results(trained):
     text = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
     assert "against the oracle" in text
     assert "1 to come" in text
-    assert "Accepts an offer that is above the expected price of waiting, which a formula gives." in text
+    assert "Accepts an offer that is above the expected price of waiting." in text
     assert "Optimal play by exact values." not in text  # replaced by the kit's note
 
 

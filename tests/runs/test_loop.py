@@ -534,7 +534,7 @@ def wait_for_events(path, more, process):
 def test_a_run_killed_in_its_first_phase_is_resumed(tmp_path, complete):
     config, path = tmp_path / "run.yaml", tmp_path / "run"
     config.write_text(yaml.safe_dump({**AFTERSTATE, "iterations": 1, "rounds": 10**9}))
-    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "1", "--run", str(path)]
+    command = [sys.executable, "-m", "aleazero.cli.main", "train", str(config), "--workers", "1", "--out", str(path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for_events(path, 1, process)
     process.kill()

@@ -63,4 +63,4 @@ def test_without_tensorboard_the_error_names_the_package(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard.summary", None)
     result = CliRunner().invoke(app, ["runs", "tensorboard", str(path)])
     assert result.exit_code == 2
-    assert "pip install aleazero[tensorboard]" in result.output
+    assert "pip install 'aleazero[tensorboard]'" in result.output

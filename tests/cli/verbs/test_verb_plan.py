@@ -56,7 +56,7 @@ def test_a_plan_can_be_drawn(run, tmp_path):
         (("--plan", "0"), "--plan is '0'"),
         (("--plan", "2", "--sims", "10"), "--sims is 10, which has no effect: the player 'plan:plies=2' has no sims"),
         (("--plan", "2", "--chance", "open"), "--chance is 'open', which has no effect"),
-        (("--plan", "game", "-p", "target=10"), "aleazero.oracles.solve"),
+        (("--plan", "game", "-p", "target=10"), "aleazero.solve"),
     ],
 )
 def test_options_without_effect_on_a_plan(refused, words, expected):
