@@ -47,7 +47,7 @@ GLOSSARY: Final = {
     "same dice. Statistics count pairs, not games.",
     "95 % confidence interval": "An interval that contains the true value in 95 % of such measurements.",
     "random": "A player that selects actions at random.",
-    "rollout": "A search of 200 simulations that values positions by random playouts. It is not trained.",
+    "rollout": "A search that values positions by random playouts, with 200 playouts for each move. It is not trained.",
     "oracle": "Optimal play by exact values.",
     "regret": "The value that a decision loses compared with the best decision, in the unit of the game's returns. It "
     "requires exact values.",
