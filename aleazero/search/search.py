@@ -101,8 +101,7 @@ class Search:
         self._driver.round()  # evaluates the root; with a built-in evaluator also runs the first simulations
         while not self._driver.ended():
             self._driver.round()
-            due = progress is not None and time.monotonic() - reported >= PROGRESS_SECONDS
-            if progress is not None and due and self._driver.paused():
+            if progress is not None and self._driver.paused() and time.monotonic() - reported >= PROGRESS_SECONDS:
                 progress(self._driver.peek(0))
                 reported = time.monotonic()
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
