@@ -113,7 +113,7 @@ def digest(value: Any) -> str:
 def evaluators(game: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """Yield evaluators by name."""
     for name in names:
-        yield name, Skewed(game.num_players) if name == "outside" else name
+        yield name, {"outside": Skewed(game.num_players), "rollout": aleazero.Rollout()}.get(name, name)
 
 
 def searches(
@@ -229,7 +229,7 @@ def matches() -> Iterator[tuple[str, str]]:
         "yatzy": ["net:champion", "random"],
         "tic_tac_toe": ["search:sims=20,chance=open", "search:sims=20,evaluator=uniform"],
         "2048": ["search:sims=10", "random"],
-        "examples/tag.py": ["plan:horizon=turn,evaluator=rollout", "random"],
+        "examples/tag.py": ["plan:horizon=turn,evaluator=rollout:1", "random"],
     }
     for game, players in cases.items():
         pairs = "1" if game == "2048" else "3"

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STDOUT = "-"
+GamesOption = Annotated[str | None, typer.Option("--games", metavar="A,B", help="Games to measure, e.g. `pig,2048`.")]
 JsonOption = Annotated[
     str | None,
     typer.Option("--json", metavar="[FILE]", help="Print JSON; with FILE, print tables and write JSON to it."),
+]
+PlotsOption = Annotated[
+    str | None, typer.Option("--plots", metavar="FOLDER", help="Write the figures of the benchmark's page to a folder.")
 ]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.errors import ConfigError
-from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
+from benchmarks.output import GamesOption, JsonOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,9 +28,7 @@ PARTS = ("speed", "starts", "openspiel")
 
 
 def search(
-    games: Annotated[
-        str | None, typer.Option("--games", metavar="A,B", help="Games to measure, e.g. `pig,2048`.")
-    ] = None,
+    games: GamesOption = None,
     parts: Annotated[
         str, typer.Option("--parts", metavar="A,B", help="Parts to run: `speed`, `starts`, `openspiel`.")
     ] = ",".join(PARTS),
@@ -105,6 +103,7 @@ def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
     starts = data.get("starts", {})
     return [
         *target("pig, rollouts, to the C++ bot", ratios.get(("pig", "rollout")), 5, "×", at_least=True),
+        *target("backgammon, rollouts, to the C++ bot", ratios.get(("backgammon", "rollout")), 10, "×", at_least=True),
         *target("pig, uniform, to Python MCTS", ratios.get(("pig", "uniform")), 40, "×", at_least=True),
         *target(
             "2048, uniform, explicit chance", speeds.get(("2048", "uniform", "sampling")), 700_000, "/s", at_least=True
@@ -171,7 +170,14 @@ def _show_openspiel(data: dict[str, Any], console: Console) -> None:
         console.print(note, style="dim", markup=False)
 
 
-OPENINGS = {"dice_game": "", "pig": "roll 5", "tic_tac_toe": "", "2048": "2@a1 2@b1", "yatzy": "roll-13446"}
+OPENINGS = {
+    "dice_game": "",
+    "pig": "roll 5",
+    "tic_tac_toe": "",
+    "2048": "2@a1 2@b1",
+    "yatzy": "roll-13446",
+    "backgammon": "3-1",
+}
 """Moves to the position of each game that is searched: its first decision with a choice."""
 
 REPETITIONS = 3
@@ -287,10 +293,10 @@ def _processor() -> str:
     return platform.processor() or "unknown"
 
 
-SHARED = {"pig": [0, 4], "tic_tac_toe": [], "2048": []}
+SHARED = {"pig": [0, 4], "tic_tac_toe": [], "2048": [], "backgammon": [2]}
 """Games that both libraries have, and the OpenSpiel action ids that lead to the searched position."""
 
-LOOKS = {"pig": "Turn total: 5", "tic_tac_toe": "...\n...\n..."}
+LOOKS = {"pig": "Turn total: 5", "tic_tac_toe": "...\n...\n...", "backgammon": "Dice: 13"}
 """Part of OpenSpiel's text of that position, to check that both libraries search the same position."""
 
 PLAYOUTS = 200

@@ -7,16 +7,18 @@ A loop is one compiled function per game. ``compile_loop`` compiles it together 
 from __future__ import annotations
 
 import gc
+import re
 import types
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numba
 from llvmlite import ir
 from numba import _dynfunc, njit
 from numba import types as numba_types
 from numba.core import cgutils
+from numba.core import ir as numba_ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -232,6 +234,8 @@ def _prefetch_compiled(typing_context: Any, array: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         steps = cgutils.unpack_tuple(builder, view.strides)
+        if signature.args[0].layout == "C":
+            steps[-1] = steps[-1].type(context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype)))
         address = builder.ptrtoint(view.data, steps[0].type)
         kind = signature.args[1]
         if isinstance(kind, numba_types.BaseTuple):
@@ -332,6 +336,8 @@ class LowerPart(NativeLowering):  # type: ignore[misc]
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         state.flags.no_compile = True
+        if not state.flags.nrt:  # a function of the library: see ``_part_options``
+            state.calltypes = {step: _unsigned_index(step, call) for step, call in state.calltypes.items()}
         super().run_pass(state)
         result = state.cr
         keep = (state.library,)
@@ -339,6 +345,23 @@ class LowerPart(NativeLowering):  # type: ignore[misc]
         state.targetctx.insert_user_function(part, result.fndesc, [state.library])
         state.cr = result._replace(cfunc=part)
         return True
+
+
+def _unsigned_index(step: Any, call: Any) -> Any:
+    """Return the signature of a step; if it reads or writes an entry of an array, with an unsigned index.
+
+    numba then generates no code that counts negative indices from the end. The library's kernels have none, and the
+    code would delay every step from one array to the next (5 to 8 % of a search).
+    """
+    reads = isinstance(step, numba_ir.Expr) and step.op in ("getitem", "static_getitem")
+    if call is None or not (reads or isinstance(step, numba_ir.SetItem | numba_ir.StaticSetItem)):
+        return call
+    array, index, *value = call.args
+    kinds = tuple(index) if isinstance(index, numba_types.BaseTuple) else (index,)
+    if not isinstance(array, numba_types.Array) or not all(isinstance(kind, numba_types.Integer) for kind in kinds):
+        return call
+    unsigned = numba_types.uintp if index is kinds[0] else numba_types.UniTuple(numba_types.uintp, len(kinds))
+    return call.replace(args=(array, unsigned, *value))
 
 
 class PartCompiler(CompilerBase):  # type: ignore[misc]
@@ -353,8 +376,20 @@ class PartCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
+UNSUPPORTED_GLOBAL: Final = (
+    r"Untyped global name '(?P<name>\w+)'.*[Cc]annot determine Numba type of <class '(?P<kind>[\w.]+)'>",
+    r"The use of a (?P<kind>.+) type, assigned to variable '(?P<name>\w+)' in globals, is not supported",
+)
+"""Errors of numba about module globals that compiled code cannot read."""
+
+
 def gist(error: Exception) -> str:
     """Return the one line of a numba error that names the problem."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     relevant = [line for line in lines if not line.startswith(("Failed in", "During:", "File", "<source", "-"))]
+    for pattern in UNSUPPORTED_GLOBAL:
+        found = re.search(pattern, str(error))
+        if found is not None:
+            name, kind = found["name"], found["kind"].partition("(")[0].removeprefix("reflected ")
+            return f"the global {name} is a {kind}, expected a number, a tuple of numbers or a numpy array"
     return f"{type(error).__name__}: {(relevant or lines or [''])[0]}"

@@ -80,7 +80,8 @@ class GroupDriver:
         self, game: Game, evaluator: Any, config: SearchConfig, backend: Backend, count: int, places: int, *, pad: bool
     ) -> None:
         chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
-        config = config.model_copy(update={"chance": chance})  # results report what was used
+        if config.chance is not chance:
+            config = config.model_copy(update={"chance": chance})  # results report what was used
         self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players

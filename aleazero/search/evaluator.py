@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from aleazero.games.base import EXACT as EXACT
 from aleazero.games.base import NONE as NONE
 from aleazero.games.base import State, Trust
 from aleazero.native.compile import cached_njit
+from aleazero.untrusted import parse_digits
 
 
 class Evaluator(Protocol):
@@ -80,17 +81,33 @@ class Rollout:
                 raise ConfigError(f"Rollout: {name} is {value!r}, expected an integer from 1 to 2147483647")
 
 
-EVALUATOR_NAMES = {"uniform": Uniform(), "rollout": Rollout()}
+EVALUATOR_NAMES: Final = ("uniform", "rollout", "rollout:N")
+LOADED: Final = {
+    "net": "aleazero.load_net({!r}, game) loads the network",
+    "oracle": "aleazero.solve(game) solves a small game",
+}
+"""What to use in Python for the evaluators of player specs that depend on a file or on the game."""
+PLAN_PLAYOUTS: Final = 100
+"""Playouts per state of ``"rollout"`` in a plan. A search averages the leaves below an action, but a plan takes the
+best of them. With one playout each, that is mostly the luckiest one."""
 
 
-def resolve_evaluator(evaluator: Any) -> Any:
-    """Return the evaluator with a name, or the given evaluator itself."""
+def resolve_evaluator(evaluator: Any, playouts: int = 1) -> Any:
+    """Return the evaluator with a name, or the given evaluator itself; ``playouts`` is the number of ``"rollout"``."""
     if isinstance(evaluator, str):
-        if evaluator not in EVALUATOR_NAMES:
-            raise ConfigError(f"evaluator is {evaluator!r}, {nearest(evaluator, EVALUATOR_NAMES)}")
-        return EVALUATOR_NAMES[evaluator]
+        name, colon, number = evaluator.partition(":")
+        if name in LOADED:
+            raise ConfigError(f"evaluator is {evaluator!r}, expected the object: {LOADED[name].format(number)}")
+        if name not in EVALUATOR_NAMES or (colon and name != "rollout"):
+            problem = f"evaluator is {evaluator!r}, {nearest(evaluator, EVALUATOR_NAMES)}"
+            raise ConfigError(f"{problem} (a network is loaded by aleazero.load_net(path, game))")
+        if name == "uniform":
+            return Uniform()
+        if colon and not 1 <= (parse_digits(number) or 0) < 2**31:
+            raise ConfigError(f"evaluator is {evaluator!r}, expected rollout:N with an integer N from 1 to 2147483647")
+        return Rollout(int(number) if colon else playouts)
     if not isinstance(evaluator, Uniform | Rollout) and not callable(evaluator):
-        raise ConfigError(f"evaluator is {evaluator!r}, expected a name (uniform, rollout) or a callable")
+        raise ConfigError(f"evaluator is {evaluator!r}, expected uniform, rollout, rollout:N or a callable")
     return evaluator
 
 
@@ -138,6 +155,8 @@ class WithEnds:
 
 def _trust(evaluator: Any, name: str, default: Trust) -> Trust:
     given = getattr(evaluator, name, default)
+    if isinstance(given, Trust):
+        return given
     try:
         return Trust(given)
     except ValueError:

@@ -43,7 +43,8 @@ class Forest:
 
     Args:
         game: the game, from ``load_game``.
-        evaluator: values the leaves: ``"rollout"``, ``"uniform"``, a network from ``load_net``, or any ``Evaluator``.
+        evaluator: values the leaves: ``"rollout"``, ``"rollout:N"`` (N playouts per leaf), ``"uniform"``, a network
+            from ``load_net``, or any ``Evaluator``.
         config: settings of every search; None for the defaults. ``max_seconds`` is not supported.
         trees: maximum number of searches at the same time. Further searches wait.
         batch_size: rows of every batch for the evaluator. Unused rows are zero. None: half of all trees fit.

@@ -27,7 +27,8 @@ class Search:
 
     Args:
         game: the game, from ``load_game``.
-        evaluator: values the leaves: ``"rollout"``, ``"uniform"``, a network from ``load_net``, or any ``Evaluator``.
+        evaluator: values the leaves: ``"rollout"``, ``"rollout:N"`` (N playouts per leaf), ``"uniform"``, a network
+            from ``load_net``, or any ``Evaluator``.
         config: settings of the search; None for the defaults.
         backend: ``"compiled"`` (kernel games only), ``"plain"`` for the reference implementation in Python, or
             ``"auto"`` for the fastest one that supports the game. ``"implicit"`` is a plain search without chance

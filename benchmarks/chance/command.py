@@ -9,7 +9,7 @@ import typer
 
 from aleazero.cli.options import ExplorationOption
 from aleazero.errors import ConfigError, fields_named
-from benchmarks.output import JsonOption, deliver, pick, read_file
+from benchmarks.output import GamesOption, JsonOption, PlotsOption, deliver, pick, read_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,9 +20,7 @@ LARGEST = 2**24
 
 
 def chance(
-    games: Annotated[
-        str | None, typer.Option("--games", metavar="A,B", help="Games to measure, e.g. `pig,2048`.")
-    ] = None,
+    games: GamesOption = None,
     settings: Annotated[
         str, typer.Option("--settings", metavar="A,B", help="Chance modes; `all` adds variants of the presets.")
     ] = PRESETS,
@@ -35,10 +33,7 @@ def chance(
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Seeds per result.", min=2)] = 20,
     c: ExplorationOption = None,
     json: JsonOption = None,
-    plots: Annotated[
-        str | None,
-        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/benchmarks/chance.md to a folder."),
-    ] = None,
+    plots: PlotsOption = None,
 ) -> None:
     """Compare chance modes and the planner with exact values, at equal numbers of evaluations.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchmarks.chance.command import read_budgets, read_folder, with_error
-from benchmarks.output import JsonOption, deliver, pick, read_file, show_targets, target
+from benchmarks.output import JsonOption, PlotsOption, deliver, pick, read_file, show_targets, target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,10 +32,7 @@ def yatzy(
     positions: Annotated[int, typer.Option("--positions", metavar="N", help="Positions per regret.", min=45)] = 225,
     seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Minimum time per speed.", min=0)] = 0.5,
     json: JsonOption = None,
-    plots: Annotated[
-        str | None,
-        typer.Option("--plots", metavar="FOLDER", help="Write the figures of docs/benchmarks/yatzy.md to a folder."),
-    ] = None,
+    plots: PlotsOption = None,
 ) -> None:
     """Measure benefits and costs of explicit chance in Yatzy: nodes, variance, regret, first roll, speed, oracle.
 

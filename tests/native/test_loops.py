@@ -224,3 +224,14 @@ def test_functions_marked_as_not_inlined() -> None:
     assert native_compile._part_options(not_inlined(work)) == {"forceinline": False, "_nrt": False}
     work.__module__ = "some_game"
     assert native_compile._part_options(work) == {"_nrt": True}
+
+
+@COMPILES
+def test_kernels_read_arrays_by_unsigned_indices() -> None:
+    """No code counts from the end of an array; calls of functions with the same arguments stay as they are."""
+    array = numba.types.Array(numba.types.float64, 2, "C")
+    pair, unsigned = (numba.types.UniTuple(kind, 2) for kind in (numba.types.intp, numba.types.uintp))
+    call = numba.core.typing.signature(numba.types.float64, array, pair)
+    read, other = (numba.core.ir.Expr(name, numba.core.ir.Loc("", 0)) for name in ("getitem", "call"))
+    assert native_compile._unsigned_index(read, call).args == (array, unsigned)
+    assert native_compile._unsigned_index(other, call) is call

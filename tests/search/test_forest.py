@@ -360,7 +360,7 @@ def test_terminal_state_fails_only_its_search() -> None:
         ({"config": SearchConfig(max_seconds=1.0)}, "max_seconds is set, expected num_simulations"),
         ({"config": {}}, "expected a SearchConfig"),
         ({"game": "pig"}, "expected a Game"),
-        ({"evaluator": 7}, "evaluator is 7, expected a name"),
+        ({"evaluator": 7}, "evaluator is 7, expected uniform, rollout"),
     ],
 )
 def test_invalid_settings_are_rejected(settings: dict, message: str) -> None:

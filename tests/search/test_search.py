@@ -87,6 +87,24 @@ def test_invalid_arguments_of_run_are_rejected(pig, backend: str) -> None:
         Search(pig, evaluator=3, backend=backend)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rollout:0", "evaluator is 'rollout:0', expected rollout:N with an integer N from 1"),
+        ("rollout:few", "expected rollout:N with an integer N from 1"),
+        ("uniform:2", "did you mean uniform"),
+        ("net:a/b", r"expected the object: aleazero\.load_net\('a/b', game\) loads the network"),
+        ("oracle", r"expected the object: aleazero\.solve\(game\)"),
+        ("nothing", r"known: rollout, rollout:N, uniform \(a network is loaded by aleazero\.load_net\(path, game\)\)"),
+    ],
+)
+def test_texts_of_evaluators(pig, text: str, message: str) -> None:
+    assert Search(pig, "rollout").evaluator == aleazero.Rollout(1)
+    assert Search(pig, "rollout:200").evaluator == aleazero.Rollout(200)
+    with pytest.raises(ConfigError, match=message):
+        Search(pig, text)
+
+
 BAD_EVALUATORS = {
     "NaN value": (lambda o, m: (np.zeros(m.shape), np.full((len(m), 2), np.nan)), "value nan"),
     "infinite value": (lambda o, m: (np.zeros(m.shape), np.full((len(m), 2), np.inf)), "value inf"),

@@ -15,6 +15,7 @@ from aleazero.native.random import ROLLOUT, stream_key
 from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance
 from aleazero.search.group import LeafBatch
 from aleazero.search.plan.arrays import (
+    ASKED,
     DEPTH,
     EDGES,
     ENDED,
@@ -33,7 +34,17 @@ from aleazero.search.plan.arrays import (
 from aleazero.search.plan.horizon import Horizon, may_prune
 from aleazero.search.plan.loop import ADD_ROOT, EXPAND, FILL_TABLE, SOLVE, WRITE_FRONTIER, make_plan_loop
 from aleazero.search.plan.plan import PlanEdge, StateNumbers, Vector, best_label
-from aleazero.search.status import CYCLE, EXTERNAL, GROW_EDGES, GROW_NODES, NO_KIND, PAUSED, UNIFORM, error_for
+from aleazero.search.status import (
+    CYCLE,
+    EXTERNAL,
+    GROW_EDGES,
+    GROW_NODES,
+    NO_EVALUATOR,
+    NO_KIND,
+    PAUSED,
+    UNIFORM,
+    error_for,
+)
 from aleazero.search.status import ROLLOUT as ROLLOUT_INSIDE
 
 CHUNK = 100_000
@@ -84,8 +95,11 @@ class CompiledGraph:
             elif status == PAUSED and counters[EXPANDED] != end:
                 continue
             elif status < 0:
-                where = self.state(int(counters[EXPANDED]) if status != CYCLE else 0)
-                raise error_for(status, self.game.name, where.to_text(), self._settings.max_nodes)
+                where = int(counters[EXPANDED]) if status != CYCLE else 0
+                if status == CYCLE and self._settings.evaluator == NO_KIND and counters[LEAVES]:
+                    # Without an evaluator, chance nodes past the horizon are expanded, which may find the cycle.
+                    status, where = NO_EVALUATOR, int(np.argmax(_plain(self._graph.nodes)["role"] == ASKED))
+                raise error_for(status, self.game.name, self.state(where).to_text(), self._settings.max_nodes)
             else:
                 return status != PAUSED
 

@@ -121,8 +121,13 @@ class PlainGraph:
             self.expanded += 1
         if self.expanded < len(self.nodes):
             return False
+        leaves = self._leaves()
+        if self.evaluator is None and leaves:
+            raise self._error(NO_EVALUATOR, leaves[0].state)
         self._order_nodes()
-        self._evaluate_inside()
+        if self.values_any_state:
+            for number, node in enumerate(leaves):
+                node.value = evaluate_inside(self.evaluator, node.state, self.seed, number)
         return True
 
     def choices(self) -> list[tuple[int, State]]:
@@ -154,15 +159,6 @@ class PlainGraph:
 
     def _leaves(self) -> list[PlainNode]:
         return [node for node in self.nodes if node.on_frontier]
-
-    def _evaluate_inside(self) -> None:
-        """Value the frontier if the evaluator is built in; raise if there is no evaluator."""
-        leaves = self._leaves()
-        if self.evaluator is None and leaves:
-            raise self._error(NO_EVALUATOR, leaves[0].state)
-        if self.values_any_state:
-            for number, node in enumerate(leaves):
-                node.value = evaluate_inside(self.evaluator, node.state, self.seed, number)
 
     def frontier(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int64]]:
         """Return the leaves to evaluate, and the viewer of each row."""

@@ -1,4 +1,4 @@
-"""The exact planner: expectimax to the end of a turn, of some plies or of the game, over a graph of states.
+"""The planner: expectimax to the end of a turn, of some plies or of the game, over a graph of states.
 
 Equal states are one node, and the evaluator values the frontier in one batch. ``horizon.py`` defines the frontier.
 """
@@ -16,7 +16,7 @@ from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates, vectors_of
-from aleazero.search.evaluator import evaluate_batch, resolve_evaluator
+from aleazero.search.evaluator import PLAN_PLAYOUTS, evaluate_batch, resolve_evaluator
 from aleazero.search.group import LeafBatch
 from aleazero.search.plan.horizon import Horizon, check_horizon, horizon_at, one_action
 from aleazero.search.plan.plan import GrowingGraph, Plan, Vector
@@ -27,19 +27,21 @@ Backend = Literal["auto", "compiled", "plain"]
 
 
 class Planner:
-    """Exact planner: computes the best actions to the end of a turn, of some plies or of the game by expectimax.
+    """Planner with exact chance: computes the best actions of a turn, of some plies or of the game by expectimax.
 
     Decisions have the value of the best action for the player to move, chance nodes the exact expectation. States past
-    the horizon are valued by the evaluator.
+    the horizon are valued by the evaluator, so results are exact only if its values are.
 
     Args:
         game: the game, from ``load_game``.
         evaluator: values states past the horizon, as for ``Search``; None if the horizon reaches the end of the game.
+            ``"rollout"`` is the mean of 100 playouts per state, the same as ``Rollout(100)``. A plan takes maxima over
+            these values, so the more noise they have, the more the results are too high for the player to move.
         horizon: ``"turn"`` or ``"game"``.
         plies: plan this many chance events instead of a turn (in games without chance: decisions).
         max_nodes: maximum number of states per plan.
         keep: plan only this many actions of each decision further: those with the best value by the evaluator one step
-            later. Other actions count as illegal. The last ply is not pruned. None: no limit, and the plan is exact.
+            later. Other actions count as illegal. The last ply is not pruned. None: no limit.
         margin: plan only actions further whose value is within this margin of the best one. None: no limit.
         backend: ``"auto"``, ``"compiled"`` (kernel games only) or ``"plain"`` for the reference implementation.
         solver: ``"auto"`` uses the game's own turn solver, if it has one; ``"generic"`` never does.
@@ -78,7 +80,7 @@ class Planner:
         if solver not in ("auto", "generic"):
             raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
         self.game = game
-        chosen: Any = None if evaluator is None else resolve_evaluator(evaluator)
+        chosen: Any = None if evaluator is None else resolve_evaluator(evaluator, PLAN_PLAYOUTS)
         self._prunes = keep is not None or margin is not None
         self.evaluator = chosen.for_plan(horizon, plies, self._prunes) if hasattr(chosen, "for_plan") else chosen
         if self._prunes and self.evaluator is None:
@@ -99,7 +101,7 @@ class Planner:
             state: a decision or chance node of the game; it is not changed.
 
         Returns:
-            The plan, which has the exact values of all states within the horizon.
+            The plan, which has the values of all states within the horizon.
 
         Raises:
             PositionError: the state is terminal, or belongs to another game.
@@ -118,7 +120,7 @@ class Planner:
             actions: actions to consider at the root; None for all legal actions.
 
         Returns:
-            A result without visits, whose values are exact and whose priors are 1 for the best action.
+            A result without visits, whose priors are 1 for the best action.
 
         Raises:
             IllegalActionError: an entry of ``actions`` is not legal.

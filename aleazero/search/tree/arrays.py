@@ -73,9 +73,10 @@ def node_dtype(players: int) -> np.dtype[np.void]:
         "visits": ("i4", 0),  # visits that passed or ended here, including the node's own evaluation
         "in_flight": ("i4", 4),  # visits that passed here and are not backed up yet
         "first_edge": ("i4", 8),  # its edges lie side by side: by action, in open loop and at chance by appearance
-        "last_child": ("i4", 8),  # chance nodes in open loop, which have no edges: child of the last visit, or NO_NODE
+        "even_child": ("i4", 8),  # chance nodes in open loop, which have no edges: last child with an even key, if > 0
         "num_edges": ("i4", 12),  # or UNEXPANDED
         "edge_room": ("i4", 16),  # edges that fit before they must be moved (open loop, chance nodes)
+        "odd_child": ("i4", 16),  # chance nodes in open loop: last child with an odd key, if > 0
         "num_outcomes": ("i4", 20),  # chance nodes with a list: its length
         "first_in_list": ("i4", 24),  # chance nodes with a list: slot of the edge that comes first in it, or NO_EDGE
         "table_size": ("i4", 20),  # nodes without a list: length of the table of children, a power of two, or 0
@@ -313,11 +314,12 @@ def _unset(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     because the descents of the trees read far apart, and small pages would need too many address lookups.
     """
     size = math.prod(shape) * dtype.itemsize
+    if size == 0:
+        return np.empty(shape, dtype)
     huge = shape[0] > 1 and size >= LARGE
     start = HUGE_PAGE if huge else CACHE_LINE
     memory = np.empty(max(size + start, ADVISED if huge else 0), np.uint8)
-    first = -memory.ctypes.data % start
-    return memory[first : first + size].view(dtype).reshape(shape)
+    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % start)
 
 
 def make_in_flight(
@@ -418,7 +420,7 @@ def row_bytes(trees: Tree) -> tuple[int, int, int]:
     """Return the bytes per node, per edge and per entry of a table of children, in all arrays of a tree."""
 
     def per_row(*arrays: Any) -> int:
-        return sum(array.dtype.itemsize * math.prod(array.shape[2:]) for array in arrays if array.shape[1])
+        return sum([array.strides[1] for array in arrays if array.shape[1]])
 
     per_node = per_row(trees.nodes, trees.states, trees.leaf_values)
     return per_node, per_row(trees.edges, trees.transient_sums), per_row(trees.tables)

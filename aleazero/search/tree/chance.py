@@ -38,7 +38,7 @@ from aleazero.search.tree.arrays import (
     Scratch,
     Tree,
 )
-from aleazero.search.tree.nodes import add_leaf, new_edge, step_on, stops_at, take_edges
+from aleazero.search.tree.nodes import add_leaf, move_edges, new_edge, step_on, stops_at
 
 EXTRA_DRAWS: Final = 1 << 32
 """Additional draws are read from the stream of the path, each this many places after the draw before."""
@@ -69,7 +69,7 @@ def make_listing(kernels: Kernels) -> Listing:
             return count
         node = tree.nodes[n]
         expand_all = count <= settings.exact_up_to
-        if expand_all and not make_room(tree, n, count, reserve):
+        if expand_all and not move_edges(tree, n, count, reserve):
             return np.int64(GROW_EDGES)
         node.num_outcomes = count
         node.num_edges = 0
@@ -149,29 +149,9 @@ def edge_of(tree: Tree, scratch: Scratch, n: Any, index: Any, reserve: Any) -> A
         return slot
     if node.num_edges == node.edge_room:
         room = min(node.num_outcomes, max(FIRST_OUTCOMES, 2 * node.edge_room))
-        if not make_room(tree, n, room, reserve):
+        if not move_edges(tree, n, room, reserve):
             return np.int64(GROW_EDGES)
     return add_edge(tree, n, scratch.ids[index], scratch.probabilities[index], index, before)
-
-
-@not_inlined
-def make_room(tree: Tree, n: Any, room: Any, reserve: Any) -> bool:
-    """Move the edges of a chance node to a place with this much room; False if there are no edges left."""
-    node = tree.nodes[n]
-    moved = take_edges(tree, room, reserve)
-    if moved == NO_EDGE:
-        return False
-    for slot in range(node.num_edges):
-        tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
-        tree.edges[node.first_edge + slot].in_flight = 0
-        if len(tree.transient_sums) > 0:
-            for p in range(tree.transient_sums.shape[1]):
-                tree.transient_sums[moved + slot, p] = tree.transient_sums[node.first_edge + slot, p]
-    for slot in range(max(0, node.num_edges), room):  # sums over all edges in flight include unused ones
-        tree.edges[moved + slot].in_flight = 0
-    node.first_edge = moved
-    node.edge_room = room
-    return True
 
 
 def add_edge(tree: Tree, n: Any, outcome: Any, probability: Any, index: Any, before: Any) -> Any:

@@ -119,7 +119,7 @@ class CompiledGroup:
         self._views: list[Callable[[], CompiledView | None]] = [_no_view] * count
         self._errors: dict[int, Exception] = {}
         self._first = 0
-        self.statuses = np.full(count, IDLE, np.int64)
+        self.statuses = np.array([IDLE] * count, np.int64)
         self.seen = 1 << IDLE
         self.pauses = np.zeros(count, np.int64)
         self.limits = np.zeros(count, np.int64)
@@ -261,10 +261,13 @@ def _no_view() -> None:
     return None
 
 
+_WIDENING = Widening()  # its numbers are not read if the settings have none
+
+
 def loop_settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance: ChanceConfig) -> LoopSettings:
     """Return the numbers of config and evaluator that the loop reads."""
     rollout = isinstance(evaluator, Rollout)
-    widening = chance.widening or Widening()
+    widening = chance.widening or _WIDENING
     low, high = game.info.utility or (math.inf, -math.inf)
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return LoopSettings(

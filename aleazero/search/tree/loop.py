@@ -269,14 +269,7 @@ def make_start_tree(kernels: Kernels, request_evaluation: Callable[..., None]) -
         if root.kind == TERMINAL or (root.kind == CHANCE and settings.at_chance == TRUST_NONE):
             return
         root.pending = 1
-        visit = flight.visits[0]
-        visit.simulation = _ROOT
-        visit.divisor = 1.0
-        visit.length = 0
-        visit.first_leaf = 0
-        visit.num_leaves = 0
-        visit.expanding = NO_NODE
-        visit.blocked = 0
+        start_path(tree, flight, np.int64(0), _ROOT)
         i = add_leaf(flight, settings, np.int64(0), np.int64(0), np.int64(0), tree.states[0])
         if settings.evaluator == EXTERNAL:
             request_evaluation(tree, flight, batch, scratch, settings, i)
@@ -303,7 +296,7 @@ def make_descend(kernels: Kernels) -> Callable[..., int]:
 
         Returns AT_LEAF, COLLISION, NO_ROOM, GROW_EDGES or an error. The caller releases a visit that did not end well.
         """
-        key = start_path(tree, flight, v)
+        key = start_path(tree, flight, v, np.uint64(tree.counters[STARTED]))
         reserve = edge_reserve(tree, scratch, settings)
         more = samples_more(tree, settings)
         n = np.int64(0)

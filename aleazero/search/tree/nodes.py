@@ -39,17 +39,17 @@ from aleazero.search.tree.arrays import (
 # -- a descent at a node -----------------------------------------------------------------------------------------------
 
 
-def start_path(tree: Tree, flight: InFlight, v: Any) -> Any:
+def start_path(tree: Tree, flight: InFlight, v: Any, simulation: Any) -> Any:
     """Start the path of visit v at the root, without leaves; return the key of its random stream."""
     visit = flight.visits[v]
-    visit.simulation = np.uint64(tree.counters[STARTED])
+    visit.simulation = simulation
     visit.length = 0
     visit.first_leaf = tree.counters[LEAVES]
     visit.num_leaves = 0
     visit.divisor = 1.0
     visit.expanding = NO_NODE
     visit.blocked = 0
-    return extend_key_bits(tree.stream_keys[DESCENT_KEY], visit.simulation)
+    return extend_key_bits(tree.stream_keys[DESCENT_KEY], simulation)
 
 
 def samples_more(tree: Tree, settings: LoopSettings) -> Any:
@@ -142,6 +142,26 @@ def take_edges(tree: Tree, count: Any, reserve: Any) -> Any:
         return np.int64(NO_EDGE)
     tree.counters[EDGES] = first + count
     return np.int64(first)
+
+
+@not_inlined
+def move_edges(tree: Tree, n: Any, room: Any, reserve: Any) -> bool:
+    """Move the edges of a node to a place with this much room; False if there are no edges left."""
+    node = tree.nodes[n]
+    moved = take_edges(tree, room, reserve)
+    if moved == NO_EDGE:
+        return False
+    for slot in range(node.num_edges):
+        tree.edges[moved + slot] = tree.edges[node.first_edge + slot]
+        tree.edges[node.first_edge + slot].in_flight = 0
+        if len(tree.transient_sums) > 0:
+            for p in range(tree.transient_sums.shape[1]):
+                tree.transient_sums[moved + slot, p] = tree.transient_sums[node.first_edge + slot, p]
+    for slot in range(max(0, node.num_edges), room):  # sums over all edges in flight include unused ones
+        tree.edges[moved + slot].in_flight = 0
+    node.first_edge = moved
+    node.edge_room = room
+    return True
 
 
 def new_edge(tree: Tree, e: Any, action: Any, prior: Any) -> None:

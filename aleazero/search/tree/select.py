@@ -17,6 +17,8 @@ from aleazero.search.tree.arrays import LoopSettings, Tree
 def select(tree: Tree, settings: LoopSettings, n: Any) -> Any:
     """Return the slot of the best edge of a decision."""
     node = tree.nodes[n]
+    if node.num_edges == 1:
+        return 0
     tried = 1
     untried = False
     for e in range(node.first_edge, node.first_edge + node.num_edges):

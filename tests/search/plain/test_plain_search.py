@@ -47,8 +47,8 @@ SETTINGS = {
 }
 
 
-def same(first, second) -> None:
-    """Every number of two results, to the bit."""
+def same(first, second, depth=6) -> None:
+    """Every number of two results, to the bit, and their trees up to a depth."""
     for name in ("actions", "visits", "q", "priors", "value"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
     assert first.best_action == second.best_action
@@ -58,7 +58,7 @@ def same(first, second) -> None:
     left, right = dict(vars(first.stats)), dict(vars(second.stats))
     del left["tree_bytes"], right["tree_bytes"]
     assert left == right
-    assert first.tree(depth=6).root == second.tree(depth=6).root
+    assert first.tree(depth=depth).root == second.tree(depth=depth).root
     for a, b in zip(first.outcomes, second.outcomes, strict=True):
         assert (a.outcome, a.probability, a.visits) == (b.outcome, b.probability, b.visits)
         np.testing.assert_array_equal(a.value, b.value)

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import kept_dice as dice
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_plain_search import same as same_results
 from tree_game import ACTIONS, Scripted, chance, decision, encode, start, terminal, tree_game
 
 import aleazero
@@ -34,6 +36,7 @@ from aleazero.games.kernel import KernelState
 from aleazero.oracles.solve import solve
 
 BACKENDS = ("compiled", "plain")
+same = partial(same_results, depth=4)  # trees of plans are wide
 
 
 class Fixed:
@@ -141,20 +144,6 @@ def test_every_horizon_equals_expectimax_without_shared_states(case, horizon, af
     if mover >= 0:
         assert results[0].best_action in results[0].actions
         assert results[0].policy[list(results[0].actions).index(results[0].best_action)] == 1.0
-
-
-def same(first, second) -> None:
-    """Every number of two results, to the bit."""
-    for name in ("actions", "visits", "q", "priors", "value"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
-    assert first.best_action == second.best_action
-    left, right = dict(vars(first.stats)), dict(vars(second.stats))
-    del left["tree_bytes"], right["tree_bytes"]
-    assert left == right
-    assert first.tree(depth=4).root == second.tree(depth=4).root
-    for a, b in zip(first.outcomes, second.outcomes, strict=True):
-        assert (a.outcome, a.probability, a.visits) == (b.outcome, b.probability, b.visits)
-        np.testing.assert_array_equal(a.value, b.value)
 
 
 # -- pig and 2048 ----------------------------------------------------------------------------------------------
@@ -516,6 +505,21 @@ def test_seed_changes_the_playouts() -> None:
     state = game.new_initial_state()
     values = [Planner(game, Rollout(), seed=seed).run(state).value[0] for seed in (1, 1, 2)]
     assert values[0] == values[1] != values[2]
+
+
+def test_rollout_by_name_has_enough_playouts_for_a_maximum() -> None:
+    """A plan takes the best of noisy values: with one playout per state its value is far too high."""
+    game = aleazero.load_game("pig", target=20)
+    assert Planner(game, "rollout").evaluator == Rollout(100)
+    assert Planner(game, "rollout:7").evaluator == Rollout(7)
+    assert Planner(game, Rollout()).evaluator == Rollout(1)
+
+    def mean(evaluator, seeds=5):
+        results = [Planner(game, evaluator, seed=seed).run(game.new_initial_state()) for seed in range(seeds)]
+        return np.mean([result.value[0] for result in results])
+
+    precise = mean(Rollout(5000), seeds=1)
+    assert abs(mean("rollout") - precise) < 0.08 < 0.3 < mean("rollout:1") - precise
 
 
 # -- pruning ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from aleazero import CHANCE, DECISION, ESTIMATE, TERMINAL, GameError, GameInfo, Planner, Rollout, Uniform
+from aleazero import CHANCE, DECISION, ESTIMATE, TERMINAL, ConfigError, GameError, GameInfo, Planner, Rollout, Uniform
 from aleazero.errors import ContractError
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.oracles.solve import solve
@@ -234,6 +234,8 @@ def test_errors_of_plans_suggest_a_fix(backend: str) -> None:
     game = bust()
     with pytest.raises(GameError, match="an evaluator that values chance nodes"):
         Planner(game, Fixed(), plies=1, backend=backend).plan(game.new_initial_state())
+    with pytest.raises(ConfigError, match=r"'.+' is past the horizon and there is no evaluator"):
+        Planner(game, None, backend=backend).plan(game.new_initial_state())
     with pytest.raises(GameError, match=r"define turn\(state\) if a turn can end by chance"):
         Planner(without_turns(), Fixed(ESTIMATE), plies=1, backend=backend).plan(without_turns().new_initial_state())
 

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aleazero.games.base import CHANCE, DECISION, TERMINAL
 from aleazero.search.tree.arrays import (
     EDGE,
     EDGES,
@@ -20,6 +21,7 @@ from aleazero.search.tree.arrays import (
     tree_at,
 )
 from aleazero.search.tree.nodes import add_child, find_child, new_node
+from aleazero.search.tree.open_loop import child_key
 
 KEYS = st.integers(-(2**31), 2**31 - 1)
 
@@ -98,3 +100,16 @@ def test_bytes_per_node_and_edge_include_all_arrays() -> None:
 def test_nodes_begin_at_a_cache_line() -> None:
     for count, nodes in ((1, 1), (3, 7), (1, 100_000)):
         assert make_trees(count, nodes, 3, 5, "int16", 2).nodes.ctypes.data % 64 == 0
+
+
+def test_children_of_open_loop_have_different_keys() -> None:
+    """Also with many players: each action or chance, kind and mover has its own key."""
+    players = 127
+    tree = tree_at(make_trees(1, 2, 1, 1, "int32", players), 0)
+    follow = [(CHANCE, -1), (TERMINAL, -1), *((DECISION, mover) for mover in range(players))]
+    keys = [int(child_key(tree, code, kind, mover)) for code in range(50) for kind, mover in follow]
+    assert min(keys) >= 0
+    assert len(set(keys)) == len(keys)
+    # A player that does not exist never shares a node with one that does, so that the error is found.
+    assert int(child_key(tree, 3, DECISION, players + 1)) not in keys
+    assert int(child_key(tree, 3, DECISION, -1)) not in keys
