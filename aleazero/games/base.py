@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import AleaZeroError, ContractError, IllegalActionError, PositionError
+from aleazero.errors import AleaZeroError, ContractError, IllegalActionError, PositionError, count_text
 
 DECISION: Final = 0
 CHANCE: Final = 1
@@ -123,8 +123,9 @@ def _check_returns(info: GameInfo) -> None:
     if info.levels == 1:
         return
     if info.num_players != 2 or info.utility != (-info.levels, info.levels):
+        players = count_text(info.num_players, "player")
         raise ContractError(
-            f"{info.name}: levels is {info.levels} with {info.num_players} players and utility {info.utility}, "
+            f"{info.name}: levels is {info.levels} with {players} and utility {info.utility}, "
             f"expected 2 players and utility ({-info.levels:.1f}, {info.levels:.1f})"
         )
     if info.features is not None and info.features.lead is not None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from aleazero.games.base import CHANCE, DECISION, KIND_NAMES, Game, State, counts_wins, find_bad_end
 from aleazero.games.check_compiled import Difference, compare_with_plain, compile_kernels, play_compiled
 from aleazero.games.check_states import CHECKS, KERNEL_CHECKS, Checker, Progress, require_unchanged
+from aleazero.games.game_dice import roller_of
 from aleazero.games.kernel import KernelGame, KernelState, points_of
 from aleazero.games.registry import load_game
 from aleazero.games.state_numbers import broken, check_state_numbers, require_fit, running
@@ -188,7 +189,9 @@ def _play_episode(checker: Checker, max_length: int) -> tuple[int, bool]:
             actions.append(checker.step(state))
             before = points_of(state) if state.kind() == DECISION else None
             mover = state.current_player()
+            roller = roller_of(state)
             state._apply(actions[-1])
+            checker.passing_rolls += roller is not None and roller_of(state) not in (None, roller)
             if isinstance(state, KernelState):
                 require_fit(state)
             after = None if before is None else points_of(state)
@@ -248,6 +251,11 @@ def _warnings(checker: Checker) -> Iterator[str]:
         yield (
             f"turn: `turn` did not change in any of {checker.turn_episodes} episodes, so that planning a turn plans "
             "the complete game"
+        )
+    if checker.passing_rolls and not checker.turn_episodes:
+        yield (
+            f"turn: {checker.passing_rolls} rolls were followed by a roll of another player, so a turn can end by "
+            "chance; define `turn`, for example `def turn(state): return state[PLAYER]`, to plan turns and to train"
         )
     own_observe = isinstance(game, KernelGame) and game.info.observation_size > 0
     if own_observe and game.num_players > 1 and len(checker.seen) > 1 and not checker.player_matters:

@@ -57,6 +57,8 @@ class Checker:
         self.mover: int | None = None
         """Player who decided in this turn; None before the first decision."""
         self.turns = self.turn_episodes = self.turn_decisions = 0
+        self.passing_rolls = 0
+        """Outcomes after which another player rolls, without a decision in between."""
         self.own_raised = self.others_raised = 0
         """Number of actions that raised the points of the mover, and of another player."""
         self.most_points = 0.0

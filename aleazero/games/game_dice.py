@@ -29,6 +29,13 @@ def played_outcome(state: State, seed: int, count: int) -> int:
     return state.sample_outcome(unit(stream_key(GAME_DICE, seed, state.viewer(), count)))
 
 
+def roller_of(state: State) -> int | None:
+    """Return the player that rolls at a chance node; None at other states."""
+    if not state.is_chance_node():
+        return None
+    return int(state.game.kernels.to_play(state.vector)) if isinstance(state, KernelState) else state.viewer()
+
+
 @dataclass
 class GameDice:
     """The dice of one played game. They count the chance events of each viewer."""

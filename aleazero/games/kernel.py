@@ -15,7 +15,15 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import AleaZeroError, ContractError, GameError, PositionError, nearest, shortened
+from aleazero.errors import (
+    AleaZeroError,
+    ContractError,
+    GameError,
+    IllegalActionError,
+    PositionError,
+    nearest,
+    shortened,
+)
 from aleazero.games.base import (
     CHANCE,
     CHANCE_PLAYER,
@@ -273,6 +281,16 @@ class KernelState(State):
         name = self.game.kernels.uncompiled.get("outcome_text" if self.kind() == CHANCE else "action_text")
         return str(action) if name is None else cast(str, name(self.vector, action))
 
+    def string_to_action(self, text: str) -> int:
+        parse = self.game.kernels.uncompiled.get("parse_action")
+        try:
+            return super().string_to_action(text)
+        except IllegalActionError:
+            action = -1 if parse is None or self.kind() != DECISION else int(parse(self.vector, text))
+            if action < 0:
+                raise
+        return action
+
     def serialize(self) -> str:
         return f"{self.game._stamp()}:{','.join(str(int(x)) for x in self.vector)}"
 
@@ -291,7 +309,9 @@ class KernelState(State):
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
 OPTIONAL = ("sample", "canonical", "turn", "playout", "played_outcome_bits", "turn_solver", "turn_lanes", "kit")
-UNCOMPILED = ("text", "parse", "check", "render", "action_text", "outcome_text", "played_outcome", "points")
+UNCOMPILED = (
+    *("text", "parse", "check", "render", "action_text", "parse_action", "outcome_text", "played_outcome", "points"),
+)
 
 
 class Kernels:
@@ -336,6 +356,7 @@ class Kernels:
     uncompiled: dict[str, Callable[..., Any]]
     """Functions that are called in plain Python, by name.
 
+    ``parse_action(state, text)`` reads other spellings of an action than its name; it returns −1 if there is none.
     ``check(state)`` raises a PositionError for a vector that no play reaches. It is called for every position that is
     read: by ``state_from_vector``, ``state_from_text`` and ``deserialize``. ``points(state, out)`` writes the points by
     player as a fraction of the points that a win takes, for games whose returns count wins only. The greedy player

@@ -184,11 +184,10 @@ def sample(state: Vector, u: float) -> int:
 
 def apply_outcome(state: Vector, outcome: int) -> None:
     """Place the new tile. The first tile of a game is followed by another; a board without a move ends the game."""
+    tiles = 1
+    for cell in range(CELLS):  # before the new tile is written: reading cells at once has to wait for a write
+        tiles += state[cell] != 0
     state[outcome // 2] = 1 + outcome % 2
-    tiles = 0
-    for cell in range(CELLS):
-        if state[cell] != 0:
-            tiles += 1
     if tiles == 1:
         state[KIND] = CHANCE
     elif tiles < CELLS or _has_pair(state):

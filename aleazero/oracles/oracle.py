@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -16,6 +17,10 @@ from aleazero.oracles.solve import Solution, evaluate_exactly, solve
 
 MAX_STATES: Final = 1_000_000
 """Maximum number of states of a game that is solved for its oracle."""
+MANY_STATES: Final = 100_000
+"""A game with more states takes several seconds, which is announced."""
+
+log = logging.getLogger("aleazero")
 
 
 class Oracle(Protocol):
@@ -125,6 +130,12 @@ def _find_oracle(game: Game, kit: GameKit, max_states: int) -> Oracle | str:
     if not game.info.lists_outcomes or game.info.utility is None:
         return "only games with listed outcomes and bounded returns are solved"
     try:
-        return SolvedOracle(solve(game, max_states=max_states))
+        return SolvedOracle(solve(game, max_states=max_states, progress=lambda *done: _announce(game, *done)))
     except GameError as error:
         return str(error)
+
+
+def _announce(game: Game, stage: str, done: int) -> None:
+    """Log that the solution of a large game takes time."""
+    if stage == "states" and done == MANY_STATES:
+        log.warning("solving %r: more than %s states so far, which can take a minute", game, f"{done:,}")

@@ -187,7 +187,8 @@ def list_states(game: Game, max_states: int, progress: Progress | None = None, s
                 found = len(nodes)
                 if found >= max_states:
                     raise GameError(
-                        f"{game.name}: more than {max_states} states, expected a smaller game or a higher max_states"
+                        f"{game.name}: more than {max_states} states, expected a smaller game (by its parameters) or, "
+                        "in Python, aleazero.solve(game, max_states=N)"
                     )
                 names[key] = found
                 nodes.append(expand(successor))

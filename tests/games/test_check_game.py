@@ -482,6 +482,35 @@ def test_kernels_that_do_not_compile_fail():
         check_game(correct_game(returns=returns))
 
 
+POINTS = {0: 0.0, 1: 1.0}
+LEVELS = [0.0, 1.0]
+
+
+@needs_compiler
+def test_globals_that_do_not_compile_are_named():
+    def from_dict(state, out):
+        out[0] = POINTS[0]
+        out[1] = 0.0
+
+    def from_list(state, out):
+        out[0] = LEVELS[0]
+        out[1] = 0.0
+
+    for returns, problem in ((from_dict, "POINTS is a dict"), (from_list, "LEVELS is a list")):
+        expected = f"the global {problem}, expected a number, a tuple of numbers or a numpy array"
+        with pytest.raises(ContractError, match=f"got returns: {expected}"):
+            check_game(correct_game(returns=returns), episodes=1)
+
+
+def write_overflow(state, out):
+    """Write 1 if compiled and 0 in plain Python: 100 + 100 overflows the 8 bits of the state, but not 64 bits."""
+    scratch = np.zeros(1, state.dtype)
+    scratch[0] = 100
+    scratch[0] += 100
+    out[0] = 0.0 if scratch[0] > 0 else 1.0
+    out[1] = 0.0
+
+
 @needs_compiler
 def test_features_and_points_are_compared_with_plain_python():
     def wrong(state, player, out):
@@ -494,16 +523,9 @@ def test_features_and_points_are_compared_with_plain_python():
     with pytest.raises(ContractError, match=r"check of compiled rules failed in correct .* got features"):
         check_game(with_features(wrong))
 
-    def points(state, out):
-        scratch = np.zeros(1, state.dtype)
-        scratch[0] = 100
-        scratch[0] += 100
-        out[0] = 0.0 if scratch[0] > 0 else 1.0
-        out[1] = 0.0
-
     lead = Features("seats", block=2, common=2, lead=0)
     with pytest.raises(ContractError, match=r"check of compiled rules failed in correct .* got points"):
-        check_game(correct_game(features=write_seats, points=points, info={"features": lead}))
+        check_game(correct_game(features=write_seats, points=write_overflow, info={"features": lead}))
 
 
 @needs_compiler
@@ -545,16 +567,8 @@ def test_the_time_limit_ends_a_check_of_very_many_outcomes():
 
 @needs_compiler
 def test_kernels_that_behave_differently_when_compiled_fail():
-    # 100 + 100 overflows 8 bits, but not the 64 bits of plain Python.
-    def returns(state, out):
-        scratch = np.zeros(1, state.dtype)
-        scratch[0] = 100
-        scratch[0] += 100
-        out[0] = 0.0 if scratch[0] > 0 else 1.0
-        out[1] = 0.0
-
     with pytest.raises(ContractError, match="check of compiled rules failed in correct"):
-        check_game(correct_game(returns=returns))
+        check_game(correct_game(returns=write_overflow))
 
 
 def test_every_check_has_a_game_that_fails_it():

@@ -60,7 +60,7 @@ def test_constants_must_exist():
         ({"max_outcomes": 2}, "no function outcomes, apply_outcome"),
         ({"phases": ("early", "late")}, "the game has no function phase"),
         ({"levels": 0}, "levels is 0, expected at least 1"),
-        ({"levels": 2}, "levels is 2 with 1 players and utility None, expected 2 players and utility"),
+        ({"levels": 2}, "levels is 2 with 1 player and utility None, expected 2 players and utility"),
         (
             {"levels": 3, "num_players": 2, "utility": (-1.0, 1.0)},
             r"levels is 3 with 2 players and utility \(-1.0, 1.0\), expected 2 players and utility \(-3.0, 3.0\)",

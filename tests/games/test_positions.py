@@ -14,8 +14,9 @@ from aleazero.games.registry import load_game
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = [
     *[("pig", {}), ("pig", {"target": 2}), ("tic_tac_toe", {}), ("dice_game", {}), ("2048", {})],
+    *[("backgammon", {}), ("backgammon", {"checkers": 3}), ("backgammon", {"start": "bearoff"})],
     *[("yatzy", {"players": players}) for players in (1, 2, 4)],
-    *[(f"{EXAMPLES}/{name}.py", {}) for name in ("five_dice", "race", "tag", "shut_the_box", "short_2048")],
+    *[(f"{EXAMPLES}/{name}.py", {}) for name in ("five_dice", "race", "tag", "shut_the_box", "short_2048", "bust")],
 ]
 IDS = [f"{Path(name).stem}{''.join(f'-{value}' for value in params.values())}" for name, params in GAMES]
 
@@ -118,6 +119,7 @@ def test_many_vectors_are_rejected_or_work(name, params):
         ("2048", {}, f"2048()@1:{','.join(['0', '1', '1', '2', '-1'] + ['0'] * 12 + ['52'])}"),
         ("2048", {}, f"2048()@1:{','.join(['17', '17'] + ['0'] * 14 + ['1', '0'])}"),
         ("dice_game", {}, "dice_game()@1:100,2"),
+        ("backgammon", {}, f"backgammon(checkers=15, start='standard')@1:{','.join(['0'] * 40 + ['1'])}"),
         (f"{EXAMPLES}/five_dice.py", {}, "0,0,0,-1,0,0,2,1"),
         (f"{EXAMPLES}/race.py", {}, "12,12,0,2,0"),
         (f"{EXAMPLES}/shut_the_box.py", {}, "511,45,0,1"),

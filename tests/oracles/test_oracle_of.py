@@ -30,7 +30,9 @@ def test_all_tied_actions_are_best():
 def test_a_large_game_has_no_oracle():
     game = aleazero.load_game("pig", target=30)
     assert oracle_of(game, max_states=1000) is None
-    with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
+    with pytest.raises(
+        aleazero.ConfigError, match=r"pig: more than 1000 states, expected a smaller game \(by its parameters\) or, in"
+    ):
         require_oracle(game, max_states=1000)
     found = require_oracle(game)
     assert found.evaluator.num_states > 1000
@@ -38,6 +40,12 @@ def test_a_large_game_has_no_oracle():
     assert oracle_of(game, max_states=1000) is None  # although it was solved before
     with pytest.raises(aleazero.ConfigError, match=r"has no oracle: pig: more than 1000 states, "):
         require_oracle(game, max_states=1000)
+
+
+def test_the_solution_of_a_large_game_is_announced(monkeypatch, caplog):
+    monkeypatch.setattr("aleazero.oracles.oracle.MANY_STATES", 10_000)
+    assert oracle_of(aleazero.load_game("pig"), max_states=12_000) is None
+    assert caplog.messages == ["solving pig(target=100): more than 10,000 states so far, which can take a minute"]
 
 
 def test_the_error_has_the_reason_why_there_is_no_oracle():

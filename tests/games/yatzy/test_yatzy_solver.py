@@ -142,18 +142,20 @@ def test_fast_methods_equal_those_of_the_plan(planners):
                 state._apply(draw.choice(state.legal_actions()))
 
 
+def unfinished_states(draw, players, count):
+    """Yield states of random games that are not over, with the solver of their game."""
+    for number in players:
+        solver = YatzyTurns(load_game("yatzy", players=number))
+        states = (random_state(draw, number) for _ in range(count))
+        yield from ((solver, state) for state in states if not state.is_terminal())
+
+
 def test_leaves_have_the_same_values_in_a_batch_and_one_by_one():
-    draw = random.Random(9)
-    for players in (1, 2, 3):
-        game = load_game("yatzy", players=players)
-        solver = YatzyTurns(game)
-        for _ in range(20):
-            state = random_state(draw, players)
-            if not state.is_terminal():
-                leaves = solver.leaves(state)
-                running = leaves[solver.kinds(leaves) != 2]
-                assert solver.kinds(leaves).tolist() == [game.kernels.kind(leaf) for leaf in leaves]
-                assert solver.viewers(running).tolist() == [game.kernels.viewer(leaf) for leaf in running]
+    for solver, state in unfinished_states(random.Random(9), players=(1, 2, 3), count=20):
+        leaves, kernels = solver.leaves(state), state.game.kernels
+        running = leaves[solver.kinds(leaves) != 2]
+        assert solver.kinds(leaves).tolist() == [kernels.kind(leaf) for leaf in leaves]
+        assert solver.viewers(running).tolist() == [kernels.viewer(leaf) for leaf in running]
 
 
 def test_unreachable_states_are_not_in_the_plan(planners):
@@ -171,22 +173,16 @@ def test_unreachable_states_are_not_in_the_plan(planners):
 
 def test_leaves_are_the_states_after_scoring():
     draw = random.Random(4)
-    for players in (1, 2, 4):
-        game = load_game("yatzy", players=players)
-        solver = YatzyTurns(game)
-        for _ in range(60):
-            state = random_state(draw, players)
-            if state.is_terminal():
-                continue
-            leaves = {row.tobytes() for row in solver.leaves(state)}
-            assert len(leaves) == len(solver.leaves(state))
-            reached = set()
-            for _ in range(40):
-                *_, past = walk(draw, state)
-                reached.add(past.key())
-            assert reached <= leaves
-            if state.vector[1] == 0 and not state.is_chance_node():
-                assert len(leaves) == len(state.legal_actions())
+    for solver, state in unfinished_states(draw, players=(1, 2, 4), count=60):
+        leaves = {row.tobytes() for row in solver.leaves(state)}
+        assert len(leaves) == len(solver.leaves(state))
+        reached = set()
+        for _ in range(40):
+            *_, past = walk(draw, state)
+            reached.add(past.key())
+        assert reached <= leaves
+        if state.vector[1] == 0 and not state.is_chance_node():
+            assert len(leaves) == len(state.legal_actions())
 
 
 def test_a_first_roll_has_120_leaves():
