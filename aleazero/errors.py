@@ -140,6 +140,11 @@ class RunError(AleaZeroError):
     """A run directory is damaged, in use, cannot be written, or belongs to another run."""
 
 
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun, e.g. ``1 shard`` or ``2 shards``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word: ``did you mean pig?``, or a list of all known words."""
     choices = sorted(known)

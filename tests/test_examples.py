@@ -21,6 +21,23 @@ def test_example_passes_the_checks(path):
     assert report.states > 5
 
 
+def test_bust_without_turn_gets_a_warning(tmp_path):
+    rules = (EXAMPLES / "bust.py").read_text(encoding="utf-8")
+    (tmp_path / "bust.py").write_text(rules.replace("def turn(", "def other("), encoding="utf-8")
+    (warning,) = check_game(str(tmp_path / "bust.py"), compiled=False).warnings
+    assert "rolls were followed by a roll of another player, so a turn can end by chance; define `turn`" in warning
+
+
+def test_bust_stops_with_enough_points():
+    game = load_game(str(EXAMPLES / "bust.py"), target=10)
+    solution = solve(game)
+    state = game.state_from_vector([4, 0, 0, 0, 6])
+    assert state.legal_actions() == [1]
+    assert solution.value(state).tolist() == [1.0, -1.0]
+    early = game.state_from_vector([0, 9, 0, 0, 2])  # the other player wins with any roll but a bust
+    assert solution.best_actions(early) == [0]
+
+
 def test_race_is_short():
     assert len((EXAMPLES / "race.py").read_text().splitlines()) <= 92
 

@@ -16,7 +16,20 @@ from typer.core import TyperCommand
 
 import aleazero
 from aleazero.cli.errors import USER_ERROR, OneLineErrors, error_line, one_line
-from aleazero.cli.verbs import analyse, bench, evaluate, games, match, play, replay, runs, selfplay, train, yatzy
+from aleazero.cli.verbs import (
+    analyse,
+    backgammon,
+    bench,
+    evaluate,
+    games,
+    match,
+    play,
+    replay,
+    runs,
+    selfplay,
+    train,
+    yatzy,
+)
 from aleazero.files import reason
 
 COMMANDS: dict[str, dict[str, tuple[Any, str]]] = {
@@ -55,7 +68,10 @@ COMMANDS: dict[str, dict[str, tuple[Any, str]]] = {
             "guides/evaluation.md",
         ),
         "oracle": (
-            {"yatzy": {"expected": yatzy.expected, "show": yatzy.show, "simulate": yatzy.simulate}},
+            {
+                "yatzy": {"expected": yatzy.expected, "show": yatzy.show, "simulate": yatzy.simulate},
+                "bearoff": {"build": backgammon.build, "show": backgammon.show, "check": backgammon.check},
+            },
             "guides/oracles.md",
         ),
     },
@@ -76,9 +92,11 @@ GROUPS = {
     "evaluate": "Measure the strength of a player.",
     "oracle": "Show exact values of solved games.",
     "yatzy": "Exact values of one-player Yatzy. The first use computes a table, which takes a few seconds.",
+    "bearoff": "Exact values of bearing off in backgammon. The first use computes a table, which takes a few seconds.",
     "replay": "Show and check training samples.",
     "cache": "Show or delete the compiled code on disk.",
 }
+DOCS = "https://aleazero.github.io/aleazero/"
 HELP: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 
 
@@ -115,14 +133,14 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    epilog="Start with `aleazero play yatzy` and `aleazero analyse pig`. Documentation: `docs/index.md`.",
+    epilog="Start with `aleazero play yatzy` and `aleazero analyse pig`. Documentation: " + DOCS,
     **HELP,
 )
 
 
 def _add(parent: typer.Typer, name: str, what: Any, page: str, **more: Any) -> None:
     """Add a command, or a group of commands, to its parent."""
-    epilog = f"Documentation: `docs/{page}`"
+    epilog = f"Documentation: {DOCS}{page.removesuffix('index.md').removesuffix('.md').rstrip('/')}/"
     if callable(what):
         parent.command(name, cls=Command, epilog=epilog, **more)(what)
         return

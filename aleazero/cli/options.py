@@ -69,7 +69,7 @@ SimsOption = Annotated[
         "--sims",
         "N",
         "Simulations per search.",
-        show_default="2000; no limit with --seconds; 10 times --evaluations, if that is set",
+        show_default="2000; unlimited with --seconds; with --evaluations N, 10 N",
     ),
 ]
 SecondsOption = Annotated[
@@ -94,8 +94,8 @@ EvaluatorOption = Annotated[
     option(
         "--evaluator",
         "NAME",
-        "Leaf evaluator: `uniform`, `rollout`, `rollout:4` (mean of 4 playouts), `oracle` if the game is solved, "
-        "or a network as `net:FILE`.",
+        "Leaf evaluator: `uniform`, `rollout` (one playout; in plans the mean of 100), `rollout:4` (mean of 4), "
+        "`oracle` if the game is solved, or a network as `net:FILE`.",
         show_default="rollout",
     ),
 ]

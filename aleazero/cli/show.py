@@ -18,6 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from aleazero.errors import count_text
 from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
@@ -314,11 +315,6 @@ def time_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def count_text(number: int, noun: str) -> str:
-    """Return a number with its noun, e.g. ``1 shard`` or ``2 shards``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def share_bar(share: float, console: Console) -> str:
     """Return a bar for a share of 1."""
     letter = "█" if console.encoding.lower().startswith("utf") else "#"
@@ -343,8 +339,7 @@ def quiet_table(*headers: tuple[str, str], title: str | None = None) -> Table:
 def note_hidden_rows(table: Table, hidden: int, noun: str, more: str = "") -> None:
     """Add a caption with the number of rows that are not shown, if there are any."""
     if hidden > 0:
-        plural = "" if hidden == 1 else "s"
-        table.caption, table.caption_justify = f"… {hidden} more {noun}{plural}{more}", "left"
+        table.caption, table.caption_justify = f"… {count_text(hidden, f'more {noun}')}{more}", "left"
 
 
 def facts_table() -> Table:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, count_text
 from aleazero.evaluation.game_file import GameFile
 from aleazero.evaluation.gate_rules import GateConfig, Verdict, judge_pairs, rates_at
 from aleazero.evaluation.match import Progress, fresh_seeds, load_seed_set, seeds_hash
@@ -113,7 +113,8 @@ def gate_seeds(config: GateConfig, seed: int, iteration: int) -> list[int]:
         return fresh_seeds(seed, iteration, config.pairs)
     seeds = load_seed_set(config.seed_set)
     if config.rule == "fixed" and len(seeds) < config.pairs:
-        raise ConfigError(f"seed_set {config.seed_set!r} has {len(seeds)} seeds, expected {config.pairs}, one per pair")
+        found = count_text(len(seeds), "seed")
+        raise ConfigError(f"seed_set {config.seed_set!r} has {found}, expected {config.pairs}, one per pair")
     return seeds[: config.pairs]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from aleazero.errors import ConfigError, GameError, nearest
+from aleazero.errors import ConfigError, GameError, count_text, nearest
 from aleazero.files import os_errors_as
 from aleazero.games.base import CHANCE_PLAYER, TERMINAL_PLAYER, Game, State
 from aleazero.games.game_dice import GameDice
@@ -83,8 +83,7 @@ def play_match(
         ConfigError: if the number of players is not that of the game.
         GameError: if a game does not end.
     """
-    if len(players) != game.num_players:
-        raise ConfigError(f"got {len(players)} players, expected {game.num_players}, one for each seat of {game!r}")
+    _require_one_per_seat(players, game)
     played: list[PlayedGame] = []
     for first in range(0, len(seeds), PARALLEL_GAMES):
         batch = [
@@ -151,6 +150,12 @@ def play_in_parallel(
         running = sorted(row for _, turns in waiting.values() for row, _ in turns)
 
 
+def _require_one_per_seat(players: Sequence[Player], game: Game) -> None:
+    if len(players) != game.num_players:
+        got = count_text(len(players), "player")
+        raise ConfigError(f"got {got}, expected {game.num_players}, one for each seat of {game!r}")
+
+
 @dataclass
 class WinCounts:
     """Results of a player. A win is the highest return of all; a draw shares it with another player."""
@@ -191,8 +196,7 @@ def play_rotation(
 ) -> list[WinCounts]:
     """Play at least ``games`` games, each seed once per rotation of the seats; return the counts by player."""
     count = game.num_players
-    if len(players) != count:
-        raise ConfigError(f"got {len(players)} players, expected {count}, one for each seat of {game!r}")
+    _require_one_per_seat(players, game)
     if games < 1:
         raise ConfigError(f"games is {games}, expected at least 1")
     seeds = game_seeds(seed, -(-games // count))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,33 +18,59 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import ESTIMATE, NONE, Game
 from aleazero.native.compile import cached_njit
-from aleazero.nets.checkpoint import PolicyValueInfo, Weights, read_checkpoint, require_match
+from aleazero.nets.checkpoint import PolicyValueInfo, TableInfo, Weights, kind_of, read_checkpoint, require_match
 from aleazero.nets.config import EPSILON
+
+if TYPE_CHECKING:
+    from aleazero.nets.planned import PlannedEvaluator
 
 Floats = NDArray[np.float32]
 INFERENCES: Final = ("onnxruntime", "torch")
 TORCH_ROWS: Final = 8
 
 
-def load_net(path: str | Path, game: Game, inference: str = "onnxruntime") -> Net:
-    """Load a policy-value network from a checkpoint.
+def load_net(
+    path: str | Path, game: Game, inference: str | None = None, prior_temperature: float | None = None
+) -> Net | PlannedEvaluator:
+    """Load a network from a checkpoint, as an evaluator for ``Search``, ``Forest`` and ``Planner``.
+
+    A policy-value network (recipe ``alphazero``) is called with observations. A value network or n-tuple tables
+    (recipe ``afterstate``) value states between turns; at other states the evaluator plans the rest of the turn. The
+    method ``horizon()`` of such an evaluator returns the arguments of the ``Planner`` that match its training.
 
     Args:
         path: checkpoint file.
         game: the game that the network was trained on.
-        inference: ``"onnxruntime"`` or ``"torch"``.
+        inference: library that evaluates a policy-value network, ``"onnxruntime"`` (default) or ``"torch"``.
+        prior_temperature: temperature of the priors of a value network, as a fraction of the range of returns; None
+            for the default, 0.01.
 
     Returns:
-        The network. It is an evaluator for ``Search``, ``Forest`` and ``Planner``.
+        The network.
 
     Raises:
-        CheckpointError: the file cannot be read, is damaged, contains something other than a policy-value network, or
-            was trained on another game, other parameters, other rules or another observation.
-        ConfigError: ``inference`` is not one of the names above.
+        CheckpointError: the file cannot be read, is damaged, or contains a network that was trained on another game,
+            other parameters, other rules or another observation.
+        ConfigError: an argument is invalid, or does not apply to the kind of network in the file.
     """
+    kind = kind_of(Path(path))
+    if kind is PolicyValueInfo:
+        if prior_temperature is not None:
+            text = f"is {prior_temperature}, expected none: {path} has its own priors"
+            raise ConfigError(text, field="prior_temperature")
+        return load_policy_net(path, game, inference)
+    from aleazero.nets.planned import PlannedEvaluator
+
+    if inference is not None:
+        raise ConfigError(f"is {inference!r}, expected none: value networks do not use it", field="inference")
+    return PlannedEvaluator.load(path, game, prior_temperature, tables=kind is TableInfo)
+
+
+def load_policy_net(path: str | Path, game: Game, inference: str | None = None) -> Net:
+    """Load a policy-value network, as ``load_net`` does; any other network raises ``CheckpointError``."""
     weights, about = read_checkpoint(Path(path), PolicyValueInfo)
     require_match(about, game, str(path))
-    return Net(weights, about, inference)
+    return Net(weights, about, inference or INFERENCES[0])
 
 
 class Net:

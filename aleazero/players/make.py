@@ -128,9 +128,12 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
     return evaluator, config
 
 
-def read_evaluator(text: str, game: Game, prior_temperature: float | None = None) -> Any:
-    """Return an evaluator: ``uniform``, ``rollout``, ``rollout:N`` (playouts per leaf), ``oracle`` or ``net:PATH``."""
-    from aleazero.search.evaluator import Rollout, Uniform
+def read_evaluator(text: str, game: Game, prior_temperature: float | None = None, playouts: int = 1) -> Any:
+    """Return an evaluator: ``uniform``, ``rollout``, ``rollout:N`` (playouts per leaf), ``oracle`` or ``net:PATH``.
+
+    ``playouts`` is the number of playouts of ``rollout`` without a number.
+    """
+    from aleazero.search.evaluator import resolve_evaluator
 
     check_evaluator(text)
     name, _, number = text.partition(":")
@@ -145,17 +148,19 @@ def read_evaluator(text: str, game: Game, prior_temperature: float | None = None
         from aleazero.players.search import read_any_net
 
         return read_any_net(number, game, prior_temperature=prior_temperature)
-    return Uniform() if name == "uniform" else Rollout(int(number or 1))
+    return resolve_evaluator(text, playouts)
 
 
 def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
     """Return the evaluator and the settings of the ``Planner`` of a ``plan`` spec."""
+    from aleazero.search.evaluator import PLAN_PLAYOUTS
+
     settings = dict(spec.settings)
     if "horizon" in settings and "plies" in settings:
         problem = f"is {settings['plies']} and horizon is {settings['horizon']!r}, expected one of them"
         raise ConfigError(problem, field="plies")
     name = settings.pop("evaluator", None)
-    evaluator = read_evaluator(name or EVALUATOR, game)
+    evaluator = read_evaluator(name or EVALUATOR, game, playouts=PLAN_PLAYOUTS)
     evaluates = settings.get("horizon") != "game" or {"keep", "margin"} & settings.keys() or hasattr(evaluator, "ended")
     if name is not None and not evaluates:
         raise ConfigError(

@@ -18,7 +18,7 @@ from aleazero.games.base import NONE, Game, State
 from aleazero.players.champions import CHAMPION, champion_path
 from aleazero.players.player import Allowed, BasePlayer, own_seed
 from aleazero.search.config import SearchConfig, chance_of, largest_visit
-from aleazero.search.evaluator import Evaluator, Rollout, evaluate_batch, resolve_evaluator
+from aleazero.search.evaluator import PLAN_PLAYOUTS, Evaluator, Rollout, evaluate_batch, resolve_evaluator
 from aleazero.search.forest import Forest
 from aleazero.search.plan.plan import Plan
 from aleazero.search.plan.planner import Planner
@@ -81,7 +81,7 @@ class PlanPlayer(BasePlayer):
 
     def __init__(self, game: Game, evaluator: Any, settings: Mapping[str, Any]) -> None:
         self._game, self._settings = game, dict(settings)
-        self._evaluator = None if evaluator is None else resolve_evaluator(evaluator)
+        self._evaluator = None if evaluator is None else resolve_evaluator(evaluator, PLAN_PLAYOUTS)
         self._planner = Planner(game, self._evaluator, **self._settings)
         self._draws = isinstance(self._evaluator, Rollout)
         self._serves_turn = not self._draws and self._settings.get("plies") is None
@@ -170,17 +170,10 @@ def read_any_net(path: str, game: Game, inference: str | None = None, prior_temp
     path = str(champion_path(game)) if path == CHAMPION else path
     file = Path(path).expanduser()
     if path != DUMMY and path_exists(file):
-        from aleazero.nets.checkpoint import PolicyValueInfo, kind_of
+        from aleazero.nets.inference import load_net
 
-        kind = kind_of(file)
-        if kind is not PolicyValueInfo:
-            from aleazero.nets.checkpoint import TableInfo
-            from aleazero.nets.planned import PlannedEvaluator
-
-            if inference is not None:
-                raise ConfigError(f"is {inference!r}, expected none: value networks do not use it", field="inference")
-            return PlannedEvaluator.load(file, game, prior_temperature, tables=kind is TableInfo)
-    net = read_net(path, game, inference)
+        return load_net(file, game, inference, prior_temperature)
+    net = read_net(path, game, inference)  # the dummy, or an error
     if prior_temperature is not None:
         text = f"is {prior_temperature}, expected none: {path} has its own priors"
         raise ConfigError(text, field="prior_temperature")
@@ -195,11 +188,9 @@ def read_net(path: str, game: Game, inference: str | None = None) -> Evaluator:
         return ZeroNet(game)
     if not path_exists(Path(path).expanduser()):
         raise ConfigError(f"no network at {path!r}, expected a file, or {DUMMY}")
-    from aleazero.nets.inference import load_net
+    from aleazero.nets.inference import load_policy_net
 
-    settings = {} if inference is None else {"inference": inference}
-    net: Evaluator = load_net(Path(path).expanduser(), game, **settings)
-    return net
+    return load_policy_net(Path(path).expanduser(), game, inference)
 
 
 class NetPlayer(BasePlayer):

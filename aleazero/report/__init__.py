@@ -25,7 +25,8 @@ def why_no_report() -> str | None:
         try:
             import_module(package)
         except ImportError:
-            return f"the report requires {package}, which is missing: pip install 'aleazero[report]'"
+            install = "pip install 'aleazero[report]' (in a clone of the repository: pip install '.[report]')"
+            return f"the report requires {package}, which is missing: {install}"
     return None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as resources
+from itertools import pairwise
 from typing import Final
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -127,6 +128,12 @@ def why_stopped(run: RunSource) -> Sourced | None:
     return halts[-1]["why"] if halts and halts[-1].value["event"] == "stopped" else None
 
 
+def _was_killed(run: RunSource) -> bool:
+    """Return whether a process of the run ended without an event: killed processes cannot log one."""
+    names = [one.value["event"] for one in run.events("started", "resumed", "stopped", "finished")]
+    return any(name == "resumed" and last in ("started", "resumed") for last, name in pairwise(names))
+
+
 @dataclass(frozen=True)
 class ErrorRates:
     """Error rates of a gate as a sentence, and the networks whose gates have them."""
@@ -180,10 +187,8 @@ def missing(run: RunSource, charts: Sequence[Chart]) -> list[str]:
             found.append("No calibration: it is disabled in the settings, or the network consists of tables.")
     elif "entropy" not in drawn:
         found.append("No calibration and no policy entropy: no network was fitted yet.")
-    if run.events("resumed"):
-        found.append(
-            "Times before a kill: the run was resumed, and time that a phase took before it was killed is lost."
-        )
+    if _was_killed(run):
+        found.append("No time before a kill: the run was killed and resumed, and a killed phase cannot log its time.")
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -196,7 +197,11 @@ class RunConfig(Settings):
         return given
 
     def load_game(self) -> Game:
-        """Load the game of the run."""
+        """Load the game of the run; later calls return the same game, so that a user's file is executed once."""
+        return self._loaded_game
+
+    @cached_property
+    def _loaded_game(self) -> Game:
         return load_game(self.game, **self.params)
 
     def learning(self, game: Game) -> AfterstateConfig | TupleConfig:

@@ -34,7 +34,7 @@ from aleazero.evaluation.match import NAMED
 from aleazero.files import LOCK, file_hash, locked, odd_entry, os_errors_as, without_nan, write_file
 from aleazero.games.base import Game
 from aleazero.runs.config import RunConfig, as_yaml, check_config, make_config, parse
-from aleazero.runs.events import EVENTS, Events, read_events
+from aleazero.runs.events import EVENTS, Events
 from aleazero.untrusted import parse_json, path_exists, read_regular
 from aleazero.version import VERSION
 
@@ -284,7 +284,7 @@ def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirector
     """Open and lock the directory of a new run, or of a run to resume.
 
     Without ``config`` a run is resumed with its own settings. Settings other than those of ``MAY_CHANGE`` must be the
-    same as in the run.
+    same as in the run, if it has saved any training.
     """
     if config is None and not path_exists(path / MANIFEST):
         raise RunError(NO_RUN.format(path))
@@ -299,7 +299,7 @@ def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirector
             if leftover.is_file():
                 leftover.unlink()
         manifest = read_manifest(path) if (path / MANIFEST).exists() else None
-        if manifest is not None and (config is None or not _nothing_done(path, manifest)):
+        if manifest is not None and (config is None or not _nothing_saved(path, manifest)):
             _require_this_version(path, manifest)
             stored = read_own_config(path)
             config = stored if config is None else config
@@ -308,7 +308,10 @@ def open_directory(path: Path, config: RunConfig | None) -> Iterator[RunDirector
             _reschedule(manifest, config)
         else:
             assert config is not None
-            manifest = Manifest.of(config, config.check())
+            replaced, manifest = manifest, Manifest.of(config, config.check())
+            if replaced not in (None, manifest):  # other settings: the old events belong to another run
+                with os_errors_as(RunError, f"{path / EVENTS} cannot be removed"):
+                    (path / EVENTS).unlink(missing_ok=True)
         run = RunDirectory(path, config, manifest, Events(path / EVENTS))
         run.require_same_seeds()
         run.write(path / CONFIG, as_yaml(config))
@@ -402,12 +405,9 @@ def _require_empty(path: Path, config: RunConfig | None) -> None:
         raise RunError(f"{file} would be overwritten, expected a directory without it: choose another one with --out")
 
 
-def _nothing_done(path: Path, manifest: Manifest) -> bool:
-    """Return whether a run was stopped before it saved any training, so that other settings may replace it."""
-    if manifest.iterations or not {one.name for one in path.iterdir()} <= {LOCK, CONFIG, MANIFEST, EVENTS}:
-        return False
-    events = read_events(path / EVENTS)
-    return bool(events) and events[-1]["event"] == "stopped"
+def _nothing_saved(path: Path, manifest: Manifest) -> bool:
+    """Return whether a run ended before it saved any training, so that other settings may replace it."""
+    return not manifest.iterations and {one.name for one in path.iterdir()} <= {LOCK, CONFIG, MANIFEST, EVENTS}
 
 
 def _require_this_version(path: Path, manifest: Manifest) -> None:

@@ -65,6 +65,7 @@ class Afterstate:
         self.run, self._game, self._workers = run, game, workers
         self._learner: AfterstateLearner | TupleLearner | None = None
         self._seconds = 0.0
+        self._compiled = False
         self._state = run.path / "learning" / "state.safetensors"
 
     def do(self, phase: str, iteration: int, progress: PhaseProgress) -> dict[str, Any]:
@@ -74,7 +75,7 @@ class Afterstate:
             self._seconds = read_state(self._state, self._learner, self.run.manifest.settings) or 0.0
         learner = self._learner
         learner.rounds = self.run.manifest.rounds or UNKNOWN
-        saved, began, compiled, turns = time.monotonic(), time.perf_counter(), False, 0
+        saved, began, turns = time.monotonic(), time.perf_counter(), 0
         if learner.rounds_done > (self._last_round(iteration) or UNKNOWN):
             raise CheckpointError(
                 f"{self._state} is from round {learner.rounds_done}, expected at most {self._last_round(iteration)} in "
@@ -86,11 +87,11 @@ class Afterstate:
                 found = learner.round()
             except AleaZeroError as error:
                 raise type(error)(f"{error}; {self._last_good()}") from None
-            if compiled:
+            if self._compiled:
                 self._seconds += time.perf_counter() - started
                 turns += found.turns
             else:
-                compiled, began = True, time.perf_counter()
+                self._compiled, began = True, time.perf_counter()
             self._fix_rounds(learner)
             rate = turns / max(1e-9, time.perf_counter() - began)
             self._log(found, iteration, rate)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from aleazero.errors import ConfigError, GameError, IllegalActionError, PositionError
+from aleazero.errors import ConfigError, GameError, IllegalActionError, PositionError, count_text
 from aleazero.games.base import TERMINAL_PLAYER, Game, State
 from aleazero.games.game_dice import GameDice
 from aleazero.native.random import AGENT_EPISODES, EPISODE_NUMBERS, RANDOM_AGENT, check_seed, stream_key
@@ -371,7 +371,8 @@ def self_play_episode(environment: Environment, agents: Sequence[Agent], seed: i
     """
     game = environment.game
     if len(agents) != game.num_players:
-        raise ConfigError(f"got {len(agents)} agents, expected {game.num_players}, one per player of {game!r}")
+        got = count_text(len(agents), "agent")
+        raise ConfigError(f"got {got}, expected {game.num_players}, one per player of {game!r}")
     for seat, agent in enumerate(agents):
         if not isinstance(agent, Agent):
             raise ConfigError(f"agents[{seat}] is {agent!r}, expected an Agent: aleazero.make_agent makes one")

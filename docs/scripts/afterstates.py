@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page_tables import rewrite
 
 import aleazero
 from aleazero.evaluation.match import game_seeds, play_match
@@ -48,7 +48,6 @@ OUT = Path(__file__).with_name("afterstates.json")
 DOCS = Path(__file__).resolve().parents[1]
 IMAGES = DOCS / "images"
 PAGES = (DOCS / "benchmarks" / "training.md", DOCS / "start" / "train.md")
-BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 MARKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 """Core-minutes at which the network is measured."""
 BEST_ALONE = 248.44
@@ -209,7 +208,7 @@ def main() -> None:
             plot()
             rows = json.loads(OUT.read_text(encoding="utf-8"))
             for page in PAGES:
-                page.write_text(filled(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
+                rewrite(page, TABLES, rows)
         elif what == "targets":
             for target in ("turn", "lambda", "td"):
                 for seed in options.seeds:
@@ -230,13 +229,6 @@ def keep(rows: list[dict[str, Any]]) -> None:
     same = [(row["case"], row["label"], row["seed"]) for row in rows]
     held = [row for row in held if (row["case"], row["label"], row["seed"]) not in same]
     OUT.write_text(json.dumps(held + rows, indent=1) + "\n", encoding="utf-8")
-
-
-def filled(page: str, rows: list[dict[str, Any]]) -> str:
-    """Return the page with its tables regenerated; tables of other scripts stay."""
-    return BLOCK.sub(
-        lambda found: f"{found[1]}{TABLES[found[2]](rows)}\n{found[3]}" if found[2] in TABLES else found[0], page
-    )
 
 
 def reached(rows: list[dict[str, Any]]) -> str:

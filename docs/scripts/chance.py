@@ -7,23 +7,17 @@ A test compares the tables with the page.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from page_tables import rewrite, table
+
 HERE = Path(__file__).resolve().parent
 PAGE, KEPT = HERE.parent / "benchmarks" / "chance.md", HERE / "chance.json"
-BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 COST_BUDGET = 512
 
 Row = dict[str, Any]
-
-
-def table(headers: list[str], rows: list[list[str]], words: int) -> str:
-    """Make a Markdown table; the first ``words`` columns are text, the others numbers."""
-    rule = "|" + "---|" * words + "---:|" * (len(headers) - words)
-    return "\n".join(["| " + " | ".join(headers) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def number(row: Row, name: str) -> str:
@@ -120,12 +114,5 @@ TABLES: dict[str, Callable[[Row], str]] = {
 }
 
 
-def filled(page: str, data: Row) -> str:
-    """Return the page with its tables regenerated."""
-    return BLOCK.sub(lambda match: f"{match[1]}{TABLES[match[2]](data)}\n{match[3]}", page)
-
-
 if __name__ == "__main__":
-    PAGE.write_text(
-        filled(PAGE.read_text(encoding="utf-8"), json.loads(KEPT.read_text(encoding="utf-8"))), encoding="utf-8"
-    )
+    rewrite(PAGE, TABLES, json.loads(KEPT.read_text(encoding="utf-8")))

@@ -13,9 +13,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patches import Circle, FancyBboxPatch
+from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 
 import aleazero
+from aleazero.games.backgammon import to_position
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 INK, FAINT, BLUE, ORANGE, GREEN = "#22272e", "#c9ced6", "#1565c0", "#e07b00", "#2e9d63"
@@ -144,6 +145,36 @@ def draw_2048() -> None:
     save(figure, "game_2048")
 
 
+def draw_backgammon() -> None:
+    """Draw the start position with a roll."""
+    state = aleazero.load_game("backgammon").state_from_text("4HPwATDgc/ABMA player 0 dice 3-1")
+    figure, axes = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    for place, count in enumerate(to_position(state, 0)[0], 1):
+        x, lower = board_column(place), place <= 12
+        tip, base = (4.6, 0.0) if lower else (7.4, 12.0)
+        color = "#d9c8a9" if place % 2 else "#b89468"
+        axes.add_patch(Polygon([(x - 0.5, base), (x + 0.5, base), (x, tip)], color=color))
+        for i in range(abs(count)):
+            y = 0.5 + 0.95 * i if lower else 11.5 - 0.95 * i
+            axes.add_patch(Circle((x, y), 0.45, fc="white" if count > 0 else INK, ec=INK, lw=0.8))
+        axes.text(x, -0.7 if lower else 12.7, str(place), ha="center", va="center", fontsize=8)
+    axes.add_patch(Rectangle((5.55, 0), 0.9, 12, color="#8a6a45"))
+    axes.add_patch(Rectangle((-0.55, 0), 13.1, 12, fill=False, ec=INK, lw=1.2))
+    for i, face in enumerate((3, 1)):
+        die(axes, 8.5 + 1.1 * i, 6, face)
+    axes.set_xlim(-0.8, 12.8)
+    axes.set_ylim(-1.2, 13.2)
+    save(figure, "game_backgammon")
+
+
+def board_column(place: int) -> float:
+    """Return the horizontal place of a point of player 0, with the home board on the right."""
+    column = 12 - place if place <= 12 else place - 13
+    return column + (column > 5)
+
+
 def draw_dice_game() -> None:
     """Draw the exact values of rolling and stopping by score."""
     game = aleazero.load_game("dice_game")
@@ -197,7 +228,7 @@ def main() -> None:
         "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
         "axes.spines.top": False, "axes.spines.right": False, "text.color": INK, "axes.labelcolor": INK,
     })  # fmt: skip
-    for draw in (draw_yatzy, draw_pig, draw_2048, draw_dice_game, draw_tic_tac_toe):
+    for draw in (draw_yatzy, draw_pig, draw_2048, draw_backgammon, draw_dice_game, draw_tic_tac_toe):
         draw()
 
 

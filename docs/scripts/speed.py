@@ -8,15 +8,15 @@ missing leaves its rows as they are. A test compares the tables with the page.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from page_tables import rewrite, table
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE, KEPT = HERE.parent / "benchmarks" / "speed.md", HERE / "speed.json"
-BLOCK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 Data = dict[str, Any]
 
@@ -36,12 +36,6 @@ def collect(data: Data) -> Data:
     if (file := ROOT / "ceiling.json").is_file():
         data["ceiling"] = json.loads(file.read_text(encoding="utf-8"))["closed"]
     return data
-
-
-def table(headers: list[str], rows: list[list[str]], text_columns: int) -> str:
-    """Make a Markdown table whose first columns are text and the others numbers."""
-    rule = "|" + "---|" * text_columns + "---:|" * (len(headers) - text_columns)
-    return "\n".join(["| " + " | ".join(headers) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def search(data: Data) -> str:
@@ -122,12 +116,7 @@ TABLES: dict[str, Callable[[Data], str]] = {
 }
 
 
-def filled(page: str, data: Data) -> str:
-    """Return the page with its tables regenerated."""
-    return BLOCK.sub(lambda match: f"{match[1]}{TABLES[match[2]](data)}\n{match[3]}", page)
-
-
 if __name__ == "__main__":
     measured = collect(json.loads(KEPT.read_text(encoding="utf-8")))
     KEPT.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8")
+    rewrite(PAGE, TABLES, measured)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 
 def test_self_play_compared_with_its_network(run_json) -> None:
-    data = run_json("selfplay", "--game", "pig", "-p", "target=12", "--seconds", "0.2", "--parallel", "4",
+    data = run_json("selfplay", "--game", "pig", "-p", "target=20", "--seconds", "0.2", "--parallel", "4",
                     "--sims", "4", "--width", "8", "--blocks", "1")  # fmt: skip
     assert [row["inference"] for row in data["inference"]] == ["onnxruntime", "torch"]
     for row in data["inference"]:

@@ -38,8 +38,11 @@ STRENGTH = "evaluate strength dice_game random --pairs 6 --against random"
 REGRET = "evaluate regret dice_game random"
 SOLITAIRE = "evaluate solitaire random --games 2"
 SIMULATE = "oracle yatzy simulate --games 20"
+BEAROFF = "oracle bearoff build --points 3 --checkers 3"
+BEAROFF_SHOW = "oracle bearoff show 101 020 --checkers 3"
+BEAROFF_CHECK = "oracle bearoff check --points 3 --checkers 3 --pairs 5"
 TRAIN = f"train pig(target=20) --rounds 2 {SMALL} --out new"
-SELFPLAY = "selfplay pig(target=12) --games 3 --sims 4 --workers 1 --out new"
+SELFPLAY = "selfplay pig(target=20) --games 3 --sims 4 --workers 1 --out new"
 FIT = "fit replay --out new.safetensors --steps 2 --width 8 --batch-size 16"
 START = "fit replay --start net.safetensors --out new.safetensors --steps 2 --batch-size 16"
 BENCH = "bench dice_game --sims 20 --width 4 --seconds 0.1"
@@ -213,8 +216,31 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "plot": (SIMULATE, f"{SIMULATE} --plot scores.png"),
         "json": (SIMULATE, f"{SIMULATE} --json"),
     },
+    "oracle bearoff build": {
+        "points": (BEAROFF, f"{BEAROFF} --points 4"),
+        "checkers": (BEAROFF, f"{BEAROFF} --checkers 4"),
+        "one_sided": (BEAROFF, "oracle bearoff build --one-sided"),
+        "estimate": (BEAROFF, f"{BEAROFF} --estimate"),
+        "json": (BEAROFF, f"{BEAROFF} --json"),
+    },
+    "oracle bearoff show": {
+        "me": (BEAROFF_SHOW, "oracle bearoff show 111 020 --checkers 3"),
+        "them": (BEAROFF_SHOW, "oracle bearoff show 101 030 --checkers 3"),
+        "dice": (BEAROFF_SHOW, f"{BEAROFF_SHOW} --dice 21"),
+        "approximate": ("oracle bearoff show 100001 020000", "oracle bearoff show 100001 020000 --approximate"),
+        "top": ("oracle bearoff show 111 020 --checkers 3 --dice 21",
+                "oracle bearoff show 111 020 --checkers 3 --dice 21 --top 1"),
+        "json": (BEAROFF_SHOW, f"{BEAROFF_SHOW} --json"),
+    },
+    "oracle bearoff check": {
+        "points": (BEAROFF_CHECK, f"{BEAROFF_CHECK} --points 4"),
+        "checkers": (BEAROFF_CHECK, f"{BEAROFF_CHECK} --checkers 4"),
+        "pairs": (BEAROFF_CHECK, f"{BEAROFF_CHECK} --pairs 6"),
+        "seed": (f"{BEAROFF_CHECK} --json", f"{BEAROFF_CHECK} --seed 1 --json"),
+        "json": (BEAROFF_CHECK, f"{BEAROFF_CHECK} --json"),
+    },
     "selfplay": {
-        "game": (SELFPLAY, "selfplay pig(target=20) --games 3 --sims 4 --workers 1 --out new"),
+        "game": (SELFPLAY, "selfplay dice_game --games 3 --sims 4 --workers 1 --out new"),
         "out": (SELFPLAY, f"{SELFPLAY} --out other"),
         "net": (SELFPLAY, f"{SELFPLAY} --net net.safetensors"),
         "games": (SELFPLAY, f"{SELFPLAY} --games 4"),
@@ -228,7 +254,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "chance": (SELFPLAY, f"{SELFPLAY} --chance open"),
         "iteration": (SELFPLAY, f"{SELFPLAY} --iteration 1"),
         "seed": (SELFPLAY, f"{SELFPLAY} --seed 1"),
-        "param": (SELFPLAY, "selfplay pig -p target=20 --games 3 --sims 4 --workers 1 --out new"),
+        "param": (SELFPLAY.replace("(target=20)", ""), SELFPLAY.replace("(target=20)", " -p target=20")),
         "json": (SELFPLAY, f"{SELFPLAY} --json"),
     },
     "fit": {
@@ -237,7 +263,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "start": (FIT, START),
         "steps": (FIT, f"{FIT} --steps 3"),
         "batch_size": (FIT, f"{FIT} --batch-size 17"),
-        "window": (FIT, f"{FIT} --window 9"),
+        "window": (FIT, f"{FIT} --window 30"),
         "width": (FIT, f"{FIT} --width 9"),
         "blocks": (FIT, f"{FIT} --blocks 1"),
         "afterstates": (FIT, f"{FIT} --no-afterstates"),
@@ -321,7 +347,7 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("config check", "settings", "config check small.yaml --set gate.pairs=few", "gate.pairs is 'few', expected"),
     ("match", "dice", f"{THREE} --dice shared", "it applies to matches of two players"),
     ("match", "workers", f"{THREE} --workers 1", "it applies to matches of two players"),
-    ("match", "players", "match pig random", "got 1 players, expected 2 for pig"),
+    ("match", "players", "match pig random", "got 1 player, expected 2 for pig"),
     ("match", "threads", f"{MATCH} --threads 0", "--threads"),
     ("gate", "gain0", f"{GATE} --gain0 0", "measures wins, expected --score0, --score1 or --unit returns"),
     ("gate", "gain1", f"{GATE} --gain1 1", "measures wins"),
@@ -339,6 +365,11 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("evaluate regret", "threads", f"{REGRET} --threads 0", "--threads"),
     ("evaluate solitaire", "threads", f"{SOLITAIRE} --threads 0", "--threads"),
     ("oracle yatzy show", "top", f"oracle yatzy show {CARD} --json --top 5", "--json prints all actions"),
+    ("oracle bearoff build", "threads", f"{BEAROFF} --threads 0", "--threads"),
+    ("oracle bearoff build", "checkers", "oracle bearoff build --one-sided --checkers 7", "up to 15 checkers"),
+    ("oracle bearoff show", "checkers", "oracle bearoff show 111 020 --checkers 2", "got 3 checkers"),
+    ("oracle bearoff show", "top", f"{BEAROFF_SHOW} --top 2", "it requires --dice"),
+    ("oracle bearoff show", "dice", f"{BEAROFF_SHOW} --approximate --dice 21", "no values after a roll"),
     ("selfplay", "sims", f"{SELFPLAY} --sims-by-class decision=3", "--sims-by-class sets all classes"),
     ("selfplay", "fast_sims", f"{SELFPLAY} --fast-sims 16", "expected --full-share below 1"),
     ("selfplay", "inference", f"{SELFPLAY} --inference onnxruntime", "dummy, which needs no library"),
@@ -366,7 +397,17 @@ TIMELESS = re.compile(
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory, oracle, coin_rules):
+def bearoff_tables():
+    """Build the bear-off tables before the commands need them."""
+    from aleazero.oracles.bearoff import OneSided, TwoSided
+
+    OneSided.load_or_build()
+    for points, checkers in ((6, 6), (3, 3), (4, 3), (3, 4), (3, 2)):
+        TwoSided.load_or_build(points, checkers)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory, oracle, bearoff_tables, coin_rules):
     """A folder with runs, samples, networks, configs and recorded games, made by the commands themselves."""
     folder = tmp_path_factory.mktemp("stage")
     before = Path.cwd()

@@ -4,12 +4,15 @@ import logging
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import aleazero
 from aleazero.cli.main import COMMANDS, Notes
 
+ROOT = Path(__file__).resolve().parents[2]
 SLOW = (
     "numba",
     "numpy",
@@ -62,10 +65,14 @@ def test_version(run, option):
 
 
 def test_help_has_examples_a_page_and_no_python_types(commands, run):
+    site = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Documentation"]
+    assert " ".join(run("--help").stdout.split()).endswith(f"Documentation: {site}")
     for path, command in commands.items():
         text = run(*path, "--help").stdout
         assert not re.search(r"<\w|\{|x>=|\[default: \(", text), path
-        assert "Documentation: docs/" in text, path
+        page = re.search(rf"Documentation: {re.escape(site)}([\w/]+)/", text)
+        assert page is not None, path
+        assert any((ROOT / "docs" / f"{page[1]}{end}.md").is_file() for end in ("", "/index")), path
         if any(parameter.param_type_name == "argument" for parameter in command.params):
             assert f"• aleazero {' '.join(path)} " in text, path
 

@@ -65,7 +65,7 @@ def test_bad_directories_are_one_line(tmp_path: Path, refused: Callable[..., str
 def test_without_matplotlib(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     said = refused("report", str(run_by_hand(tmp_path / "run")))
-    assert said.endswith("which is missing: pip install 'aleazero[report]'")
+    assert "which is missing: pip install 'aleazero[report]' (in a clone of the repository: pip install '.[rep" in said
 
 
 def test_training_ends_well_without_matplotlib(

@@ -61,6 +61,20 @@ def test_a_users_game_is_found_from_any_directory(run_json, tmp_path, monkeypatc
     assert run_json("resume", str(tmp_path / "runs" / "mine"))["finished"]
 
 
+def test_a_users_file_is_executed_once(run, run_json, tmp_path) -> None:
+    mine, log, out = tmp_path / "mine.py", tmp_path / "log.txt", tmp_path / "run"
+    rules = (EXAMPLES / "race.py").read_text(encoding="utf-8")
+    mine.write_text(f"{rules}\nwith open({str(log)!r}, 'a') as log:\n    log.write('executed ')\n", encoding="utf-8")
+    run_json("train", str(mine), "-p", "length=8", *SMALL, "--rounds", "3", "--out", str(out))
+    assert log.read_text() == "executed "
+    run_json("train", str(out / "config.yaml"), "--workers", "1", "--out", str(tmp_path / "again"))
+    assert log.read_text() == "executed " * 2
+    run_json("resume", str(out), "--set", "evaluate.final_pairs=2", "--workers", "1")
+    assert log.read_text() == "executed " * 3
+    assert run("config", "new", str(mine)).exit_code == 0
+    assert log.read_text() == "executed " * 4
+
+
 CLIMB = """
 class Climb:
     num_players, num_actions, max_outcomes, utility = 1, 2, 2, (0.0, 4.0)

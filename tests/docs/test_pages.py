@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for pages.py
+sys.path.append(str(Path(__file__).resolve().parents[2] / "docs" / "scripts"))  # for page_tables.py
 
+from page_tables import BLOCK, filled
 from pages import FENCE, PAGES, ROOT, blocks, name_of
 
 import aleazero
@@ -168,34 +170,21 @@ def test_the_game_of_loops_is_the_measured_one() -> None:
     assert game.text.partition("\n")[2] == (ROOT / "docs" / "scripts" / "reroll.py").read_text(encoding="utf-8")
 
 
-def test_the_tables_of_chance_modes_equal_their_data() -> None:
-    script = load_script("chance")
+@pytest.mark.parametrize("name", ["chance", "speed", "yatzy"])
+def test_the_tables_of_benchmarks_equal_their_data(name: str) -> None:
+    script = load_script(name)
     page = script.PAGE.read_text(encoding="utf-8")
-    assert {name for _, name, _ in script.BLOCK.findall(page)} == set(script.TABLES)
-    assert script.filled(page, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
-
-
-def test_the_tables_of_yatzy_equal_their_data() -> None:
-    script = load_script("yatzy")
-    page = script.PAGE.read_text(encoding="utf-8")
-    assert {name for _, name, _ in script.BLOCK.findall(page)} == set(script.TABLES)
-    assert script.filled(page, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
+    assert {name for _, name, _ in BLOCK.findall(page)} == set(script.TABLES)
+    assert filled(page, script.TABLES, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
 
 
 def test_the_tables_of_training_equal_their_data() -> None:
     script = load_script("afterstates")
     rows = json.loads(script.OUT.read_text(encoding="utf-8"))
     pages = [page.read_text(encoding="utf-8") for page in script.PAGES]
-    names = {name for page in pages for _, name, _ in script.BLOCK.findall(page)}
+    names = {name for page in pages for _, name, _ in BLOCK.findall(page)}
     assert names == {*script.TABLES, "champions"}
-    assert [script.filled(page, rows) for page in pages] == pages
-
-
-def test_the_tables_of_speed_equal_their_data() -> None:
-    script = load_script("speed")
-    page = script.PAGE.read_text(encoding="utf-8")
-    assert {name for _, name, _ in script.BLOCK.findall(page)} == set(script.TABLES)
-    assert script.filled(page, json.loads(script.KEPT.read_text(encoding="utf-8"))) == page
+    assert [filled(page, script.TABLES, rows) for page in pages] == pages
 
 
 @pytest.mark.long  # compiles, or runs, for most of a minute

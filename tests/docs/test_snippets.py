@@ -70,9 +70,11 @@ PUBLIC_MODULES = {
     "aleazero.adapters.gymnasium_env",
     "aleazero.adapters.pettingzoo_env",
     "aleazero.games",
+    "aleazero.games.backgammon",
     "aleazero.games.dice",
     "aleazero.games.twenty48",
     "aleazero.games.yatzy",
+    "aleazero.oracles.bearoff",
     "aleazero.oracles.solve",
     "aleazero.oracles.yatzy",
 }

@@ -9,7 +9,7 @@ from aleazero.errors import ConfigError, ReplayError
 from aleazero.evaluation.game_file import GameFile
 from aleazero.evaluation.pairs import open_pairs
 
-PIG = aleazero.load_game("pig", target=15)
+PIG = aleazero.load_game("pig", target=20)
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from aleazero.evaluation.gate import gate_seeds, run_gate
 from aleazero.evaluation.gate_rules import GateConfig
 from aleazero.evaluation.match import load_seed_set, seeds_hash
 
-PIG = aleazero.load_game("pig", target=15)
+PIG = aleazero.load_game("pig", target=20)
 FEW = GateConfig(pairs=40)
 CODE = """
 import sys, aleazero
 from aleazero.evaluation.gate import run_gate
 from aleazero.evaluation.gate_rules import GateConfig
 if __name__ == "__main__":
-    game = aleazero.load_game("pig", target=15)
+    game = aleazero.load_game("pig", target=20)
     report = run_gate(game, "greedy", "random", GateConfig(pairs=40), seed=3, replays=2, workers=2)
     sys.stdout.buffer.write(report.to_bytes() + report.games.to_bytes())
 """

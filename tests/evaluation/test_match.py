@@ -157,7 +157,7 @@ def test_searches_do_not_get_the_seed_of_the_dice(monkeypatch):
 
 def test_a_match_needs_one_player_per_seat():
     pig = aleazero.load_game("pig")
-    with pytest.raises(aleazero.ConfigError, match=r"got 1 players, expected 2, one for each seat of pig"):
+    with pytest.raises(aleazero.ConfigError, match=r"got 1 player, expected 2, one for each seat of pig"):
         play_match(pig, [make_player("random", pig)], [1])
 
 

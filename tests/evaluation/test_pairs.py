@@ -11,7 +11,7 @@ from aleazero.evaluation.match import game_seeds, play_rotation
 from aleazero.evaluation.pairs import PairTable, open_pairs, play_pairs, points_by_player, seatings
 from aleazero.players.player import BasePlayer
 
-PIG = aleazero.load_game("pig", target=15)
+PIG = aleazero.load_game("pig", target=20)
 
 
 def test_seatings():

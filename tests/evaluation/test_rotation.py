@@ -10,7 +10,7 @@ from aleazero.evaluation.match import WinCounts, play_rotation
 
 
 def test_games_are_counted_for_each_player() -> None:
-    game = aleazero.load_game("pig", target=15)
+    game = aleazero.load_game("pig", target=20)
     players = [aleazero.make_player(spec, game) for spec in ("greedy", "random")]
     done = []
     found = play_rotation(game, players, 21, seed=3, progress=lambda *call: done.append(call))
@@ -22,7 +22,7 @@ def test_games_are_counted_for_each_player() -> None:
 
 def test_a_deterministic_player_draws_against_itself() -> None:
     """Each seed is played from both seats with the same dice, so wins and losses are equal."""
-    game = aleazero.load_game("pig", target=15)
+    game = aleazero.load_game("pig", target=20)
     greedy = aleazero.make_player("greedy", game)
     first, second = play_rotation(game, [greedy, greedy], 10, seed=1)
     assert (first.wins, first.losses) == (5, 5) == (second.wins, second.losses)
@@ -38,5 +38,5 @@ def test_ties_among_three_players() -> None:
 
 def test_wrong_number_of_players() -> None:
     game = aleazero.load_game("pig")
-    with pytest.raises(ConfigError, match="got 1 players, expected 2"):
+    with pytest.raises(ConfigError, match="got 1 player, expected 2"):
         play_rotation(game, [aleazero.make_player("random", game)], 4)

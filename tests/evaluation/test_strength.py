@@ -8,7 +8,7 @@ import aleazero
 from aleazero.errors import ConfigError
 from aleazero.evaluation.strength import ROLLOUT, evaluate_player, fixed_opponents, fixed_positions
 
-PIG = aleazero.load_game("pig", target=15)
+PIG = aleazero.load_game("pig", target=20)
 
 
 def test_opponents_by_game():

@@ -20,7 +20,7 @@ from aleazero.selfplay.config import Temperature
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 GAMES = (("dice_game", {}), ("pig", {"target": 20}), ("tic_tac_toe", {}), ("2048", {}), ("yatzy", {"players": 1}),
-         ("yatzy", {"players": 2}), *((str(path), {}) for path in EXAMPLES))  # fmt: skip
+         ("backgammon", {}), ("yatzy", {"players": 2}), *((str(path), {}) for path in EXAMPLES))  # fmt: skip
 PLAYERS = (
     "random", "greedy", "oracle", "human", "solo", "search", "search:sims=200,evaluator=rollout", "net:dummy",
     "search:evaluations=50,chance=stratified,c=1.5,selection=uct", "plan:horizon=turn,evaluator=uniform",

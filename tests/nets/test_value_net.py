@@ -9,7 +9,7 @@ import aleazero
 from aleazero import CheckpointError, ConfigError
 from aleazero.nets.checkpoint import PolicyValueInfo, ValueInfo, load_value_net, read_checkpoint, write_checkpoint
 from aleazero.nets.config import NetConfig, NetShape, ValueNetConfig, ValueScale
-from aleazero.nets.inference import load_net
+from aleazero.nets.inference import load_policy_net
 from aleazero.nets.outcome import Column, FeatureShape
 from aleazero.nets.torch_nets import make_body, weights_of
 from aleazero.nets.value_net import make_value_net
@@ -55,7 +55,7 @@ def test_each_recipe_rejects_networks_of_the_other(tmp_path, pig) -> None:
     path = tmp_path / "net.safetensors"
     written(path, pig, configured("towers"))
     with pytest.raises(CheckpointError, match="contains a value network, expected a policy-value network"):
-        load_net(path, pig)
+        load_policy_net(path, pig)
     config = NetConfig(width=4, blocks=0)
     write_checkpoint(
         path, weights_of(make_body(NetShape.of(pig), config, 1)), PolicyValueInfo.of(pig, config, ValueScale())

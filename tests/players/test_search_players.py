@@ -113,7 +113,7 @@ def test_many_states_at_once_give_the_same_actions():
 
 @pytest.mark.parametrize(
     ("evaluator", "settings"),
-    [("uniform", {"horizon": "turn"}), ("uniform", {"plies": 1, "keep": 1}), ("rollout", {"plies": 1})],
+    [("uniform", {"horizon": "turn"}), ("uniform", {"plies": 1, "keep": 1}), ("rollout:1", {"plies": 1})],
     ids=["turn", "pruned", "rollout"],
 )
 def test_the_best_allowed_action(evaluator, settings):
@@ -184,15 +184,15 @@ def test_negative_and_invalid_logits():
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """The calls of ``load_net``."""
+    """The calls of ``load_policy_net``."""
     calls = []
 
-    def load_net(path, game, **settings):
-        calls.append((path, game, settings))
+    def load_policy_net(path, game, inference=None):
+        calls.append((path, game, inference))
         return Fixed([0, 3, 0, 0, 9, 0, 0, 0, 0])
 
-    monkeypatch.setattr("aleazero.nets.inference.load_net", load_net)
-    monkeypatch.setattr("aleazero.nets.checkpoint.kind_of", lambda path: PolicyValueInfo)
+    monkeypatch.setattr("aleazero.nets.inference.load_policy_net", load_policy_net)
+    monkeypatch.setattr("aleazero.nets.inference.kind_of", lambda path: PolicyValueInfo)
     return calls
 
 
@@ -201,14 +201,14 @@ def test_a_network_is_read_from_its_file(loaded, tmp_path):
     file.touch()
     assert aleazero.make_player(f"net:{file},sims=0", GAME).select(START, 0) == 4
     aleazero.make_player(f"net:{file},inference=torch", GAME)
-    assert loaded == [(file, GAME, {}), (file, GAME, {"inference": "torch"})]
+    assert loaded == [(file, GAME, None), (file, GAME, "torch")]
 
 
 def test_a_path_may_start_with_the_home_folder(loaded, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "net").touch()
     read_net("~/net", GAME)
-    assert loaded == [(Path(tmp_path / "net"), GAME, {})]
+    assert loaded == [(Path(tmp_path / "net"), GAME, None)]
 
 
 def test_a_missing_file_is_reported_before_loading(loaded):

@@ -4,7 +4,7 @@ import pytest
 
 import aleazero
 from aleazero.oracles.solve import Solution
-from aleazero.players.make import read_evaluator
+from aleazero.players.make import make_plan, read_evaluator
 from aleazero.players.spec import CHANCE_MODES, SETTINGS, PlayerSpec, parse_spec, read_chance
 
 
@@ -93,6 +93,7 @@ def test_names_of_evaluators():
     game = aleazero.load_game("tic_tac_toe")
     assert read_evaluator("uniform", game) == aleazero.Uniform()
     assert read_evaluator("rollout", game) == aleazero.Rollout()
+    assert make_plan(parse_spec("plan:horizon=turn"), game)[0] == aleazero.Rollout(100)
     assert read_evaluator("rollout:4", game) == aleazero.Rollout(4)
     assert isinstance(read_evaluator("oracle", game), Solution)
 

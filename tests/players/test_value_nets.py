@@ -38,6 +38,21 @@ def test_complete_games_are_legal(nets, name, spec):
     assert decided > 5
 
 
+def test_load_net_returns_value_networks_as_evaluators(nets):
+    path = nets["pig"]
+    net = aleazero.load_net(path, PIG)
+    state = PIG.state_from_text("8-12 turn 5")
+    planner, config = aleazero.Planner(PIG, net, **net.horizon()), aleazero.SearchConfig(num_simulations=8)
+    expected = aleazero.Planner(PIG, PlannedEvaluator.load(path, PIG)).run(state)
+    assert planner.run(state).q.tolist() == expected.q.tolist()
+    result = aleazero.Search(PIG, net, config).run(state)
+    assert result.best_action in state.legal_actions()
+    soft = aleazero.Search(PIG, aleazero.load_net(path, PIG, prior_temperature=100.0), config).run(state)
+    assert abs(soft.priors - 0.5).max() < 0.01 < abs(result.priors - 0.5).max()
+    with pytest.raises(aleazero.ConfigError, match="inference is 'torch', expected none: value networks do not use it"):
+        aleazero.load_net(path, PIG, inference="torch")
+
+
 def test_specs_and_their_players(nets):
     path = nets["pig"]
     alone, plan = aleazero.make_player(f"net:{path}", PIG), aleazero.make_player(f"plan:horizon=turn,net={path}", PIG)

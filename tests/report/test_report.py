@@ -187,10 +187,19 @@ def test_an_unfinished_run(tmp_path: Path) -> None:
     write_events(path, [*read_lines(path), {"event": "stopped", "time": 1790000900.0, "why": "KeyboardInterrupt"}])
     text = checked_text(path)
     assert "This run is not finished: 2 of 4 iterations are done. It was stopped: KeyboardInterrupt." in text
-    write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790000001.0, "iterations": 4}])
+    resumed = {"event": "resumed", "time": 1790000001.0, "iterations": 4}
+    write_events(path, [*read_lines(path), resumed])
     text = checked_text(path)  # the clock may have been set back
     assert "It was stopped" not in text
-    assert "the run was resumed" in text
+    assert "before a kill" not in text
+    write_events(path, [*read_lines(path), resumed])
+    assert "No time before a kill: the run was killed and resumed" in checked_text(path)
+
+
+def test_an_extended_run_was_not_killed(tmp_path: Path) -> None:
+    path = run_by_hand(tmp_path / "run")
+    write_events(path, [*read_lines(path), {"event": "resumed", "time": 1790009000.0, "iterations": 4}])
+    assert "before a kill" not in checked_text(path)
 
 
 def test_a_run_without_finished_iteration(tmp_path: Path) -> None:
@@ -340,5 +349,5 @@ def test_a_missing_package_is_named_with_the_command_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     assert report.why_no_report() is not None
-    with pytest.raises(ConfigError, match=rf"^[^\n]* {package}, which is missing: pip install 'aleazero\[report\]'$"):
+    with pytest.raises(ConfigError, match=rf"^[^\n]* {package}, which is missing: pip install 'aleazero\[report\]' \("):
         report.write_report(run_by_hand(tmp_path / "run"))

@@ -16,6 +16,7 @@ from aleazero.errors import ConfigError, RunError
 from aleazero.runs import directory
 from aleazero.runs.config import RunConfig, as_yaml
 from aleazero.runs.directory import open_directory, read_manifest
+from aleazero.runs.events import read_events
 from aleazero.runs.summary import summary_of
 
 RACE = Path(__file__).parents[2] / "examples" / "race.py"
@@ -55,14 +56,16 @@ def test_a_new_run_writes_config_and_manifest(tmp_path):
 )
 def test_a_run_with_other_settings_is_rejected(tmp_path, changes, message):
     begin(tmp_path)
+    (tmp_path / "models").mkdir()
     with pytest.raises(RunError, match=message):
         begin(tmp_path, **changes)
 
 
-def test_a_run_that_was_stopped_before_it_learned_anything_accepts_other_settings(tmp_path):
+@pytest.mark.parametrize("events", [(), ("started",), ("started", "stopped")], ids=["killed", "started", "stopped"])
+def test_a_run_that_saved_no_training_accepts_other_settings(tmp_path, events):
     with open_directory(tmp_path, config()) as held:
-        held.events.add("started")
-        held.events.add("stopped", why="a turn has more than 200000 states")
+        for event in events:
+            held.events.add(event)
     begin(tmp_path, afterstate={"lanes": 5})
     with open_directory(tmp_path, None) as held:
         assert held.config.model_dump(mode="json")["afterstate"] == {"lanes": 5}
@@ -71,8 +74,18 @@ def test_a_run_that_was_stopped_before_it_learned_anything_accepts_other_setting
         begin(tmp_path, afterstate={"lanes": 6})
 
 
+def test_events_belong_to_the_settings_of_the_run(tmp_path):
+    with open_directory(tmp_path, config()) as held:
+        held.events.add("learning", iteration=1, round=7)
+    with open_directory(tmp_path, config()) as held:
+        assert [event["round"] for event in read_events(held.events.path)] == [7]
+    with open_directory(tmp_path, config(seed=1)) as held:
+        assert read_events(held.events.path) == []
+
+
 def test_settings_of_evaluation_and_files_may_change(tmp_path):
     begin(tmp_path)
+    (tmp_path / "models").mkdir()
     begin(tmp_path, evaluate={"pairs": 3}, keep={"models": 2})
 
 
@@ -80,6 +93,7 @@ def test_changed_rules_are_rejected(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(RACE.read_text(encoding="utf-8"), encoding="utf-8")
     begin(tmp_path / "run", game=str(mine), params={})
+    (tmp_path / "run" / "models").mkdir()
     mine.write_text(RACE.read_text(encoding="utf-8").replace("FALL = 3", "FALL = 2"), encoding="utf-8")
     with pytest.raises(RunError, match=r"with rules '1-.*', got '1-"):
         begin(tmp_path / "run", game=str(mine), params={})
@@ -90,6 +104,7 @@ def test_a_changed_seed_file_is_rejected(tmp_path):
     seeds.write_text("\n".join(map(str, range(10))))
     gate = {"pairs": 10, "seed_set": str(seeds)}
     begin(tmp_path / "run", gate=gate)
+    (tmp_path / "run" / "models").mkdir()
     with open_directory(tmp_path / "run", None) as held:
         seeds.write_text("\n".join(map(str, range(1, 11))))
         with pytest.raises(RunError, match=r"seeds.txt was changed since the run started"):
@@ -283,6 +298,7 @@ def change_manifest(path, **changes):
 
 def test_a_run_of_another_version_can_be_read_but_not_resumed(tmp_path):
     begin(tmp_path)
+    (tmp_path / "models").mkdir()
     change_manifest(tmp_path, version="0.0.7")
     for settings in (None, config()):
         with (

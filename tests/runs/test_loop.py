@@ -544,7 +544,7 @@ def test_a_run_killed_in_its_first_phase_is_resumed(tmp_path, complete):
         run(path, None, StopsAfter(1))
     assert [event["event"] for event in read_events(path / "events.ndjson")] == ["started", "resumed", "stopped"]
     page = write_report(path).read_text(encoding="utf-8")
-    assert "the run was resumed" in page
+    assert "the run was killed and resumed" in page
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from aleazero.errors import CheckpointError, ConfigError
 from aleazero.runs import recipes
 from aleazero.runs.config import RunConfig
 from aleazero.runs.directory import open_directory
+from aleazero.runs.events import read_events
 from aleazero.runs.recipes import LEARN, Afterstate, make_learner
 from aleazero.training.config import config_for
 
@@ -150,6 +151,16 @@ def test_minutes_are_converted_to_rounds_without_compilation(tmp_path, monkeypat
     assert max(learner.shares[:21]) < 1e-9  # no rate decays before the number is known
     assert learner.shares[-1] == 1.0
     assert learn(tmp_path / "counted", monkeypatch, Counter(), rounds=manifest.rounds)[1] == networks
+
+
+def test_the_rate_counts_all_rounds_except_the_one_that_compiles(tmp_path, monkeypatch):
+    clock, notes = Clock(100.0), []
+    monkeypatch.setattr(recipes, "time", clock)
+    learn(
+        tmp_path, monkeypatch, Counter(clock=clock), lambda done, of, note: notes.append(note), iterations=3, rounds=6
+    )
+    assert notes == ["", *["1 turns/s"] * 5]
+    assert read_events(tmp_path / "events.ndjson")[-1]["seconds"] == 5.0
 
 
 def test_a_timed_run_that_stopped_resumes_with_its_number_of_rounds(tmp_path, monkeypatch):

@@ -30,6 +30,7 @@ def agents_of(spec, game, seed=0):
         ("yatzy-2", "search:sims=4,evaluator=uniform"),
         ("coins", "search:sims=20"),
         ("yatzy-1", "net:dummy,sims=4"),
+        ("backgammon", "random"),
         ("pig", "greedy"),
         ("tic_tac_toe", "oracle"),
     ],
@@ -96,7 +97,7 @@ def test_a_delta_episode_sums_to_its_returns():
 
 def test_errors_are_one_line():
     pig = GAMES["pig"]
-    with pytest.raises(aleazero.ConfigError, match=r"got 1 agents, expected 2, one per player of pig\("):
+    with pytest.raises(aleazero.ConfigError, match=r"got 1 agent, expected 2, one per player of pig\("):
         self_play_episode(Environment(pig), agents_of("random", pig)[:1], 0)
     with pytest.raises(aleazero.ConfigError, match=r"agents\[0\] is 'random', expected an Agent: aleazero.make_agent"):
         self_play_episode(Environment(pig), ["random", "random"], 0)

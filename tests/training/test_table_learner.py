@@ -11,7 +11,7 @@ from aleazero import CheckpointError, ConfigError
 from aleazero.evaluation.strength import measure_tables
 from aleazero.native.random import TABLE_LANES, stream_key, unit
 from aleazero.nets.checkpoint import load_tables, load_value_net
-from aleazero.nets.inference import load_net
+from aleazero.nets.inference import load_policy_net
 from aleazero.training.config import TupleConfig
 from aleazero.training.table_learner import TupleLearner
 from tests.tuple_boards import SMALL, one_by_one, slow_entries, slow_value
@@ -189,7 +189,7 @@ def test_checkpoints_of_tables(game, tmp_path) -> None:
     with pytest.raises(CheckpointError, match="has game '2048', expected 'pig'"):
         load_tables(path, aleazero.load_game("pig"))
     with pytest.raises(CheckpointError, match="contains n-tuple tables, expected a policy-value network"):
-        load_net(path, game)
+        load_policy_net(path, game)
     with pytest.raises(CheckpointError, match="contains n-tuple tables, expected a value network"):
         load_value_net(path, game)
     path.write_bytes(path.read_bytes()[:-10])

@@ -31,7 +31,7 @@ from aleazero.cli.options import (
     refuse_ignored,
     with_options,
 )
-from aleazero.errors import ConfigError, fields_named
+from aleazero.errors import ConfigError, count_text, fields_named
 from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def analyse(
         option(
             "--plan",
             "HORIZON",
-            "Plan exactly instead of searching. HORIZON is `turn`, `game`, or a number of plies such as `2`. The "
-            "evaluator values the states at the horizon.",
+            "Plan instead of searching: list all outcomes up to HORIZON, which is `turn`, `game`, or a number of plies "
+            "such as `2`. The evaluator values the states at the horizon; `rollout` is there the mean of 100 playouts.",
         ),
     ] = None,
     seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same result.")] = 0,
@@ -104,7 +104,7 @@ def analyse(
 
     - `aleazero analyse dice_game --chance open --evaluator uniform --c 0.05 --json`
 
-    - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:100`
+    - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:1000`
 
     - `aleazero analyse yatzy --moves 13336` (with the bundled network: win probabilities and luck)
 
@@ -169,7 +169,11 @@ def analyse(
             result = the_plan.result()
             details = plan_details(planner, the_plan, _before_last_roll(the_game, position, moves), leaf_evaluator)
             if not json:
-                console.print(_plan_text(spec, evaluated, bundled is not None), style="dim", soft_wrap=True)
+                console.print(
+                    _plan_text(spec, the_game, leaf_evaluator, evaluated, bundled is not None),
+                    style="dim",
+                    soft_wrap=True,
+                )
                 print_position(state, console)
         if tree is not None:
             _write_tree(result, tree, tree_depth)
@@ -211,13 +215,19 @@ def _search_text(config: SearchConfig, game: Game, evaluator: Any, name: str) ->
     return f"search: {', '.join(parts)}"
 
 
-def _plan_text(spec: PlayerSpec, evaluator: str, bundled: bool) -> str:
+def _plan_text(spec: PlayerSpec, game: Game, evaluator: Any, name: str, bundled: bool) -> str:
     """Describe a plan: horizon and evaluator."""
+    from aleazero.search.evaluator import Rollout
+
     if bundled:
         return bundled_text(spec.settings["horizon"])
     horizon = spec.settings.get("horizon")
     far = f"{spec.settings['plies']} plies" if horizon is None else f"horizon {horizon}"
-    return f"exact plan, {far}" + ("" if horizon == "game" else f", {_evaluator_text(evaluator)}")
+    if horizon == "game":
+        return f"plan: {far}, exact values"
+    playouts = f" with {count_text(evaluator.playouts, 'playout')} per state" if isinstance(evaluator, Rollout) else ""
+    chance = ", exact chance" if game.info.max_outcomes else ""
+    return f"plan: {far}, {_evaluator_text(name.partition(':')[0] if playouts else name)}{playouts}{chance}"
 
 
 def _evaluator_text(name: str) -> str:

@@ -25,7 +25,7 @@ from aleazero.cli.options import (
     read_state,
     refuse_ignored,
 )
-from aleazero.errors import GameError
+from aleazero.errors import GameError, count_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -171,7 +171,7 @@ def _measure(state: State, network: Any, sims: int, seconds: float, report: Call
 
 
 def measure_search(state: State, evaluator: str, sims: int, seconds: float) -> dict[str, Any]:
-    """Search a position repeatedly for some seconds, on one thread; the fastest search counts."""
+    """Search a position repeatedly for ``seconds``, on one thread; the fastest search counts."""
     from aleazero.search.config import SearchConfig
     from aleazero.search.search import Search
 
@@ -198,7 +198,7 @@ def measure_search(state: State, evaluator: str, sims: int, seconds: float) -> d
 def measure_forests(
     state: State, network: Any, batch: int, threads: Sequence[int], seconds: float
 ) -> list[dict[str, Any]]:
-    """Keep two batches of searches running, for some seconds per number of threads, which take turns."""
+    """Keep two batches of searches running, ``seconds`` for each number of threads, which take turns."""
     from aleazero.search.config import SearchConfig
     from aleazero.search.forest import Forest
     from aleazero.search.search import Search
@@ -234,7 +234,7 @@ def measure_forests(
 
 
 def _run_for(forest: Forest, state: State, seconds: float) -> None:
-    """Search for some seconds; each search that ends is replaced by another."""
+    """Search for ``seconds``; each search that ends is replaced by another."""
     ends = time.perf_counter() + seconds
     while True:
         for finished in forest.collect():
@@ -275,7 +275,7 @@ def advice(data: dict[str, Any]) -> list[str]:
 def _show(data: dict[str, Any], console: Console) -> None:
     from rich.text import Text
 
-    from aleazero.cli.show import count_text, quiet_table
+    from aleazero.cli.show import quiet_table
 
     heading = ", ".join(f"{key}={value}" for key, value in data["params"].items())
     cores_text = count_text(data["cores"], "core")

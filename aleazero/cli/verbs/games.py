@@ -9,6 +9,7 @@ import typer
 
 from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import GameArgument, JsonFlag, ParamOption, option, read_game
+from aleazero.errors import count_text
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def cache_clear(json: JsonFlag = False) -> None:
 
 
 def _show_cache(cache: CacheInfo, verb: str, json: bool) -> None:
-    from aleazero.cli.show import count_text, print_json
+    from aleazero.cli.show import print_json
 
     if json:
         data: dict[str, Any] = {"folder": str(cache.folder), "files": cache.files, "bytes": cache.bytes}

@@ -24,7 +24,7 @@ from aleazero.cli.options import (
     refuse_ignored,
     shares_dice,
 )
-from aleazero.errors import ConfigError, fields_named
+from aleazero.errors import ConfigError, count_text, fields_named
 from aleazero.files import os_errors_as
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def match(
             "`oracle`, …",
         ),
     ],
-    pairs: Annotated[int, option("--pairs", "N", "Number of pairs: games on the same dice.", min=1, max=10**6)] = 100,
+    pairs: Annotated[
+        int, option("--pairs", "N", "Number of pairs; a pair is all games of one seed.", min=1, max=10**6)
+    ] = 100,
     seed: SeedOption = 0,
     player_seed: PlayerSeedOption = 0,
     dice: DiceOption = "shared",
@@ -79,7 +81,8 @@ def match(
     loaded = read_game(game, param)
     expected = sorted({2, loaded.num_players})
     if len(players) not in expected:
-        raise ConfigError(f"got {len(players)} players, expected {' or '.join(map(str, expected))} for {loaded!r}")
+        numbers = " or ".join(map(str, expected))
+        raise ConfigError(f"got {count_text(len(players), 'player')}, expected {numbers} for {loaded!r}")
     check_seed(seed, "--seed")
     check_seed(player_seed, "--player-seed")
     shared, data = shares_dice(dice), None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -32,7 +33,7 @@ from aleazero.cli.options import (
     refuse_ignored,
     with_options,
 )
-from aleazero.errors import AleaZeroError, ConfigError, ReplayError, fields_named
+from aleazero.errors import AleaZeroError, ConfigError, ReplayError, count_text, fields_named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +57,7 @@ def play(
         option(
             "--opponent",
             "PLAYER",
-            "Player spec of the computer: `search:sims=500,c=2`, an exact plan as `plan:horizon=turn` or "
+            "Player spec of the computer: `search:sims=500,c=2`, a plan as `plan:horizon=turn` or "
             "`plan:plies=2`, a network as `net:FILE,sims=64`, `greedy`, `random`, `human`, or `oracle` if the game is "
             "solved.",
             show_default=f"the bundled network, or {SEARCH}",
@@ -68,8 +69,7 @@ def play(
             "--sims",
             "N",
             "Simulations per search.",
-            show_default="2000, or the default of --opponent; no limit with --seconds; 10 times --evaluations, if "
-            "that is set",
+            show_default="2000, or that of --opponent; unlimited with --seconds; with --evaluations N, 10 N",
         ),
     ] = None,
     seconds: SecondsOption = None,
@@ -179,6 +179,15 @@ def play(
         })  # fmt: skip
 
 
+class Roll(NamedTuple):
+    """An outcome of the dice in a played game."""
+
+    roller: int
+    name: str
+    position: str
+    """The position after it."""
+
+
 class Stopped(Exception):
     """Raised if the user stops the game."""
 
@@ -210,7 +219,7 @@ class TerminalGame:
 
     def play(self) -> bool:
         """Play to the end; return False if the user stops the game."""
-        from aleazero.cli.show import count_text, outcome_of_game, print_position
+        from aleazero.cli.show import outcome_of_game, print_position
 
         session = self.session
         if not self.silent:
@@ -222,7 +231,7 @@ class TerminalGame:
                 self._print(heading, "bold")
                 self._print(f"you are player {self.human}: {_help()}", "dim")
         try:
-            self._print_move("", "chance", session.draw_all())
+            self._print_move(self._draw_all())
             while not session.state.is_terminal():
                 self._take_turn()
         except (Stopped, KeyboardInterrupt, EOFError):
@@ -247,25 +256,48 @@ class TerminalGame:
         note = "forced" if forced and not yours else ""
         if value is not None:
             note = value_text(value, session.state.game)
-        who = "you" if yours else f"player {mover}"
-        self._print_move(f"{session.ply:>4}", who, session.draw_all(), name, note)
+        position = session.state.to_text()
+        self._print_move(self._draw_all(), mover, f"{session.ply:>4}", name, note, position)
 
-    def _print_move(self, number: str, who: str, drawn: list[str], name: str = "", note: str = "") -> None:
-        """Print one line: the move, its value for the mover, the outcomes drawn after it, and the position."""
+    def _draw_all(self) -> list[Roll]:
+        """Draw outcomes until a player decides or the game is over."""
+        from aleazero.games.game_dice import roller_of
+
+        drawn, state = [], self.session.state
+        while (roller := roller_of(state)) is not None:
+            drawn.append(Roll(roller, self.session.draw(), state.to_text()))
+        return drawn
+
+    def _print_move(
+        self, drawn: list[Roll], mover: int | None = None, number: str = "", name: str = "", note: str = "",
+        position: str = "",
+    ) -> None:  # fmt: skip
+        """Print a move, its value for the mover, and the outcomes drawn after it; one line per player that rolls.
+
+        ``position`` is the position after the move and before the outcomes. Without a move there are only outcomes.
+        """
         from rich.text import Text
 
-        if self.silent or not (name or drawn):
+        if self.silent:
             return
-        line = Text(f"{number:<5}")
-        line.append(f"{who:<10}", "bold cyan" if who == "you" else "cyan")
-        line.append(f"{name:<8} ", "bold")
-        line.append(f"{note:>8}  ", "green")
-        line.append(f"{' '.join(f'({outcome})' for outcome in drawn):<8} ", "magenta")
-        line.append(self.session.state.to_text(), "dim")
-        if self.console.is_terminal:
-            self.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
-        else:
-            self.console.print(line, soft_wrap=True)
+        lines = [(roller, list(rolls)) for roller, rolls in groupby(drawn, key=lambda roll: roll.roller)]
+        if mover is not None and (not lines or lines[0][0] != mover):
+            lines.insert(0, (mover, []))
+        for player, rolls in lines:
+            who = "you" if player == self.human else f"player {player}"
+            if mover is None and self.session.state.game.num_players == 1:
+                who = "chance"
+            line = Text(f"{number:<5}")
+            line.append(f"{who:<10}", "bold cyan" if who == "you" else "cyan")
+            line.append(f"{name:<8} ", "bold")
+            line.append(f"{note:>8}  ", "green")
+            line.append(f"{' '.join(f'({roll.name})' for roll in rolls):<8} ", "magenta")
+            line.append(rolls[-1].position if rolls else position, "dim")
+            if self.console.is_terminal:
+                self.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+            else:
+                self.console.print(line, soft_wrap=True)
+            number = name = note = ""
 
     def _print(self, text: str, style: str = "") -> None:
         from rich.text import Text

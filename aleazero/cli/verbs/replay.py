@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.options import JsonFlag, argument
+from aleazero.errors import count_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +36,7 @@ def check(folder: FolderArgument, json: JsonFlag = False) -> None:
     from rich.text import Text
 
     from aleazero.cli.progress import progress_bar
-    from aleazero.cli.show import count_text, make_console, print_json
+    from aleazero.cli.show import make_console, print_json
     from aleazero.replay.check import check_replay
 
     with progress_bar("replaying", "games") as progress:
@@ -114,8 +115,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _print_broken(broken: list[BrokenShard], console: Console) -> None:
     from rich.text import Text
-
-    from aleazero.cli.show import count_text
 
     if broken:
         console.print(Text(f"{count_text(len(broken), 'shard')} damaged", "bold red"))

@@ -165,11 +165,11 @@ def config_of_game(game: str, params: Sequence[str], options: Mapping[str, Any],
         data.setdefault("iterations", 1)
         if "rounds" not in data and "minutes" not in data:
             data["minutes"] = MINUTES
-        evaluate = data.setdefault("evaluate", {})
-        if isinstance(evaluate, dict) and "against" not in evaluate:
-            measured = can_measure(make_config({**data, "evaluate": {}}).load_game())
-            evaluate["against"] = [] if measured else ["random"]
     config = make_config(data)
+    if config.recipe == "afterstate" and "against" not in config.evaluate.model_fields_set:
+        against = () if can_measure(config.load_game()) else ("random",)
+        evaluate = config.evaluate.model_copy(update={"against": against})
+        config = config.model_copy(update={"evaluate": evaluate})
     check_config(config)
     return config
 
@@ -182,7 +182,7 @@ def resume(
 ) -> None:
     """Continue a run that was stopped, or extend a finished one.
 
-    `--set` can increase the number of iterations and rounds, and change how networks are evaluated and which files are
+    `--set` can increase iterations, rounds or minutes, and change how networks are evaluated and which files are
     kept. Other settings of the training cannot change.
 
     **Examples**
@@ -300,7 +300,7 @@ def phase_line(phase: str, results: Mapping[str, Any]) -> str:
     from aleazero.cli.show import mean_text
 
     if phase == "learn":
-        return f"{results['rounds']:,} rounds so far"
+        return f"{results['rounds']:,} rounds in total"
     if phase == "selfplay":
         return f"{results['games']:,} games"
     if phase == "fit":

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, count_text
 from aleazero.evaluation.match import Progress, game_seeds, play_match
 from aleazero.evaluation.statistics import Mean
 from aleazero.evaluation.yatzy.positions import solitaire
@@ -133,7 +133,7 @@ def measure_against_solo(
 
 def _require(values: NetValues, players: int) -> None:
     if values.game.name != "yatzy" or values.game.num_players != players:
-        raise ConfigError(f"the network is for {values.game!r}, expected Yatzy with {players} players")
+        raise ConfigError(f"the network is for {values.game!r}, expected Yatzy with {count_text(players, 'player')}")
 
 
 def _first(values: NetValues, count: int) -> NDArray[np.int64]:

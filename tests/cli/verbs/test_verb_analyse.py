@@ -64,9 +64,14 @@ def test_a_chance_root_shows_outcomes_by_their_effect_on_the_value(run):
             "search: 500 simulations, at most 50 evaluations, rollout evaluator, sampling",
         ),
         (("tic_tac_toe", "--sims", "9", "--evaluator", "uniform"), "search: 9 simulations, uniform evaluator"),
-        (("pig", "--plan", "turn"), "exact plan, horizon turn, rollout evaluator"),
-        (("pig", "--plan", "2", "--evaluator", "uniform"), "exact plan, 2 plies, uniform evaluator"),
-        (("dice_game", "--plan", "game"), "exact plan, horizon game"),
+        (("pig", "--plan", "turn"), "plan: horizon turn, rollout evaluator with 100 playouts per state, exact chance"),
+        (
+            ("pig", "--plan", "turn", "--evaluator", "rollout:1"),
+            "plan: horizon turn, rollout evaluator with 1 playout per state, exact chance",
+        ),
+        (("pig", "--plan", "2", "--evaluator", "uniform"), "plan: 2 plies, uniform evaluator, exact chance"),
+        (("tic_tac_toe", "--plan", "2", "--evaluator", "uniform"), "plan: 2 plies, uniform evaluator"),
+        (("dice_game", "--plan", "game"), "plan: horizon game, exact values"),
     ],
 )
 def test_the_first_line_names_the_method(run, words, first):

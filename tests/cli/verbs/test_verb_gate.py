@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-PIG = "pig(target=15)"
+PIG = "pig(target=20)"
 
 
 def test_a_gate_prints_its_verdict_and_writes_its_files(run, run_json, tmp_path):
@@ -22,7 +22,7 @@ def test_a_gate_prints_its_verdict_and_writes_its_files(run, run_json, tmp_path)
     assert [step["step"] for step in watched["steps"]] == list(range(len(watched["steps"])))
     assert watched["steps"][1]["name"] == "roll"
     text = run("watch", str(games)).stdout
-    assert text.startswith("pig(target=15), game 0 of 4, pair 0, seed ")
+    assert text.startswith("pig(target=20), game 0 of 4, pair 0, seed ")
     assert "player 0: greedy" in text
     assert "the game is over: player 0" in text
 

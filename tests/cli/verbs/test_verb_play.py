@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import aleazero
@@ -9,6 +12,7 @@ from aleazero.players import make
 from aleazero.players.search import SearchPlayer
 from aleazero.serving.session import Session
 
+BUST = str(Path(__file__).parents[3] / "examples" / "bust.py")
 WATCH = ("--watch", "--sims", "50", "--seed", "5")
 
 
@@ -135,6 +139,18 @@ def test_an_interrupted_search_plays_no_move(monkeypatch, run_json):
     )
     record = run_json("play", "dice_game", *WATCH)
     assert (record["complete"], record["steps"]) == (False, [])
+
+
+def test_each_line_has_the_rolls_of_one_player(run, run_json):
+    """In bust, the roll of the next player follows a bust or a stop without a decision."""
+    words = ("play", BUST, "-p", "target=12", "--watch", "--seed", "2", "--opponent", "random")
+    steps = run_json(*words)["steps"]
+    text = run(*words).stdout
+    rows = [re.match(r"[ \d]{5}player (\d) +(roll|stop)? +((?:\(\w+\) ?)*)", line) for line in text.splitlines()]
+    lines = [(int(row[1]), row[2], re.findall(r"\w+", row[3])) for row in rows if row is not None]
+    shown = [(player, name) for player, action, rolls in lines for name in ([action] if action else []) + rolls]
+    assert shown == [(step["player"] if step["kind"] == "decision" else step["viewer"], step["name"]) for step in steps]
+    assert any(rolls[:1] == ["bust"] for _, _, rolls in lines)
 
 
 def test_chance_at_the_start_is_played_first(run, coin_file):

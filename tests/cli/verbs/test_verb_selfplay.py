@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-PIG = "pig(target=12)"
+PIG = "pig(target=20)"
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_the_network_plays_everywhere(trained, run, run_json) -> None:
         ),
         (("fit", "nowhere", "--out", "x"), "no folder 'nowhere'"),
         (("fit", ".", "--out", "x", "--target", "luck"), "--target is 'luck', expected"),
-        (("match", PIG, "random"), "got 1 players, expected 2"),
+        (("match", PIG, "random"), "got 1 player, expected 2"),
         (("match", PIG, "random", "randam"), "did you mean random?"),
         (("match", PIG, "random", "net:nowhere"), "no network at 'nowhere'"),
         (("analyse", "pig", "--evaluator", "net:"), "expected net:PATH"),

@@ -62,7 +62,7 @@ def test_threads_and_more_games_do_not_change_the_first_games(oracle):
 
 
 def test_a_network_of_another_game_is_rejected(oracle):
-    with pytest.raises(ConfigError, match="expected Yatzy with 1 players"):
+    with pytest.raises(ConfigError, match=r"expected Yatzy with 1 player$"):
         measure_solo(ByOracle(2, oracle), oracle, 10)
     with pytest.raises(ConfigError, match="expected Yatzy with 2 players"):
         measure_against_solo(ByOracle(1, oracle), oracle, 10)
