@@ -52,7 +52,7 @@ MovesOption = Annotated[
         "--moves",
         "'MOVE …'",
         "Apply these actions and outcomes first, e.g. `'roll 5 hold'`. A move is a name, the last part of a name "
-        "(`13336` for `roll-13336`) or an id. Separate names that contain spaces by commas.",
+        "(`13336` for `roll-13336`) or an id. If names contain spaces, separate moves with commas.",
     ),
 ]
 PlayerArgument = Annotated[
@@ -69,14 +69,14 @@ SimsOption = Annotated[
         "--sims",
         "N",
         "Simulations per search.",
-        show_default="2000; unlimited with --seconds; with --evaluations N, 10 N",
+        show_default="2000; no limit with --seconds; 10 × N with --evaluations N",
     ),
 ]
 SecondsOption = Annotated[
     float | None, option("--seconds", "SECONDS", "Time limit of each search. Results are then not reproducible.")
 ]
 EvaluationsOption = Annotated[
-    int | None, option("--evaluations", "N", "Limit of leaf evaluations per search, at least 2.")
+    int | None, option("--evaluations", "N", "Largest number of leaf evaluations per search, at least 2.")
 ]
 ChanceOption = Annotated[
     str | None,

@@ -42,7 +42,7 @@ class TrainConfig(Settings):
     )
     value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
         "td",
-        description="Value target. outcome: final return. root: search value. mix: both. td: TD(λ) over search values. "
+        description="Value target. outcome: final return. root: search value. mix: mean of both. td: TD(λ) over search values. "
         "expectation: search value of the afterstate. exact: value of an oracle, or td if it has none.",
     )
     mix: float = Field(0.5, ge=0, le=1, description="Weight of the search value in the value target `mix`.")
@@ -80,7 +80,11 @@ class AfterstateConfig(Settings):
     plies: int | None = Field(
         None, ge=1, description="Number of chance events to plan ahead; default: the complete turn."
     )
-    rounds: int = Field(10_000, ge=1, description="Number of training rounds. In each round every lane plays one turn.")
+    rounds: int = Field(
+        10_000,
+        ge=1,
+        description="Number of training rounds. In each round every game in progress (lane) plays one turn.",
+    )
     lane_groups: int = Field(
         4, ge=1, description="Number of groups of lanes, which are played in parallel. Results depend on it."
     )
@@ -122,11 +126,11 @@ class TupleConfig(Settings):
     rounds: int = Field(
         50_000,
         ge=1,
-        description="Number of training rounds. Every lane makes `moves` moves per round, then tables learn.",
+        description="Number of training rounds. In each, every game in progress makes `moves` moves, then the tables are updated.",
     )
     lanes: int = Field(256, ge=1, description="Number of games that are played at the same time.")
     moves: int = Field(8, ge=1, le=1024, description="Number of moves per lane and round.")
-    horizon: int = Field(5, ge=1, le=64, description="Number of moves after which an afterstate is learned.")
+    horizon: int = Field(5, ge=1, le=64, description="Number of later moves that the target of an afterstate includes.")
     td_lambda: float = Field(0.8, ge=0, le=1, description="Lambda of TD(λ) within the horizon.")
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of the game dice.")
 

@@ -59,7 +59,7 @@ def analyse(
     sims: SimsOption = None,
     seconds: SecondsOption = None,
     evaluations: EvaluationsOption = None,
-    nodes: Annotated[int | None, option("--nodes", "N", "Limit of nodes of the tree or plan.")] = None,
+    nodes: Annotated[int | None, option("--nodes", "N", "Largest number of nodes of the tree or plan.")] = None,
     chance: ChanceOption = None,
     evaluator: EvaluatorOption = None,
     net: Annotated[
@@ -71,7 +71,7 @@ def analyse(
             "--plan",
             "HORIZON",
             "Plan instead of searching: list all outcomes up to HORIZON, which is `turn`, `game`, or a number of plies "
-            "such as `2`. The evaluator values the states at the horizon; `rollout` is there the mean of 100 playouts.",
+            "such as `2`. The evaluator values the states at the horizon; `rollout` takes the mean of 100 playouts.",
         ),
     ] = None,
     seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same result.")] = 0,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aleazero.cli.options import JsonFlag, SeedOption, argument, option, refuse_ignored
+from aleazero.cli.options import JsonFlag, argument, option, refuse_ignored
 from aleazero.errors import ConfigError, PositionError, fields_named
 from aleazero.untrusted import parse_digits
 
@@ -99,7 +99,9 @@ def show(
     me: Annotated[
         str,
         argument(
-            "ME", "Checkers of the side to roll by point, ace point first: `111102`, or `1,1,1,1,0,2` for 10 or more."
+            "ME",
+            "Checkers of the side to roll by point, ace point first: `111102`. With counts of 10 or more, separate "
+            "them by commas: `1,1,1,1,0,2`.",
         ),
     ],
     them: Annotated[str, argument("THEM", "Checkers of the other side, from its own view.")],
@@ -152,7 +154,7 @@ def check(
     points: PointsOption = 6,
     checkers: CheckersOption = 6,
     pairs: Annotated[int, option("--pairs", "N", "Number of random pairs of positions.", min=1, max=10**6)] = 200,
-    seed: SeedOption = 0,
+    seed: Annotated[int, option("--seed", "SEED", "Seed of the random pairs.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Check a stored bear-off table.

@@ -162,7 +162,7 @@ def _show_check(report: CheckReport, result: SearchResult, compiled: bool) -> No
     console.print(Text(f"{report.game} passes all checks", style="bold green"), soft_wrap=True)
     facts = facts_table()
     facts.add_row(
-        "episodes", f"{report.episodes}, {report.mean_length:,.1f} steps on average, {report.max_length:,} the longest"
+        "episodes", f"{report.episodes}, {report.mean_length:,.1f} steps on average, at most {report.max_length:,}"
     )
     facts.add_row("states", f"{report.states:,} checked{_extent(report)}")
     facts.add_row("choices", f"at most {report.max_legal} legal actions, at most {report.max_outcomes} outcomes")
@@ -187,7 +187,7 @@ def _extent(report: CheckReport) -> str:
     if report.census is None:
         return ", those of the episodes; the game has more states than --states"
     counts: Any = ", ".join(f"{count:,} {kind}" for kind, count in report.census.items())
-    return f"; there are {counts}"
+    return f", all of the game: {counts}"
 
 
 def cache_info(json: JsonFlag = False) -> None:

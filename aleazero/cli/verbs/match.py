@@ -145,7 +145,7 @@ def gate(
         option(
             "--unit",
             "wins|returns",
-            "What a pair measures: games won, or the difference of returns.",
+            "Quantity that is compared in each pair: games won, or the difference of returns.",
             show_default="wins if returns are wins and losses, else returns",
         ),
     ] = "auto",
@@ -167,19 +167,24 @@ def gate(
         ),
     ] = 0.55,
     gain0: Annotated[
-        float, option("--gain0", "RETURN", "Null hypothesis H0 with `--unit returns`: a difference of returns.")
+        float,
+        option(
+            "--gain0",
+            "RETURN",
+            "Null hypothesis H0, as `--score0`, for differences of returns.",
+        ),
     ] = 0.0,
     gain1: Annotated[
         float | None,
         option(
             "--gain1",
             "RETURN",
-            "Alternative H1 with `--unit returns`: a difference of returns.",
+            "Alternative H1, as `--score1`, for differences of returns.",
             show_default="2 % of the range of returns",
         ),
     ] = None,
     alpha: Annotated[float, option("--alpha", "P", "False-promotion rate.")] = 0.05,
-    beta: Annotated[float, option("--beta", "P", "False-rejection rate (early rejections).")] = 0.05,
+    beta: Annotated[float, option("--beta", "P", "Rate of false early rejections.")] = 0.05,
     dice: DiceOption = "shared",
     seeds: Annotated[
         str | None,
@@ -191,7 +196,7 @@ def gate(
         ),
     ] = None,
     seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same report.")] = 0,
-    iteration: Annotated[int, option("--iteration", "N", "Number of the gate; each has its own dice.")] = 0,
+    iteration: Annotated[int, option("--iteration", "N", "Index of the gate. Each index has its own dice.")] = 0,
     workers: PairWorkersOption = 1,
     threads: ThreadsOption = None,
     param: ParamOption = None,
@@ -202,8 +207,8 @@ def gate(
 ) -> None:
     """Test whether a candidate is stronger than a champion, with error rates that you choose.
 
-    They play pairs of games on the same dice with the seats swapped. The exit code is 0 for both verdicts. The report
-    contains no times, so the same gate writes the same bytes.
+    Both play pairs of games on the same dice, with the seats swapped. The exit code is 0 for both verdicts. The report
+    contains no times, so the same gate writes a byte-identical report.
 
     **Examples**
 

@@ -69,7 +69,7 @@ def play(
             "--sims",
             "N",
             "Simulations per search.",
-            show_default="2000, or that of --opponent; unlimited with --seconds; with --evaluations N, 10 N",
+            show_default="2000, or that of --opponent; no limit with --seconds; 10 × N with --evaluations N",
         ),
     ] = None,
     seconds: SecondsOption = None,

@@ -113,7 +113,7 @@ def compare(
 
 
 def tensorboard(run: RunArgument) -> None:
-    """Write the numbers of a run as TensorBoard files.
+    """Write the training curves of a run as TensorBoard files.
 
     **Example**
 

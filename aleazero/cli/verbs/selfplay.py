@@ -52,7 +52,7 @@ def selfplay(
     game: GameArgument,
     out: Annotated[Path, option("--out", "DIR", "Folder for the samples.")],
     net: Annotated[
-        str, option("--net", "FILE", "Network that plays; `dummy` has uniform priors and zero values.")
+        str, option("--net", "FILE", "Network that plays. `dummy` stands for uniform priors and zero values.")
     ] = "dummy",
     games: Annotated[int, option("--games", "N", "Number of games.", min=1, max=10**8)] = 256,
     sims: Annotated[int, option("--sims", "N", "Simulations per full search.", min=1)] = 64,
@@ -73,7 +73,8 @@ def selfplay(
         ),
     ] = 1.0,
     fast_sims: Annotated[
-        int, option("--fast-sims", "N", "Simulations of the other decisions, if --full-share is below 1.", min=1)
+        int,
+        option("--fast-sims", "N", "Simulations per fast search, if --full-share is below 1.", min=1),
     ] = 16,
     temperature: Annotated[
         str,
@@ -100,7 +101,7 @@ def selfplay(
     parallel: Annotated[int, option("--parallel", "N", "Games that a worker plays at the same time.", min=1)] = 128,
     workers: WorkersOption = None,
     iteration: Annotated[
-        int, option("--iteration", "N", "Number of the iteration; each has its own games.", min=0)
+        int, option("--iteration", "N", "Index of the iteration. Each index has its own games.", min=0)
     ] = 0,
     seed: Annotated[int, option("--seed", "SEED", "Random seed. The same seed gives the same games.")] = 0,
     inference: Annotated[
@@ -111,8 +112,9 @@ def selfplay(
 ) -> None:
     """Generate self-play games and write the training samples to a folder.
 
-    The same seed, iteration and settings write the same files, with any number of workers. If the command is
-    interrupted, run it again: completed shards are not played again.
+    The same seed, iteration and settings write the same files, with any number of workers. The samples
+    are written in files of several games each (*shards*). After an interruption, the same command continues after the
+    completed shards.
 
     **Examples**
 
@@ -232,7 +234,8 @@ def fit(
         option("--afterstates/--no-afterstates", "", "Add a head for the values of chance nodes.", show_default="yes"),
     ] = None,
     margin: Annotated[
-        bool | None, option("--margin/--no-margin", "", "Add a head for the final scores.", show_default="no")
+        bool | None,
+        option("--margin/--no-margin", "", "Add a head for the final points of each player.", show_default="no"),
     ] = None,
     target: Annotated[
         str,

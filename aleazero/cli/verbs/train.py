@@ -73,7 +73,8 @@ def train(
         ),
     ] = None,
     rounds: Annotated[
-        int | None, option("--rounds", "N", "Training rounds of a GAME, instead of minutes.", min=1)
+        int | None,
+        option("--rounds", "N", "Training rounds (steps) of a GAME, instead of minutes.", min=1),
     ] = None,
     seed: Annotated[
         int | None,
@@ -98,7 +99,7 @@ def train(
 
     For a GAME, the run uses the recipe `afterstate` and by default has one iteration, without a gate. Play with the
     network in `DIR/models/0001.safetensors` as `net:FILE`. `aleazero config new GAME` writes a config file with all
-    settings. With a CONFIG, `--minutes`, `--rounds`, `--seed` and `--param` are refused; use `--set`.
+    settings. With a CONFIG, `--minutes`, `--rounds`, `--seed` and `--param` are errors; use `--set`.
 
     **Examples**
 
@@ -391,7 +392,7 @@ def _setting(name: str, value: Any, description: str | None, indent: str) -> Ite
 
 
 def show_config(config: FileArgument, settings: SetOption = None) -> None:
-    """Show the full configuration of a run, including defaults and game-specific values.
+    """Show the full configuration of a config file, including defaults and game-specific values.
 
     The code of a game file named by the config is executed.
 
