@@ -42,8 +42,8 @@ class TrainConfig(Settings):
     )
     value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
         "td",
-        description="Value target. outcome: final return. root: search value. mix: mean of both. td: TD(λ) over search values. "
-        "expectation: search value of the afterstate. exact: value of an oracle, or td if it has none.",
+        description="Value target. outcome: final return. root: search value. mix: mean of both. td: TD(λ) over search "
+        "values. expectation: search value of the afterstate. exact: value of an oracle, or td if it has none.",
     )
     mix: float = Field(0.5, ge=0, le=1, description="Weight of the search value in the value target `mix`.")
     td_lambda: float = Field(0.9, ge=0, le=1, description="Lambda of the value target `td`.")
@@ -126,7 +126,8 @@ class TupleConfig(Settings):
     rounds: int = Field(
         50_000,
         ge=1,
-        description="Number of training rounds. In each, every game in progress makes `moves` moves, then the tables are updated.",
+        description="Number of training rounds. In each, every game in progress makes `moves` moves, then the tables "
+        "are updated.",
     )
     lanes: int = Field(256, ge=1, description="Number of games that are played at the same time.")
     moves: int = Field(8, ge=1, le=1024, description="Number of moves per lane and round.")
