@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from aleazero.games.base import Game
@@ -17,5 +18,11 @@ EXAMPLES = (
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
-    parts: dict[str, Any] = {"examples": EXAMPLES}
+    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic}}
     return GameKit(**parts)
+
+
+def _heuristic(game: Game, settings: Mapping[str, str]) -> Any:
+    from aleazero.evaluation.backgammon.heuristic import make_heuristic
+
+    return make_heuristic(game, settings)
