@@ -65,6 +65,15 @@ class GameKit:
     ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
     and ``reference_score``, the score of the reference.
     """
+    format_turn: Callable[[State, Sequence[int]], str] | None = None
+    """Returns a complete turn of several actions as text; default: the names of the actions, with commas."""
+    parse_turn: Callable[[State, str], Sequence[int]] | None = None
+    """Reads a complete turn that a person types, and returns its actions; raises an ``AleaZeroError`` for others."""
+    typing_help: str = ""
+    """How to type moves, with examples, for the help of ``aleazero play``."""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    """The game's words in tables and results: ``value``, ``win``, ``win_2``, ``lose_2`` etc. for columns, and
+    ``points_1``, ``points_2`` etc. for the name of a win by this many points."""
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +123,18 @@ def _make(game: Game) -> GameKit:
     if not isinstance(made, GameKit):
         raise ContractError(f"{game.name}: the kit is {made!r}, expected a GameKit or a function that returns one")
     return made
+
+
+def turn_text(state: State, actions: Sequence[int]) -> str:
+    """Return a turn of several actions of one player as text, in the game's own form if its kit has one."""
+    own = kit_of(state.game).format_turn
+    if own is not None:
+        return own(state, actions)
+    texts, after = [], state.clone()
+    for action in actions:
+        texts.append(after.action_to_string(action))
+        after.apply_action(action)
+    return ", ".join(texts)
 
 
 @dataclass(frozen=True)

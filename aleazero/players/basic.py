@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable, Sequence
 from inspect import isclass
 from operator import index
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
-from aleazero.games.base import ESTIMATE, Game, State
+from aleazero.games.base import DECISION, ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame, points_of
+from aleazero.games.kit import kit_of
 from aleazero.games.registry import import_file
 from aleazero.native.random import unit
 from aleazero.oracles.oracle import Oracle, best_of
@@ -255,6 +257,50 @@ def read_move(state: State, text: str, allowed: Sequence[int] | None = None) -> 
         name, expected = state.action_to_string(action), action_names(state, allowed)
         raise IllegalActionError(f"{state.game.name}: {name} is not allowed, expected {expected}")
     return action
+
+
+def read_turn(state: State, text: str) -> list[int]:
+    """Return the actions of a complete turn in the game's own form, if its kit reads turns; else one action."""
+    parse = kit_of(state.game).parse_turn
+    if parse is None:
+        return [read_move(state, text)]
+    try:
+        return list(parse(state, text))
+    except AleaZeroError as error:
+        try:  # the first action of the turn, or an id
+            return [read_move(state, text)]
+        except AleaZeroError:
+            raise error from None
+
+
+def first_turn(state: State) -> list[int]:
+    """Return a turn of the player to move: the legal actions with the lowest ids."""
+    mover, here, actions = state.current_player(), state.clone(), []
+    while here.kind() == DECISION and here.current_player() == mover:
+        actions.append(here.legal_actions()[0])
+        here.apply_action(actions[-1])
+    return actions
+
+
+def turns_of(state: State) -> list[tuple[int, ...]]:
+    """Return the turns of the player to move: actions up to a roll, to another player's decision, or to the end.
+
+    Turns that lead to the same state are listed once.
+    """
+    mover, seen = state.current_player(), set()
+    found, waiting = [], deque([((), state)])
+    while waiting:
+        before, here = waiting.popleft()
+        for action in here.legal_actions():
+            after = here.child(action)
+            if after.key() in seen:
+                continue
+            seen.add(after.key())
+            if after.kind() == DECISION and after.current_player() == mover:
+                waiting.append(((*before, action), after))
+            else:
+                found.append((*before, action))
+    return found
 
 
 def find_move(state: State, text: str) -> int:

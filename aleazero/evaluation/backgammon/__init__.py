@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aleazero.games.backgammon.notation import format_move, parse_move
 from aleazero.games.base import Game
 from aleazero.games.kit import Example, GameKit
 
@@ -14,11 +15,20 @@ EXAMPLES = (
         "BwAAIAIAAAAAAA player 0 dice 2-1",
     ),
 )
+TYPING_HELP = (
+    "type a move such as 8/5 6/5, 13/7(2), bar/22 or 6/off, a double in one line: 24/18(2) 13/7(2). The player to move "
+    "goes from point 24 down to 1 and off"
+)
+TERMS = {
+    "value": "equity", "win_2": "win g", "win_3": "win bg", "lose_2": "lose g", "lose_3": "lose bg",
+    "points_1": "a single game", "points_2": "a gammon", "points_3": "a backgammon",
+}  # fmt: skip
 
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic}}
+    parts |= {"format_turn": format_move, "parse_turn": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
     return GameKit(**parts)
 
 

@@ -371,7 +371,7 @@ def parse(line: str) -> Vector:
 
 
 def render(state: Vector) -> str:
-    """The board, as player 0 sees it."""
+    """The board from the side of player 0, with the point numbers of the player to move."""
     return texts.render(state)
 
 
