@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from aleazero.games.base import Game
@@ -17,5 +19,12 @@ EXAMPLES = (
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
-    parts: dict[str, Any] = {"examples": EXAMPLES}
+    engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
+    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {**engines}}
     return GameKit(**parts)
+
+
+def _engine(game: Game, settings: Mapping[str, str], name: str) -> Any:
+    from aleazero.evaluation.backgammon.engines import make_engine_player
+
+    return make_engine_player(game, settings, name=name)
