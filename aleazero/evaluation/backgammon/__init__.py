@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from aleazero.games.backgammon.notation import format_move, parse_move
@@ -27,7 +28,8 @@ TERMS = {
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
-    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic}}
+    engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
+    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}}
     parts |= {"format_turn": format_move, "parse_turn": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
     return GameKit(**parts)
 
@@ -36,3 +38,9 @@ def _heuristic(game: Game, settings: Mapping[str, str]) -> Any:
     from aleazero.evaluation.backgammon.heuristic import make_heuristic
 
     return make_heuristic(game, settings)
+
+
+def _engine(game: Game, settings: Mapping[str, str], name: str) -> Any:
+    from aleazero.evaluation.backgammon.engines import make_engine_player
+
+    return make_engine_player(game, settings, name=name)
