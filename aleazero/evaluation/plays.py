@@ -43,9 +43,7 @@ def plays_of(state: State) -> list[Play]:
     return list(found.values())
 
 
-def _list_plays(
-    state: State, mover: int, before: tuple[int, ...], found: dict[bytes, Play], seen: set[bytes]
-) -> None:
+def _list_plays(state: State, mover: int, before: tuple[int, ...], found: dict[bytes, Play], seen: set[bytes]) -> None:
     for action in state.legal_actions():
         after = state.clone()
         after._apply(action)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
+from aleazero.games.backgammon.board import MOST_CHECKERS
 from aleazero.games.backgammon.notation import format_move, parse_move
 from aleazero.games.base import Game
 from aleazero.games.kit import Example, GameKit
 
+SETS_FOLDER: Final = Path(__file__).parent / "sets"
+"""Sets of judged decisions, made by ``benchmarks/backgammon/judged_set.py``."""
 EXAMPLES = (
     Example(
         "Two checkers left, the opponent needs two rolls: how should 2-1 be played?",
@@ -31,6 +35,9 @@ def kit(game: Game) -> GameKit:
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}}
     parts |= {"format_turn": format_move, "parse_turn": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
+    parts |= {"reference": "heuristic"}  # always available, and without a reference the whole game would be solved
+    if game.params["checkers"] == MOST_CHECKERS:
+        parts |= {"judge": "bgsage:ply=3", "judged": {"standard": partial(_judged_set, "standard", game)}}
     return GameKit(**parts)
 
 
@@ -44,3 +51,9 @@ def _engine(game: Game, settings: Mapping[str, str], name: str) -> Any:
     from aleazero.evaluation.backgammon.engines import make_engine_player
 
     return make_engine_player(game, settings, name=name)
+
+
+def _judged_set(name: str, game: Game) -> Any:
+    from aleazero.evaluation.errors import load_set
+
+    return load_set(SETS_FOLDER / f"{name}.safetensors", game)
