@@ -144,8 +144,8 @@ def _is_plan(result: SearchResult) -> bool:
 
 def _actions_table(state: State, result: SearchResult, console: Console, top: int, details: PlanDetails) -> Table:
     """One row per action, the best first: by value for a plan (a dash if pruned), by visits for a search."""
-    if result.turns:
-        return _turns_table(state, result, top)
+    if result.plays:
+        return _plays_table(state, result, top)
     plan, value_name = _is_plan(result), kit_of(state.game).terms.get("value", "value")
     more = _expected_headers(state.game, list(result.expected))
     names = [value_name, "loss", *more.values()] if plan else ["visits", "share", "", value_name, "prior"]
@@ -177,19 +177,19 @@ def _actions_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
-def _turns_table(state: State, result: SearchResult, top: int) -> Table:
-    """One row per turn of several actions, the best first."""
+def _plays_table(state: State, result: SearchResult, top: int) -> Table:
+    """One row per play, the best first, if some plays have several actions."""
     more = _expected_headers(state.game, list(result.expected))
     names = [kit_of(state.game).terms.get("value", "value"), "loss", *more.values()]
-    table = quiet_table(("", "left"), ("turn", "left"), *((name, "right") for name in names))
-    best = result.turns[0]
-    for turn in result.turns[:top]:
-        loss = "" if turn is best else f"{best.value - turn.value:,.3f}"
-        cells = [value_text(turn.value, state.game), loss]
-        cells += [_expected_text(name, turn.expected[name]) for name in more]
-        style = "bold green" if turn is best else None
-        table.add_row("*" if turn is best else "", Text(turn.text), *cells, style=style)
-    note_hidden_rows(table, len(result.turns) - top, "turn")
+    table = quiet_table(("", "left"), ("play", "left"), *((name, "right") for name in names))
+    best = result.plays[0]
+    for play in result.plays[:top]:
+        loss = "" if play is best else f"{best.value - play.value:,.3f}"
+        cells = [value_text(play.value, state.game), loss]
+        cells += [_expected_text(name, play.expected[name]) for name in more]
+        style = "bold green" if play is best else None
+        table.add_row("*" if play is best else "", Text(play.text), *cells, style=style)
+    note_hidden_rows(table, len(result.plays) - top, "play")
     return table
 
 

@@ -69,10 +69,10 @@ class GameKit:
     ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
     and ``reference_score``, the score of the reference.
     """
-    format_turn: Callable[[State, Sequence[int]], str] | None = None
-    """Returns a complete turn of several actions as text; default: the names of the actions, with commas."""
-    parse_turn: Callable[[State, str], Sequence[int]] | None = None
-    """Reads a complete turn that a person types, and returns its actions; raises an ``AleaZeroError`` for others."""
+    format_play: Callable[[State, Sequence[int]], str] | None = None
+    """Returns a play (the actions up to the next roll or player) as text; default: names of actions, with commas."""
+    parse_play: Callable[[State, str], Sequence[int]] | None = None
+    """Reads a play that a person types, and returns its actions; raises an ``AleaZeroError`` if it is not legal."""
     typing_help: str = ""
     """How to type moves, with examples, for the help of ``aleazero play``."""
     terms: Mapping[str, str] = field(default_factory=dict)
@@ -129,9 +129,9 @@ def _make(game: Game) -> GameKit:
     return made
 
 
-def turn_text(state: State, actions: Sequence[int]) -> str:
-    """Return a turn of several actions of one player as text, in the game's own form if its kit has one."""
-    own = kit_of(state.game).format_turn
+def play_text(state: State, actions: Sequence[int]) -> str:
+    """Return a play, which is one or more actions of a player, as text; in the game's own form if its kit has one."""
+    own = kit_of(state.game).format_play
     if own is not None:
         return own(state, actions)
     texts, after = [], state.clone()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections import deque
 from collections.abc import Callable, Sequence
 from inspect import isclass
 from operator import index
@@ -264,48 +263,27 @@ def read_move(state: State, text: str, allowed: Sequence[int] | None = None) -> 
     return action
 
 
-def read_turn(state: State, text: str) -> list[int]:
-    """Return the actions of a complete turn in the game's own form, if its kit reads turns; else one action."""
-    parse = kit_of(state.game).parse_turn
+def read_play(state: State, text: str) -> list[int]:
+    """Return the actions of a complete play in the game's own form, if its kit reads plays; else one action."""
+    parse = kit_of(state.game).parse_play
     if parse is None:
         return [read_move(state, text)]
     try:
         return list(parse(state, text))
     except AleaZeroError as error:
-        try:  # the first action of the turn, or an id
+        try:  # the first action of the play, or an id
             return [read_move(state, text)]
         except AleaZeroError:
             raise error from None
 
 
-def first_turn(state: State) -> list[int]:
-    """Return a turn of the player to move: the legal actions with the lowest ids."""
+def first_play(state: State) -> list[int]:
+    """Return the play of the player to move whose actions have the lowest ids."""
     mover, here, actions = state.current_player(), state.clone(), []
     while here.kind() == DECISION and here.current_player() == mover:
         actions.append(here.legal_actions()[0])
         here.apply_action(actions[-1])
     return actions
-
-
-def turns_of(state: State) -> list[tuple[int, ...]]:
-    """Return the turns of the player to move: actions up to a roll, to another player's decision, or to the end.
-
-    Turns that lead to the same state are listed once.
-    """
-    mover, seen = state.current_player(), set()
-    found, waiting = [], deque([((), state)])
-    while waiting:
-        before, here = waiting.popleft()
-        for action in here.legal_actions():
-            after = here.child(action)
-            if after.key() in seen:
-                continue
-            seen.add(after.key())
-            if after.kind() == DECISION and after.current_player() == mover:
-                waiting.append(((*before, action), after))
-            else:
-                found.append((*before, action))
-    return found
 
 
 def find_move(state: State, text: str) -> int:

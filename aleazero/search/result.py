@@ -86,11 +86,11 @@ class SearchResult:
         return {}
 
     @property
-    def turns(self) -> Sequence[TurnResult]:
-        """The turns of a plan in which the player to move acts several times in a row, the best first.
+    def plays(self) -> Sequence[PlayResult]:
+        """The plays of the player to move in a plan, the best first, if some of them have several actions.
 
-        A turn ends before a roll, before an action of another player, or with the game. Turns that lead to the same
-        state are listed once. Empty if every turn has one action, in games with one player, and for a search.
+        A play ends before a roll, before an action of another player, or with the game. Plays that lead to the same
+        state are listed once. Empty if every play has one action, in games with one player, and for a search.
         """
         return ()
 
@@ -169,7 +169,7 @@ class SearchResult:
             "best_action": self.best_action,
             "outcomes": [_fields(outcome) for outcome in self.outcomes],
             "expected": {name: [_finite(x) for x in numbers] for name, numbers in self.expected.items()},
-            "turns": [vars(turn) | {"actions": list(turn.actions)} for turn in self.turns],
+            "plays": [vars(play) | {"actions": list(play.actions)} for play in self.plays],
             "principal_variation": [_fields(step) for step in self.principal_variation()],
             "stopped": self.stopped,
             "stats": vars(self.stats),
@@ -200,13 +200,13 @@ class OutcomeStats:
 
 
 @dataclass(frozen=True)
-class TurnResult:
-    """A turn of several actions in a row by the same player."""
+class PlayResult:
+    """A play: one or more actions in a row by the same player."""
 
     actions: tuple[int, ...]
-    """Ids of the actions; those of some turns may be fewer, e.g. if no action is left."""
+    """Ids of the actions."""
     text: str
-    """The turn as text."""
+    """The play as text."""
     value: float
     """Value of the state after it for the player to move."""
     expected: Mapping[str, float]

@@ -217,7 +217,7 @@ class TerminalGame:
         self.session, self.player, self.human, self.console = session, player, human, console
         self.name, self.silent = name, silent
         self._rest: list[int] = []
-        """Further actions of the turn that the user typed."""
+        """Further actions of the play that the user typed."""
         self._width = 8
         """Width of the names of actions."""
 
@@ -254,7 +254,7 @@ class TerminalGame:
         mover = session.state.current_player()
         yours = mover == self.human
         if yours and not self._rest:
-            self._rest = self._read_turn()
+            self._rest = self._read_play()
         action, result = (self._rest.pop(0), None) if yours else session.choose()
         forced = len(session.state.legal_actions()) == 1
         name = session.act(action, result)
@@ -312,10 +312,10 @@ class TerminalGame:
         if not self.silent:
             self.console.print(Text(text, style), soft_wrap=True)
 
-    def _read_turn(self) -> list[int]:
+    def _read_play(self) -> list[int]:
         """Return the actions that the user types, or the only one at an empty line."""
         from aleazero.cli.show import print_result
-        from aleazero.players.basic import read_turn
+        from aleazero.players.basic import read_play
 
         state = self.session.state
         self.console.print()
@@ -327,7 +327,7 @@ class TerminalGame:
             if typed.casefold() in ("q", "quit"):
                 raise Stopped
             if typed.casefold() in ("l", "list") and self._lists():
-                self._print(self._list_turns())
+                self._print(self._list_plays())
                 continue
             if typed in ("?", "help"):
                 self._print(self._help(), "dim")
@@ -339,35 +339,35 @@ class TerminalGame:
             if not typed and len(legal) == 1:
                 return legal
             try:
-                return read_turn(state, typed)
+                return read_play(state, typed)
             except AleaZeroError as error:
                 self._print(str(error) if typed else self._help(), "yellow")
 
     def _prompt(self) -> str:
         """Return the line above the input: the only action, an example, or the names of the actions."""
-        from aleazero.games.kit import turn_text
-        from aleazero.players.basic import action_names, first_turn
+        from aleazero.games.kit import play_text
+        from aleazero.players.basic import action_names, first_play
 
         state = self.session.state
         legal = state.legal_actions()
         if len(legal) == 1:
             return f"your only move is {state.action_to_string(legal[0])}: press Enter"
         if self._lists():
-            return f"your move, e.g. {turn_text(state, first_turn(state))} (l lists all):"
+            return f"your move, e.g. {play_text(state, first_play(state))} (l lists all):"
         return f"your move ({action_names(state, legal)}):"
 
     def _lists(self) -> bool:
-        """Return whether moves are complete turns of possibly several actions, which are listed on demand."""
+        """Return whether the user types complete plays of possibly several actions, which are listed on demand."""
         from aleazero.games.kit import kit_of
 
-        return kit_of(self.session.state.game).parse_turn is not None
+        return kit_of(self.session.state.game).parse_play is not None
 
-    def _list_turns(self) -> str:
-        from aleazero.games.kit import turn_text
-        from aleazero.players.basic import turns_of
+    def _list_plays(self) -> str:
+        from aleazero.evaluation.plays import plays_of
+        from aleazero.games.kit import play_text
 
         state = self.session.state
-        return ", ".join(turn_text(state, actions) for actions in turns_of(state))
+        return ", ".join(play_text(state, play.actions) for play in plays_of(state))
 
     def _help(self) -> str:
         from aleazero.games.kit import kit_of

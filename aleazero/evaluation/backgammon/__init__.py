@@ -34,7 +34,7 @@ def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}}
-    parts |= {"format_turn": format_move, "parse_turn": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
+    parts |= {"format_play": format_move, "parse_play": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
     parts |= {"reference": "heuristic"}  # always available, and without a reference the whole game would be solved
     if game.params["checkers"] == MOST_CHECKERS:
         parts |= {"judge": "bgsage:ply=3", "judged": {"standard": partial(_judged_set, "standard", game)}}

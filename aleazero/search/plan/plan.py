@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, State
 from aleazero.games.game_dice import roller_of
-from aleazero.games.kit import turn_text
+from aleazero.games.kit import play_text
 from aleazero.search.config import SearchConfig
 from aleazero.search.group import LeafBatch
-from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, TreeNode, TurnResult
+from aleazero.search.result import OutcomeStats, PlayResult, SearchResult, SearchStats, TreeNode
 from aleazero.search.root import same_game
 
 Vector = NDArray[np.float64]
@@ -298,26 +298,27 @@ class PlanResult(SearchResult):
         return self._describe(places, labels)
 
     @cached_property
-    def turns(self) -> Sequence[TurnResult]:
-        """The turns of several actions, the best first, see ``SearchResult.turns``."""
-        found = self._turn_ends() if self.state.kind() == DECISION and self.state.game.num_players > 1 else {}
+    def plays(self) -> Sequence[PlayResult]:
+        """The plays, the best first, if some of them have several actions; see ``SearchResult.plays``."""
+        found = self._play_ends() if self.state.kind() == DECISION and self.state.game.num_players > 1 else {}
         if not any(len(actions) > 1 for actions in found):
             return ()
         mover = self.state.current_player()
         values = [float(self.graph.value(place)[mover]) for place in found.values()]
         expected = self._describe(dict(enumerate(found.values())), range(len(found)))
-        turns = [
-            TurnResult(
-                actions, turn_text(self.state, actions), value, {name: float(n[row]) for name, n in expected.items()}
+        plays = [
+            PlayResult(
+                actions, play_text(self.state, actions), value, {name: float(n[row]) for name, n in expected.items()}
             )
             for row, (actions, value) in enumerate(zip(found, values, strict=True))
         ]
-        return sorted(turns, key=lambda turn: (-turn.value, turn.actions))
+        return sorted(plays, key=lambda play: (-play.value, play.actions))
 
-    def _turn_ends(self) -> dict[tuple[int, ...], Any]:
-        """Return the last places of the turns, by their actions; each place once."""
+    def _play_ends(self) -> dict[tuple[int, ...], Any]:
+        """Return the places after the plays, by their actions; each place once."""
         mover, seen = self.state.current_player(), set()
-        found, waiting = {}, deque([((), self.place)])
+        found: dict[tuple[int, ...], Any] = {}
+        waiting: deque[tuple[tuple[int, ...], Any]] = deque([((), self.place)])
         while waiting:
             before, place = waiting.popleft()
             for edge in self.graph.edges(place):
