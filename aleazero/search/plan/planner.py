@@ -81,9 +81,9 @@ class Planner:
             raise ConfigError(f"is {solver!r}, expected auto or generic", field="solver")
         self.game = game
         chosen: Any = None if evaluator is None else resolve_evaluator(evaluator, PLAN_PLAYOUTS)
-        self._describer = chosen if getattr(chosen, "describes", False) else None
         self._prunes = keep is not None or margin is not None
         self.evaluator = chosen.for_plan(horizon, plies, self._prunes) if hasattr(chosen, "for_plan") else chosen
+        self._describer = self.evaluator if getattr(self.evaluator, "describes", False) else None
         if self._prunes and self.evaluator is None:
             raise ConfigError("keep or margin is set and there is no evaluator, expected one, which values the actions")
         self.horizon, self.plies = horizon, plies
