@@ -89,7 +89,8 @@ def analyse(
     a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no effect is an
     error.
 
-    Values are expected returns. The value of an action is from the point of view of the player to move. At a chance
+    Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
+    value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance
     node, outcomes are sorted by their effect on the value of the player that rolls. Ctrl-C ends a search and shows its
     result so far.
 
@@ -106,6 +107,8 @@ def analyse(
     - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:1000`
 
     - `aleazero analyse yatzy --moves 13336` (with the bundled network: win probabilities and luck)
+
+    - `aleazero analyse backgammon --position '4HPwATDgc/ABMA dice 3-1'` (a position id of GNU Backgammon)
 
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """

@@ -103,13 +103,15 @@ def play(
     options of a search such as `--sims`, you play against a search, by default with 2000 simulations.
     `--opponent search` has 200 simulations, as in `aleazero match`. An option that would have no effect is an error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed, the seat and the
-    number of this seat's earlier chance events (in Yatzy: on the seed, seat, turn and roll). They do not depend on the
-    actions. No search can foresee them.
+    Type a move by its name or id, `?` for a hint, `q` to stop. The first line shows other ways, e.g. `8/5 6/5` in
+    backgammon. The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in
+    Yatzy: on the seed, seat, turn and roll). They do not depend on the actions. No search can foresee them.
 
     **Examples**
 
     - `aleazero play yatzy`
+
+    - `aleazero play backgammon --opponent heuristic`
 
     - `aleazero play 'pig(target=50)'`
 
