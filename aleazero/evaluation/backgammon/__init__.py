@@ -24,10 +24,17 @@ EXAMPLES = (
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
-    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {**engines}}
+    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}}
+    parts |= {"reference": "heuristic"}  # always available, and without a reference the whole game would be solved
     if game.params["checkers"] == MOST_CHECKERS:
         parts |= {"judge": "bgsage:ply=3", "judged": {"standard": partial(_judged_set, "standard", game)}}
     return GameKit(**parts)
+
+
+def _heuristic(game: Game, settings: Mapping[str, str]) -> Any:
+    from aleazero.evaluation.backgammon.heuristic import make_heuristic
+
+    return make_heuristic(game, settings)
 
 
 def _engine(game: Game, settings: Mapping[str, str], name: str) -> Any:
