@@ -29,7 +29,7 @@ from aleazero.games.registry import load_game
 from aleazero.players.make import make_player
 
 JUDGE, NETWORK = "bgsage:ply=3", "bgsage:ply=1"
-SOURCES: Final = ("gnubg:ply=0=1500", "pubeval=1000")
+SOURCES: Final = ("gnubg:ply=0=1500", "heuristic=1000")
 SEED: Final = 5
 PROGRESS: Final = 50
 

@@ -60,6 +60,7 @@ def strength(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.strength import evaluate_player
+    from aleazero.games.base import counts_wins
     from aleazero.games.kit import kit_of
     from aleazero.native.random import check_seed
     from aleazero.players.spec import parse_spec
@@ -77,7 +78,7 @@ def strength(
     if json:
         print_json(report.to_dict())
     else:
-        _show_strength(report.to_dict(), kit_of(loaded).notes, make_console())
+        _show_strength(report.to_dict(), kit_of(loaded).notes, make_console(), returns=not counts_wins(loaded))
 
 
 def regret(
@@ -217,7 +218,8 @@ def errors(
     _show_errors(report, make_console(), f"{player}, {where}")
 
 
-def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Console) -> None:
+def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Console, returns: bool) -> None:
+    """Print the results; ``returns``: also mean returns, if the game does not count points."""
     from rich.text import Text
 
     from aleazero.cli.show import elo_text, facts_table, mean_text, quiet_table
@@ -225,10 +227,12 @@ def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Cons
     params = ", ".join(f"{key}={value}" for key, value in data["params"].items())
     console.print(Text(f"{data['player']} at {data['game']}({params})", style="bold"), soft_wrap=True)
     points = any("points" in one for one in data["against"].values())
-    table = quiet_table(("against", "left"), ("pairs", "right"), ("score", "right"), ("Elo", "right"),
-                        *([("points", "right"), ("opponent", "right")] if points else []))  # fmt: skip
+    more = [("points", "right"), ("opponent", "right")] if points else [("mean return", "right")] if returns else []
+    table = quiet_table(("against", "left"), ("pairs", "right"), ("score", "right"), ("Elo", "right"), *more)
     for name, one in data["against"].items():
         scores = [f"{one['points'][side]:,.1f}" for side in ("first", "second")] if points else []
+        if returns and not points:
+            scores = [mean_text(one["mean_return"], "+,.3f")]
         table.add_row(name, f"{one['pairs']:,}", mean_text(one["score"], ".3f"), elo_text(one["elo"]), *scores)
     console.print(table)
     if data["regret"] is not None:

@@ -12,9 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
+import numpy as np
+
 from aleazero.errors import ConfigError, GameError
 from aleazero.evaluation.plays import Play, plays_of
-from aleazero.games.backgammon.board import HIGH, LOW, MOST_CHECKERS, NUM_POINTS, PLAYER, SECOND, position_of
+from aleazero.games.backgammon.board import HIGH, LOW, MOST_CHECKERS, NUM_POINTS, OFF, PLAYER, SECOND, position_of
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelState
 from aleazero.players.player import Allowed, BasePlayer
@@ -249,14 +251,25 @@ class EnginePlayer(BasePlayer):
 
 def _find(state: KernelState, mover: int, target: Board) -> tuple[int, ...] | None:
     """Return the actions that lead to a board; None if none do."""
+    wanted = _checkers(target, mover, state.vector.dtype)
     if state.vector[HIGH] == state.vector[LOW]:
-        return next((play.actions for play in plays_of(state) if board_of(play.end, mover) == target), None)
+        for play in plays_of(state):
+            if cast(KernelState, play.end).vector[:OFF].tobytes() == wanted:
+                return play.actions
+        return None
     for action in state.legal_actions():
         after = state.clone()
         after._apply(action)
-        if board_of(after, mover) == target:
+        if after.vector[:OFF].tobytes() == wanted:
             return (action,)
     return None
+
+
+def _checkers(board: Board, mover: int, dtype: np.dtype[Any]) -> bytes:
+    """Return the part of the state vector with the points and the bar."""
+    own, other = board if mover == 0 else board[::-1]  # those of player 0 and of player 1
+    points = [mine - theirs for mine, theirs in zip(own[:NUM_POINTS], reversed(other[:NUM_POINTS]), strict=True)]
+    return np.array([*points, own[NUM_POINTS], other[NUM_POINTS]], dtype).tobytes()
 
 
 class JudgePlayer(EnginePlayer):
