@@ -7,7 +7,7 @@ are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from aleazero.errors import count_text
+from aleazero.games.game_dice import roller_of
+from aleazero.games.kit import kit_of
 from aleazero.untrusted import UNSAFE, printable
 
 if TYPE_CHECKING:
@@ -70,54 +72,42 @@ def print_position(state: State, console: Console, heading: str | None = None) -
 
 @dataclass(frozen=True)
 class PlanDetails:
-    """What a plan with a value network shows in addition to values, by action or, at a chance node, by outcome.
+    """What a plan with a value network shows in addition to its result."""
 
-    Numbers are from the mover's point of view; at a chance node, from that of player 0.
-    """
-
-    wins: Mapping[int, float] = field(default_factory=dict)
-    """Win probability; a draw of n players counts 1/n."""
-    margins: Mapping[int, float] = field(default_factory=dict)
-    """Expected final margin in points, in two-player games with points."""
-    levels: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    """Probability to win or lose at least n points, by ``win_2`` etc., if a win can count more than one."""
     swings: Mapping[int, float] = field(default_factory=dict)
-    """Standard deviation of the value caused by the next roll, if there is one inside the plan."""
+    """Standard deviation of the value caused by the next roll, by action, if there is one inside the plan."""
     luck: NDArray[np.float64] | None = None
     """Value after the last roll minus the value before it, by player; None if unknown."""
     turn: NDArray[np.float64] | None = None
     """Change in value since the start of the turn, by player; None if unknown, or if only one roll was made."""
-
-    def columns(self) -> dict[str, dict[int, str]]:
-        """Return the columns of a table that are not empty: texts by header and by action or outcome."""
-        levels = self.levels.items()
-        found = {
-            "win": {label: f"{win:.1%}" for label, win in self.wins.items()},
-            "margin": {label: f"{margin:+.1f}" for label, margin in self.margins.items()},
-            **{self._header(level): {a: f"{chance:.1%}" for a, chance in by.items()} for level, by in levels},
-            "next roll": {label: f"± {swing:.3f}" for label, swing in self.swings.items()},
-        }
-        return {header: texts for header, texts in found.items() if texts}
-
-    def _header(self, level: str) -> str:
-        """Return ``win 2+`` for ``win_2`` if there is a ``win_3``."""
-        side, points = level.split("_")
-        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in self.levels)}"
 
     def gains(self) -> list[tuple[str, NDArray[np.float64]]]:
         """Return the known changes in value, by name."""
         return [(name, gain) for name, gain in (("luck", self.luck), ("turn", self.turn)) if gain is not None]
 
     def to_dict(self, result: SearchResult) -> dict[str, Any]:
-        """Return plain data in the order of the result's actions or outcomes; None for missing parts."""
-        labels = [o.outcome for o in result.outcomes] or result.actions.tolist()
-        by_label = {"wins": self.wins, "margins": self.margins, "swings": self.swings}
+        """Return plain data in the order of the result's actions; None for missing parts."""
         gains = {"luck": self.luck, "turn_so_far": self.turn}
         return {
-            **{name: [found.get(label) for label in labels] if found else None for name, found in by_label.items()},
-            "levels": {name: [found[label] for label in labels] for name, found in self.levels.items()} or None,
+            "swings": [self.swings.get(action) for action in result.actions.tolist()] if self.swings else None,
             **{name: None if gain is None else gain.tolist() for name, gain in gains.items()},
         }
+
+
+def _expected_headers(game: Game, names: Sequence[str]) -> dict[str, str]:
+    """Return the headers of what is expected of the end of the game: the game's words, or ``win 2+`` for ``win_2``."""
+    terms = kit_of(game).terms
+
+    def header(name: str) -> str:
+        side, _, points = name.partition("_")
+        return f"{side} {points}{'+' * (f'{side}_{int(points) + 1}' in names)}" if points else name
+
+    return {name: terms.get(name) or header(name) for name in names}
+
+
+def _expected_text(name: str, number: float) -> str:
+    """Return an expectation as text: a margin in points, or a probability; nothing for a pruned action."""
+    return "" if number != number else f"{number:+.1f}" if name == "margin" else f"{number:.1%}"
 
 
 def print_result(
@@ -131,10 +121,12 @@ def print_result(
     """Print the table of actions or outcomes, the value, the principal variation and the cost."""
     from aleazero.players.make import MOST_SIMULATIONS
 
-    table = _outcomes_table if result.outcomes else _actions_table
-    console.print(table(state, result, console, top, details or PlanDetails()))
+    if result.outcomes:
+        console.print(_outcomes_table(state, result, top))
+    else:
+        console.print(_actions_table(state, result, console, top, details or PlanDetails()))
     facts = facts_table()
-    facts.add_row("value", values_text(result.value, state.game))
+    facts.add_row(kit_of(state.game).terms.get("value", "value"), values_text(result.value, state.game))
     for name, gain in () if details is None else details.gains():
         facts.add_row(name, values_text(gain, state.game, signed=True))
     facts.add_row("principal variation", _variation_text(result))
@@ -152,8 +144,12 @@ def _is_plan(result: SearchResult) -> bool:
 
 def _actions_table(state: State, result: SearchResult, console: Console, top: int, details: PlanDetails) -> Table:
     """One row per action, the best first: by value for a plan (a dash if pruned), by visits for a search."""
-    plan, more = _is_plan(result), details.columns()
-    names = ["value", "loss", *more] if plan else ["visits", "share", "", "value", "prior"]
+    if result.plays:
+        return _plays_table(state, result, top)
+    plan, value_name = _is_plan(result), kit_of(state.game).terms.get("value", "value")
+    more = _expected_headers(state.game, list(result.expected))
+    names = [value_name, "loss", *more.values()] if plan else ["visits", "share", "", value_name, "prior"]
+    names += ["next roll"] if details.swings else []
     table = quiet_table(("", "left"), ("action", "left"), *((name, "right" if name else "left") for name in names))
     best = max((float(q) for q in result.q if q == q), default=0.0)
 
@@ -167,8 +163,10 @@ def _actions_table(state: State, result: SearchResult, console: Console, top: in
         chosen = action == result.best_action
         value = value_text(q, state.game)
         if plan:
-            loss = "" if chosen else "-" if q != q else f"{best - q:,.3f}"
-            cells = [value, loss, *(texts.get(action, "") for texts in more.values())]
+            cells = [value, "" if chosen else "-" if q != q else f"{best - q:,.3f}"]
+            cells += [_expected_text(name, float(result.expected[name][i])) for name in more]
+            if details.swings:
+                cells.append(f"± {details.swings[action]:.3f}" if action in details.swings else "")
         else:
             share = float(result.policy[i])
             cells = [f"{result.visits[i]:,}", f"{share:.1%}", share_bar(share, console), value]
@@ -179,17 +177,38 @@ def _actions_table(state: State, result: SearchResult, console: Console, top: in
     return table
 
 
-def _outcomes_table(state: State, result: SearchResult, console: Console, top: int, details: PlanDetails) -> Table:
+def _plays_table(state: State, result: SearchResult, top: int) -> Table:
+    """One row per play, the best first, if some plays have several actions."""
+    more = _expected_headers(state.game, list(result.expected))
+    names = [kit_of(state.game).terms.get("value", "value"), "loss", *more.values()]
+    table = quiet_table(("", "left"), ("play", "left"), *((name, "right") for name in names))
+    best = result.plays[0]
+    for play in result.plays[:top]:
+        loss = "" if play is best else f"{best.value - play.value:,.3f}"
+        cells = [value_text(play.value, state.game), loss]
+        cells += [_expected_text(name, play.expected[name]) for name in more]
+        style = "bold green" if play is best else None
+        table.add_row("*" if play is best else "", Text(play.text), *cells, style=style)
+    note_hidden_rows(table, len(result.plays) - top, "play")
+    return table
+
+
+def _outcomes_table(state: State, result: SearchResult, top: int) -> Table:
     """One row per outcome of a chance root, from the largest gain to the largest loss of the player that rolls.
 
     If there are more than ``top``, those in the middle are left out.
     """
-    plan, more, roller = _is_plan(result), details.columns(), max(0, state.viewer())
-    players = min(state.game.num_players, MOST_PLAYERS_SHOWN)
-    values = ["value"] if players == 1 else [f"player {p}" for p in range(players)]
+    plan, roller = _is_plan(result), roller_of(state) or 0
+    more = _expected_headers(state.game, list(result.expected))
+    shown = list(range(min(state.game.num_players, MOST_PLAYERS_SHOWN)))
+    if more and len(shown) == 2:
+        shown = [roller]  # like all columns; the other player's value is the opposite
+    word = kit_of(state.game).terms.get("value", "value")
+    values = [word] if len(shown) == 1 else [f"player {p}" for p in shown]
     names = ["probability", *([] if plan else ["visits"]), *values]
-    names += ["luck" if players == 1 else f"luck of {roller}", *more]
+    names += ["luck" if state.game.num_players == 1 else f"luck of {roller}", *more.values()]
     table = quiet_table(("outcome", "left"), *((name, "right") for name in names))
+    row = {o.outcome: i for i, o in enumerate(result.outcomes)}
     luck = {o.outcome: float(o.value[roller] - result.value[roller]) for o in result.outcomes if o.value is not None}
     order = sorted(result.outcomes, key=lambda o: (o.outcome not in luck, -luck.get(o.outcome, 0.0), o.outcome))
     hidden = max(0, len(order) - top)
@@ -201,9 +220,9 @@ def _outcomes_table(state: State, result: SearchResult, console: Console, top: i
             Text(state.action_to_string(o.outcome)),
             "-" if o.probability is None else f"{o.probability:.4f}",
             *([] if plan else [f"{o.visits:,}"]),
-            *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in range(players)),
+            *(value_text(None if o.value is None else float(o.value[p]), state.game) for p in shown),
             value_text(luck.get(o.outcome), state.game, signed=True),
-            *(texts.get(o.outcome, "") for texts in more.values()),
+            *(_expected_text(name, float(result.expected[name][row[o.outcome]])) for name in more),
             end_section=hidden > 0 and place == top - top // 2 - 1,
         )
     note_hidden_rows(table, hidden, "outcome", " with less effect on the value")
@@ -232,14 +251,20 @@ def _cost_text(result: SearchResult, seconds: float) -> str:
     return f"{done}, depth {stats.depth}, {time_text(seconds)} ({rate})"
 
 
-def outcome_of_game(state: State) -> str:
-    """Return the result of a finished game: the winner and the returns."""
-    returns = state.returns()
-    text = values_text(returns, state.game)
+def outcome_of_game(state: State, human: int | None = None) -> str:
+    """Return the result of a finished game: the winner (``human`` is called "you") and the points or the returns."""
+    returns, game = state.returns(), state.game
+    text = values_text(returns, game)
     if len(returns) == 1:
         return f"the game is over: {text}"
     winners = [p for p, value in enumerate(returns) if value == max(returns)]
-    verdict = f"player {winners[0]} wins" if len(winners) == 1 else "a draw"
+    verdict = "a draw"
+    if len(winners) == 1:
+        verdict = "you win" if winners[0] == human else f"player {winners[0]} wins"
+        if game.info.levels > 1:
+            points = round(max(returns))
+            term = kit_of(game).terms.get(f"points_{points}")
+            return f"the game is over, {verdict} {count_text(points, 'point')}{f' ({term})' if term else ''}"
     return f"the game is over, {verdict}: {text}"
 
 
@@ -260,6 +285,7 @@ def _pair_facts(data: Mapping[str, Any]) -> dict[str, str]:
         "score": f"{mean_text(data['score'], '.3f')}, {data['pairs']:,} pairs ({data['games']:,} games)",
         "games": f"{data['wins']:,} won, {data['draws']:,} drawn, {data['losses']:,} lost",
         "Elo": elo_text(data["elo"]),
+        "mean return": mean_text(data["mean_return"], "+,.3f"),
         "return difference": mean_text(data["return_difference"], "+,.3f"),
     }
     if "points" in data:

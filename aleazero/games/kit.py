@@ -58,6 +58,10 @@ class GameKit:
     """Reads one entry of a JSON file of positions; default: a text for ``Game.state_from_text``."""
     classify: Callable[[State], tuple[str, str]] | None = None
     """Returns the kind of a decision and the stage of the game, for tables of regret."""
+    judge: str | None = None
+    """Spec of the player that judges others for error rates: a player with ``play_values`` (``evaluation.plays``)."""
+    judged: Mapping[str, Callable[[], Sequence[Any]]] = field(default_factory=dict)
+    """Fixed sets of decisions with stored values of all plays, by name, for error rates without a judge."""
     measure: Callable[[Any, int, int, int], Mapping[str, Any]] | None = None
     """Evaluates a value network quickly: ``measure(values, games, seed, threads)``.
 
@@ -65,6 +69,15 @@ class GameKit:
     ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
     and ``reference_score``, the score of the reference.
     """
+    format_play: Callable[[State, Sequence[int]], str] | None = None
+    """Returns a play (the actions up to the next roll or player) as text; default: names of actions, with commas."""
+    parse_play: Callable[[State, str], Sequence[int]] | None = None
+    """Reads a play that a person types, and returns its actions; raises an ``AleaZeroError`` if it is not legal."""
+    typing_help: str = ""
+    """How to type moves, with examples, for the help of ``aleazero play``."""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    """The game's words in tables and results: ``value``, ``win``, ``win_2``, ``lose_2`` etc. for columns, and
+    ``points_1``, ``points_2`` etc. for the name of a win by this many points."""
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +127,18 @@ def _make(game: Game) -> GameKit:
     if not isinstance(made, GameKit):
         raise ContractError(f"{game.name}: the kit is {made!r}, expected a GameKit or a function that returns one")
     return made
+
+
+def play_text(state: State, actions: Sequence[int]) -> str:
+    """Return a play, which is one or more actions of a player, as text; in the game's own form if its kit has one."""
+    own = kit_of(state.game).format_play
+    if own is not None:
+        return own(state, actions)
+    texts, after = [], state.clone()
+    for action in actions:
+        texts.append(after.action_to_string(action))
+        after.apply_action(action)
+    return ", ".join(texts)
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,24 @@ class Outcome:
         wins, losses = np.split(columns[:, 1:], 2, axis=1)
         return np.concatenate((-columns[:, :1], losses, wins), axis=1)
 
+    def describe(self, columns: Columns, player: int) -> dict[str, Columns]:
+        """Return what columns mean to a player, by name, each of shape (rows,); empty for scores.
+
+        Args:
+            columns: (rows, columns) from the point of view of player 0.
+            player: the player.
+
+        Returns:
+            ``win``, the win probability, where a draw of n players counts 1/n; ``margin``, the margin in points, if the
+            game has one; ``win_2``, ``lose_2``, …, the probabilities to win or lose at least this many points.
+        """
+        if self.kind == "score":
+            return {}
+        seen = self.by_viewer(columns, np.full(len(columns), player, np.int64))
+        wins = (seen[:, 0] * (self.players - 1) + 1.0) / self.players
+        others = {column.name: seen[:, k] for k, column in enumerate(self.columns) if k > 0}
+        return {"win": wins, **(others if self.kind == "two_player" else {})}
+
     def at_end(self, returns: Columns, points: Columns) -> Columns:
         """Return the columns of terminal states from the point of view of player 0."""
         if self.kind != "two_player":

@@ -40,6 +40,8 @@ class TurnEndEvaluator:
         self._actions = values.game.num_actions
         self.ended = self._ended if values.outcome.margin else None
         """Values of terminal states by player, including the margin as between turns; None to use the returns."""
+        self.describes = values.outcome.kind != "score"
+        """Whether the columns of the outcome have a meaning of their own, see ``describe``."""
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Return equal logits, and values by seat relative to the viewer."""
@@ -50,6 +52,10 @@ class TurnEndEvaluator:
     def columns(self, states: Sequence[State]) -> Values:
         """Return the columns of the outcome by player."""
         return self.values.columns(self.values.see(rows_of(self.values.game, states)))
+
+    def describe(self, columns: Values, player: int) -> dict[str, Values]:
+        """Return what columns by player mean to a player, see ``Outcome.describe``."""
+        return self.values.outcome.describe(columns, player)
 
     def _ended(self, states: Sequence[State]) -> Values:
         return self.values.outcome.values_by_player(self.columns(states), MARGIN)
@@ -74,7 +80,7 @@ class PlannedEvaluator:
         self._temperature = prior_temperature
         self._counts_turns = turn_of(values.game.new_initial_state()) is not None
         self.ends = TurnEndEvaluator(values)
-        self.ended = self.ends.ended
+        self.ended, self.describes, self.describe = self.ends.ended, self.ends.describes, self.ends.describe
         self._planner = Planner(self.game, self.ends, plies=values.plies)
         self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
 
@@ -114,8 +120,18 @@ class PlannedEvaluator:
         return high - low
 
     def columns(self, states: Sequence[State]) -> Values:
-        """Return the columns of the outcome by player, for terminal states and states between turns."""
-        return self.ends.columns(states)
+        """Return the columns of the outcome by player; inside a turn, their expectations by the plan of the turn."""
+        rows = rows_of(self.game, states)
+        starts = None if self.values.plies is not None else self._starts(rows)
+        known = self._known(rows, starts) | np.array([state.is_terminal() for state in states], np.bool_)
+        columns = np.empty((len(rows), len(self.values.outcome.columns)))
+        if known.any():
+            columns[known] = self.ends.columns(states_of(self.game, rows[known]))
+        unknown = np.flatnonzero(~known)
+        others = [state_of(self.game, rows[row]) for row in unknown]
+        for row, state, plan in zip(unknown, others, self._plans(others, unknown, starts), strict=True):
+            columns[row] = plan.expected_at(state, self.ends.columns)
+        return columns
 
     def turn_start(self, state: State) -> State | None:
         """Return the first state of the turn; None if ``state`` is it, or if the game does not define it."""

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ConfigError, ContractError, GameError, IllegalActionError, nearest
-from aleazero.games.base import ESTIMATE, Game, State
+from aleazero.games.base import DECISION, ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame, points_of
+from aleazero.games.kit import kit_of
 from aleazero.games.registry import import_file
 from aleazero.native.random import unit
 from aleazero.oracles.oracle import Oracle, best_of
@@ -150,6 +151,11 @@ class OraclePlayer(BasePlayer):
         """Return the best actions."""
         return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
 
+    def play_values(self, state: State, plays: Sequence[Any], chosen: Sequence[int]) -> list[float]:
+        """Return the exact values of plays for the mover, see ``evaluation.plays.Judge``."""
+        mover = state.current_player()
+        return [float(self._oracle.values(play.end)[mover]) for play in plays]
+
     def _best(self, state: State, allowed: Allowed) -> int:
         values = self._oracle.action_values(state)
         return best_of(values if allowed is None else {action: values[action] for action in allowed})[0]
@@ -255,6 +261,29 @@ def read_move(state: State, text: str, allowed: Sequence[int] | None = None) -> 
         name, expected = state.action_to_string(action), action_names(state, allowed)
         raise IllegalActionError(f"{state.game.name}: {name} is not allowed, expected {expected}")
     return action
+
+
+def read_play(state: State, text: str) -> list[int]:
+    """Return the actions of a complete play in the game's own form, if its kit reads plays; else one action."""
+    parse = kit_of(state.game).parse_play
+    if parse is None:
+        return [read_move(state, text)]
+    try:
+        return list(parse(state, text))
+    except AleaZeroError as error:
+        try:  # the first action of the play, or an id
+            return [read_move(state, text)]
+        except AleaZeroError:
+            raise error from None
+
+
+def first_play(state: State) -> list[int]:
+    """Return the play of the player to move whose actions have the lowest ids."""
+    mover, here, actions = state.current_player(), state.clone(), []
+    while here.kind() == DECISION and here.current_player() == mover:
+        actions.append(here.legal_actions()[0])
+        here.apply_action(actions[-1])
+    return actions
 
 
 def find_move(state: State, text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -76,6 +76,25 @@ class SearchResult:
         return self.view.value_after(int(action))
 
     @property
+    def expected(self) -> Mapping[str, NDArray[np.float64]]:
+        """What the evaluator expects of the end of the game, in a plan with a value network; otherwise empty.
+
+        By name, one number per action (at a chance root: per outcome), for the player that moves or rolls. ``win`` is
+        the win probability, where a draw of n players counts 1/n, and ``margin`` the final margin in points. If a win
+        can count several points, ``win_2``, ``lose_2``, … are the probabilities to win or lose at least that many.
+        """
+        return {}
+
+    @property
+    def plays(self) -> Sequence[PlayResult]:
+        """The plays of the player to move in a plan, the best first, if some of them have several actions.
+
+        A play ends before a roll, before an action of another player, or with the game. Plays that lead to the same
+        state are listed once. Empty if every play has one action, in games with one player, and for a search.
+        """
+        return ()
+
+    @property
     def policy(self) -> NDArray[np.float64]:
         """Share of visits of each action, shape (actions,). Without visits, the priors."""
         total = self.visits.sum()
@@ -143,17 +162,23 @@ class SearchResult:
         return {
             "actions": self.actions.tolist(),
             "visits": self.visits.tolist(),
-            "q": [None if np.isnan(value) else float(value) for value in self.q],
+            "q": [_finite(value) for value in self.q],
             "priors": self.priors.tolist(),
             "policy": self.policy.tolist(),
             "value": self.value.tolist(),
             "best_action": self.best_action,
             "outcomes": [_fields(outcome) for outcome in self.outcomes],
+            "expected": {name: [_finite(x) for x in numbers] for name, numbers in self.expected.items()},
+            "plays": [vars(play) | {"actions": list(play.actions)} for play in self.plays],
             "principal_variation": [_fields(step) for step in self.principal_variation()],
             "stopped": self.stopped,
             "stats": vars(self.stats),
             "config": self.config.model_dump(),
         }
+
+
+def _finite(number: np.float64) -> float | None:
+    return None if np.isnan(number) else float(number)
 
 
 def _fields(record: OutcomeStats | Step) -> dict[str, Any]:
@@ -172,6 +197,20 @@ class OutcomeStats:
     """Number of visits."""
     value: NDArray[np.float64] | None
     """Mean value by player, shape (players,); None without visits."""
+
+
+@dataclass(frozen=True)
+class PlayResult:
+    """A play: one or more actions in a row by the same player."""
+
+    actions: tuple[int, ...]
+    """Ids of the actions."""
+    text: str
+    """The play as text."""
+    value: float
+    """Value of the state after it for the player to move."""
+    expected: Mapping[str, float]
+    """What is expected of the end of the game after it, as in ``SearchResult.expected``."""
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ def draw_yatzy() -> None:
 
 def rows_of(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return name and chance to win of each action in the JSON of ``aleazero analyse``."""
-    return [{"name": name, "win": win} for name, win in zip(found["action_names"], found["wins"], strict=True)]
+    wins = found["expected"]["win"]
+    return [{"name": name, "win": win} for name, win in zip(found["action_names"], wins, strict=True)]
 
 
 def draw_pig() -> None:

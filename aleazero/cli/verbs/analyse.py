@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from aleazero.cli.show import PlanDetails
     from aleazero.games.base import Game, State
-    from aleazero.nets.planned import PlannedEvaluator
     from aleazero.players.spec import PlayerSpec
     from aleazero.search.config import SearchConfig
     from aleazero.search.plan.plan import Plan
@@ -90,7 +89,8 @@ def analyse(
     a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no effect is an
     error.
 
-    Values are expected returns. The value of an action is from the point of view of the player to move. At a chance
+    Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
+    value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance
     node, outcomes are sorted by their effect on the value of the player that rolls. Ctrl-C ends a search and shows its
     result so far.
 
@@ -107,6 +107,8 @@ def analyse(
     - `aleazero analyse pig --position '12-30 turn 18' --plan turn --evaluator rollout:1000`
 
     - `aleazero analyse yatzy --moves 13336` (with the bundled network: win probabilities and luck)
+
+    - `aleazero analyse backgammon --position '4HPwATDgc/ABMA dice 3-1'` (a position id of GNU Backgammon)
 
     - `aleazero analyse my_game.py:my_game --tree tree.dot && dot -Tsvg tree.dot > tree.svg`
     """
@@ -266,11 +268,8 @@ def _as_data(state: State, result: SearchResult, seconds: float, evaluator: str)
     }
 
 
-_ByLabel = dict[int, float]
-
-
 def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: Any) -> PlanDetails | None:
-    """Return win probabilities, margins and changes in value of a plan with a value network; None for others.
+    """Return the changes in value by rolls, for a plan with a value network; None for others.
 
     ``before`` is the state before the last roll, if it is known.
     """
@@ -281,8 +280,6 @@ def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: 
         return None
     state = plan.root
     whole_turn = planner.evaluator is evaluator.ends
-    # Only between turns does the network return more than a value.
-    expected = _expectations(plan, evaluator) if whole_turn else ({}, {}, {})
     luck = turn = None
     start = evaluator.turn_start(state) if whole_turn else None
     if before is None and start is not None and _one_roll(start, state):
@@ -292,26 +289,7 @@ def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: 
     elif start is not None:
         turn = _gain(planner, start, state)
     swings = {} if state.is_chance_node() else plan.swings(state)
-    return PlanDetails(*expected, swings, luck, turn)
-
-
-def _expectations(plan: Plan, net: PlannedEvaluator) -> tuple[_ByLabel, _ByLabel, dict[str, _ByLabel]]:
-    """Return win probabilities, margins, and probabilities of winning or losing several points."""
-    import numpy as np
-
-    state, outcome = plan.root, net.values.outcome
-    if outcome.kind == "score":
-        return {}, {}, {}
-    expected = plan.expected(state, net.columns)
-    player, players = max(0, state.current_player()), outcome.players
-    sign = -1.0 if outcome.kind == "two_player" and player == 1 else 1.0
-    column = 0 if outcome.kind == "two_player" else player
-    wins = {label: (sign * float(row[column]) * (players - 1) + 1.0) / players for label, row in expected.items()}
-    margins = {label: sign * float(row[1]) for label, row in expected.items()} if outcome.margin else {}
-    seen = {label: outcome.by_viewer(row[None], np.array([player]))[0] for label, row in expected.items()}
-    names = [column.name for column in outcome.columns] if outcome.levels > 1 else []
-    levels = {name: {label: float(seen[label][k]) for label in seen} for k, name in enumerate(names) if k > 0}
-    return wins, margins, levels
+    return PlanDetails(swings, luck, turn)
 
 
 def _one_roll(before: State, state: State) -> bool:

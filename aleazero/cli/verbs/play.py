@@ -103,13 +103,15 @@ def play(
     options of a search such as `--sims`, you play against a search, by default with 2000 simulations.
     `--opponent search` has 200 simulations, as in `aleazero match`. An option that would have no effect is an error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The dice depend only on the seed, the seat and the
-    number of this seat's earlier chance events (in Yatzy: on the seed, seat, turn and roll). They do not depend on the
-    actions. No search can foresee them.
+    Type a move by its name or id, `?` for a hint, `q` to stop. The first line shows other ways, e.g. `8/5 6/5` in
+    backgammon. The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in
+    Yatzy: on the seed, seat, turn and roll). They do not depend on the actions. No search can foresee them.
 
     **Examples**
 
     - `aleazero play yatzy`
+
+    - `aleazero play backgammon --opponent heuristic`
 
     - `aleazero play 'pig(target=50)'`
 
@@ -216,6 +218,10 @@ class TerminalGame:
     ) -> None:
         self.session, self.player, self.human, self.console = session, player, human, console
         self.name, self.silent = name, silent
+        self._rest: list[int] = []
+        """Further actions of the play that the user typed."""
+        self._width = 8
+        """Width of the names of actions."""
 
     def play(self) -> bool:
         """Play to the end; return False if the user stops the game."""
@@ -229,7 +235,7 @@ class TerminalGame:
                 self.console.print()
             else:
                 self._print(heading, "bold")
-                self._print(f"you are player {self.human}: {_help()}", "dim")
+                self._print(f"you are player {self.human}: {self._help()}", "dim")
         try:
             self._print_move(self._draw_all())
             while not session.state.is_terminal():
@@ -240,7 +246,7 @@ class TerminalGame:
         if not self.silent:
             self.console.print()
             print_position(session.state, self.console, repr(session.state.game))
-            self._print(outcome_of_game(session.state), "bold green")
+            self._print(outcome_of_game(session.state, self.human), "bold green")
         return True
 
     def _take_turn(self) -> None:
@@ -249,7 +255,9 @@ class TerminalGame:
         session = self.session
         mover = session.state.current_player()
         yours = mover == self.human
-        action, result = (self._read_move(), None) if yours else session.choose()
+        if yours and not self._rest:
+            self._rest = self._read_play()
+        action, result = (self._rest.pop(0), None) if yours else session.choose()
         forced = len(session.state.legal_actions()) == 1
         name = session.act(action, result)
         value = None if result is None else float(result.value[mover])
@@ -289,7 +297,8 @@ class TerminalGame:
                 who = "chance"
             line = Text(f"{number:<5}")
             line.append(f"{who:<10}", "bold cyan" if who == "you" else "cyan")
-            line.append(f"{name:<8} ", "bold")
+            self._width = max(self._width, len(name))
+            line.append(f"{name:<{self._width}} ", "bold")
             line.append(f"{note:>8}  ", "green")
             line.append(f"{' '.join(f'({roll.name})' for roll in rolls):<8} ", "magenta")
             line.append(rolls[-1].position if rolls else position, "dim")
@@ -305,33 +314,69 @@ class TerminalGame:
         if not self.silent:
             self.console.print(Text(text, style), soft_wrap=True)
 
-    def _read_move(self) -> int:
-        """Return the move that the user types, or the only one at an empty line."""
+    def _read_play(self) -> list[int]:
+        """Return the actions that the user types, or the only one at an empty line."""
         from aleazero.cli.show import print_result
-        from aleazero.players.basic import action_names, read_move
+        from aleazero.players.basic import read_play
 
         state = self.session.state
         self.console.print()
         self._print(str(state))
         legal = state.legal_actions()
         while True:
-            self._print(f"your move ({action_names(state, legal)}):", "bold")
+            self._print(self._prompt(), "bold")
             typed = self.console.input("> ").strip()
             if typed.casefold() in ("q", "quit"):
                 raise Stopped
+            if typed.casefold() in ("l", "list") and self._lists():
+                self._print(self._list_plays())
+                continue
             if typed in ("?", "help"):
-                self._print(_help(), "dim")
+                self._print(self._help(), "dim")
                 try:
                     print_result(state, *self._hint(), self.console)
                 except ConfigError as error:
                     self._print(str(error), "yellow")
                 continue
             if not typed and len(legal) == 1:
-                return legal[0]
+                return legal
             try:
-                return read_move(state, typed)
+                return read_play(state, typed)
             except AleaZeroError as error:
-                self._print(str(error) if typed else _help(), "yellow")
+                self._print(str(error) if typed else self._help(), "yellow")
+
+    def _prompt(self) -> str:
+        """Return the line above the input: the only action, an example, or the names of the actions."""
+        from aleazero.games.kit import play_text
+        from aleazero.players.basic import action_names, first_play
+
+        state = self.session.state
+        legal = state.legal_actions()
+        if len(legal) == 1:
+            return f"your only move is {state.action_to_string(legal[0])}: press Enter"
+        if self._lists():
+            return f"your move, e.g. {play_text(state, first_play(state))} (l lists all):"
+        return f"your move ({action_names(state, legal)}):"
+
+    def _lists(self) -> bool:
+        """Return whether the user types complete plays of possibly several actions, which are listed on demand."""
+        from aleazero.games.kit import kit_of
+
+        return kit_of(self.session.state.game).parse_play is not None
+
+    def _list_plays(self) -> str:
+        from aleazero.evaluation.plays import plays_of
+        from aleazero.games.kit import play_text
+
+        state = self.session.state
+        return ", ".join(play_text(state, play.actions) for play in plays_of(state))
+
+    def _help(self) -> str:
+        from aleazero.games.kit import kit_of
+        from aleazero.players.basic import TYPED
+
+        how = kit_of(self.session.state.game).typing_help or TYPED
+        return f"{how}; ? for a hint, {'l for a list, ' * self._lists()}q to stop"
 
     def _hint(self) -> tuple[SearchResult, float]:
         import time
@@ -341,12 +386,6 @@ class TerminalGame:
         if result is None:
             raise ConfigError(f"{self.name} has no search to show, expected --opponent search or plan for a hint")
         return result, time.perf_counter() - started
-
-
-def _help() -> str:
-    from aleazero.players.basic import TYPED
-
-    return f"{TYPED}; ? for a hint, q to stop"
 
 
 def watch(

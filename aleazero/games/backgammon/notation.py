@@ -25,6 +25,7 @@ from aleazero.games.backgammon.board import (
     PASS,
     PLACES,
     PLAYER,
+    SECOND,
     Vector,
 )
 from aleazero.games.backgammon.moves import is_at, legal, move
@@ -37,7 +38,7 @@ FROM_BAR, TO_OFF = NUM_POINTS + 1, 0
 """Numbers of the bar and of borne-off checkers in moves."""
 PASSES = ("", "pass", "cannot move", "no move", "(no move)", "dance")
 """Texts of a move without half-moves."""
-SHOWN_MOVES = 12
+SHOWN_MOVES = 6
 """Legal moves that an error lists."""
 
 
@@ -283,5 +284,6 @@ def _choices(state: KernelState) -> str:
     names = [state.action_to_string(action) for action in state.legal_actions()]
     listed = ", ".join(names[:SHOWN_MOVES])
     more = f", … ({len(names)} in all)" if len(names) > SHOWN_MOVES else ""
-    first = "a move that begins with " if state.vector[HIGH] == state.vector[LOW] else ""
+    double = state.vector[HIGH] == state.vector[LOW] and not state.vector[SECOND]
+    first = "a move that begins with " if double else ""
     return f"{first}{'one of ' if len(names) > 1 and not first else ''}{listed}{more}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from aleazero.errors import PositionError
+from aleazero.errors import PositionError, shortened
 from aleazero.games.backgammon.board import (
     BAR,
     COUNTING,
@@ -35,7 +35,7 @@ from aleazero.games.backgammon.notation import parse_action as parse_action
 from aleazero.games.backgammon.position_id import PATTERN, decode, encode
 from aleazero.games.base import CHANCE, DECISION, TERMINAL
 
-EXAMPLES = "'4HPwATDgc/ABMA player 0 to roll' or '4HPwATDgc/ABMA player 0 dice 3-1'"
+EXAMPLES = "a position id with the dice, '4HPwATDgc/ABMA dice 3-1', or '4HPwATDgc/ABMA player 1 to roll'"
 STAGES = {COUNTING: "counting", PLACING: "placing"}
 
 
@@ -65,8 +65,8 @@ def text(state: Vector) -> str:
 
 
 _LINE = re.compile(
-    rf"({PATTERN})(?: (opening)|(?: player ([01])(?: to roll| (won)| dice ([1-6])-([1-6])( second)?"
-    r"| (counting|placing) off ([0-9]{1,2})-([0-9]{1,2}))?)?)"
+    rf"({PATTERN})(?: (opening)|(?: player ([01]))?(?: to roll| (won)| dice ([1-6])-?([1-6])( second)?"
+    r"| (counting|placing) off ([0-9]{1,2})-([0-9]{1,2}))?)"
 )
 
 
@@ -74,7 +74,7 @@ def parse(line: str, checkers: int) -> Vector:
     """Read what ``text`` writes. Without a player it is player 0, and without dice the position is before the roll."""
     found = _LINE.fullmatch(" ".join(line.split()))
     if found is None:
-        raise PositionError(f"backgammon: cannot read position {line!r}, expected e.g. {EXAMPLES}")
+        raise PositionError(f"backgammon: cannot read position {shortened(line, 80, 40)!r}, expected {EXAMPLES}")
     player, dice = int(found[3] or 0), (int(found[5]), int(found[6])) if found[5] else None
     points, bar, off = decode(found[1], checkers)
     state = vector_of(points, bar, off, dice, player, second=bool(found[7]))
@@ -99,15 +99,21 @@ SIDES = ("X", "O")
 
 
 def render(state: Vector) -> str:
-    """The board as player 0 (X) sees it, who moves from point 24 to point 1 and bears off at the lower right."""
+    """The board from the side of player 0 (X), who bears off at the lower right; player 1 (O) at the upper right.
+
+    Points have the numbers of the player who moves or rolls. These are the numbers of the moves in notation.
+    """
     top = _half(state, range(13, 25), upper=True)
     bottom = _half(state, range(12, 0, -1), upper=False)
+    high, low = "+13-14-15-16-17-18------19-20-21-22-23-24-+", "+12-11-10--9--8--7-------6--5--4--3--2--1-+"
+    if state[PLAYER] == 1:
+        high, low = low, high
     lines = [
-        " +13-14-15-16-17-18------19-20-21-22-23-24-+",
+        f" {high}",
         *(f" |{row}|" for row in top),
         " |                  |BAR|                  |",
         *(f" |{row}|" for row in reversed(bottom)),
-        " +12-11-10--9--8--7-------6--5--4--3--2--1-+",
+        f" {low}",
     ]
     for player, at in ((1, 1), (0, len(lines) - 2)):
         lines[at] += f"  {SIDES[player]}: player {player}, {_pips(state, player)} pips, {state[OFF + player]} off"
@@ -149,5 +155,6 @@ def _status(state: Vector) -> str:
     if state[KIND] == TERMINAL:
         return f"the game is over, {name} has won"
     if state[KIND] == DECISION:
-        return f"{name} plays {state[HIGH]}-{state[LOW]}{', second half' if state[SECOND] else ''}"
+        rest = ", the last two half-moves" if state[SECOND] else ""
+        return f"{name} plays {state[HIGH]}-{state[LOW]}{rest}"
     return f"{name} rolls"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from functools import partial
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,14 +14,26 @@ from numpy.typing import NDArray
 
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, State
+from aleazero.games.game_dice import roller_of
+from aleazero.games.kit import play_text
 from aleazero.search.config import SearchConfig
 from aleazero.search.group import LeafBatch
-from aleazero.search.result import OutcomeStats, SearchResult, SearchStats, TreeNode
+from aleazero.search.result import OutcomeStats, PlayResult, SearchResult, SearchStats, TreeNode
 from aleazero.search.root import same_game
 
 Vector = NDArray[np.float64]
 StateNumbers = Callable[[Sequence[State]], Vector]
 """A function from states to n numbers of each, (states, n)."""
+
+
+class OutcomeDescriber(Protocol):
+    """An evaluator that expects more of the end of the game than a value, e.g. a value network."""
+
+    def columns(self, states: Sequence[State]) -> Vector:
+        """Return numbers whose expectations have a meaning, (states, n)."""
+
+    def describe(self, columns: Vector, player: int) -> dict[str, Vector]:
+        """Return what rows of such numbers mean to a player, by name, (rows,) each; empty if nothing."""
 
 
 class PlanEdge(NamedTuple):
@@ -95,9 +108,16 @@ class Plan:
         root: the state from which the plan was made.
     """
 
-    def __init__(self, root: State, graph: PlanGraph, actions: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        root: State,
+        graph: PlanGraph,
+        actions: Sequence[int] | None = None,
+        describer: OutcomeDescriber | None = None,
+    ) -> None:
         self.root = root
         self._graph = graph
+        self._describer = describer
         self._allowed = None if actions is None else list(actions)
 
     def action(self, state: State) -> int:
@@ -152,7 +172,20 @@ class Plan:
         Returns:
             Expectation of the numbers, shape (n,), for each action or outcome id.
         """
-        return expectations(self._graph, self._find(state), numbers_of)
+        places = {edge.label: edge.place for edge in self._graph.edges(self._find(state))}
+        return expectations(self._graph, places, numbers_of)
+
+    def expected_at(self, state: State, numbers_of: StateNumbers) -> Vector:
+        """Return expectations of other quantities at a state inside the plan, if the best actions follow.
+
+        Args:
+            state: any state of the plan.
+            numbers_of: function from the states at the end of the plan to n numbers each, shape (states, n).
+
+        Returns:
+            Expectation of the numbers, shape (n,).
+        """
+        return expectations(self._graph, {0: self._find(state)}, numbers_of)[0]
 
     def swings(self, state: State) -> dict[int, float]:
         """Return the standard deviation of the value over the outcomes of the chance node after each action.
@@ -192,7 +225,7 @@ class Plan:
         actions = self._actions(state)
         best = self._graph.best(place, mover) if mover >= 0 else None
         edges = self._graph.edges(place) if state.kind() == CHANCE else []
-        return SearchResult(
+        return PlanResult(
             seed=0,
             position=0,
             actions=np.array(actions, np.int64),
@@ -204,6 +237,10 @@ class Plan:
             stopped=None,
             config=SearchConfig(),
             view=PlanView(self._graph, place),
+            graph=self._graph,
+            place=place,
+            state=state,
+            describer=self._describer,
         )
 
     def stats(self) -> SearchStats:
@@ -242,6 +279,68 @@ class Plan:
 def best_label(following: Mapping[int, Vector], mover: int) -> int:
     """Return the mover's best action; the lowest id among equals."""
     return max(following, key=lambda action: following[action][mover])
+
+
+@dataclass(frozen=True)
+class PlanResult(SearchResult):
+    """The result of a plan at one of its states."""
+
+    graph: PlanGraph = field(repr=False)
+    place: Any = field(repr=False)
+    state: State = field(repr=False)
+    describer: OutcomeDescriber | None = field(repr=False)
+
+    @cached_property
+    def expected(self) -> Mapping[str, Vector]:
+        """What the evaluator expects of the end of the game, see ``SearchResult.expected``."""
+        places = {edge.label: edge.place for edge in self.graph.edges(self.place)}
+        labels = [outcome.outcome for outcome in self.outcomes] or self.actions.tolist()
+        return self._describe(places, labels)
+
+    @cached_property
+    def plays(self) -> Sequence[PlayResult]:
+        """The plays, the best first, if some of them have several actions; see ``SearchResult.plays``."""
+        found = self._play_ends() if self.state.kind() == DECISION and self.state.game.num_players > 1 else {}
+        if not any(len(actions) > 1 for actions in found):
+            return ()
+        mover = self.state.current_player()
+        values = [float(self.graph.value(place)[mover]) for place in found.values()]
+        expected = self._describe(dict(enumerate(found.values())), range(len(found)))
+        plays = [
+            PlayResult(
+                actions, play_text(self.state, actions), value, {name: float(n[row]) for name, n in expected.items()}
+            )
+            for row, (actions, value) in enumerate(zip(found, values, strict=True))
+        ]
+        return sorted(plays, key=lambda play: (-play.value, play.actions))
+
+    def _play_ends(self) -> dict[tuple[int, ...], Any]:
+        """Return the places after the plays, by their actions; each place once."""
+        mover, seen = self.state.current_player(), set()
+        found: dict[tuple[int, ...], Any] = {}
+        waiting: deque[tuple[tuple[int, ...], Any]] = deque([((), self.place)])
+        while waiting:
+            before, place = waiting.popleft()
+            for edge in self.graph.edges(place):
+                if _name(edge.place) in seen:
+                    continue
+                seen.add(_name(edge.place))
+                actions, state = (*before, edge.label), self.graph.state(edge.place)
+                if state.kind() == DECISION and state.current_player() == mover and self.graph.edges(edge.place):
+                    waiting.append((actions, edge.place))
+                else:
+                    found[actions] = edge.place
+        return found
+
+    def _describe(self, places: Mapping[int, Any], labels: Sequence[int]) -> dict[str, Vector]:
+        """Return what is expected at some places; NaN for labels without a place, which were pruned."""
+        if self.describer is None or not places:
+            return {}
+        known = expectations(self.graph, places, self.describer.columns)
+        blank = np.full_like(next(iter(known.values())), np.nan)
+        rows = np.array([known.get(label, blank) for label in labels])
+        roller = roller_of(self.state)
+        return self.describer.describe(rows, self.state.current_player() if roller is None else max(0, roller))
 
 
 class PlanView:
@@ -300,10 +399,9 @@ class PlanView:
         ]
 
 
-def expectations(graph: PlanGraph, place: Any, numbers_of: StateNumbers) -> dict[int, Vector]:
-    """Return the expectations of numbers after each action or outcome of a place, if the plan is followed."""
+def expectations(graph: PlanGraph, roots: Mapping[int, Any], numbers_of: StateNumbers) -> dict[int, Vector]:
+    """Return the expectations of numbers at each of some places, if the plan is followed."""
     ways: dict[Any, list[tuple[float, Any]]] = {}
-    roots = {edge.label: edge.place for edge in graph.edges(place)}
     waiting, ends = list(roots.values()), {}
     while waiting:
         here = waiting.pop()

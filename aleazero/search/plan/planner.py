@@ -83,6 +83,7 @@ class Planner:
         chosen: Any = None if evaluator is None else resolve_evaluator(evaluator, PLAN_PLAYOUTS)
         self._prunes = keep is not None or margin is not None
         self.evaluator = chosen.for_plan(horizon, plies, self._prunes) if hasattr(chosen, "for_plan") else chosen
+        self._describer = self.evaluator if getattr(self.evaluator, "describes", False) else None
         if self._prunes and self.evaluator is None:
             raise ConfigError("keep or margin is set and there is no evaluator, expected one, which values the actions")
         self.horizon, self.plies = horizon, plies
@@ -155,7 +156,7 @@ class Planner:
                 if actions is None or not graph.grow(self._mask(actions), generation=True):
                     graph.grow(None, generation=False)
         self._value(graphs)
-        return [Plan(state, graph, actions) for state, graph in zip(states, graphs, strict=True)]
+        return [Plan(state, graph, actions, self._describer) for state, graph in zip(states, graphs, strict=True)]
 
     def _begin(self, state: State, actions: list[int] | None, after_actions: bool) -> GrowingGraph:
         """Return the empty graph of a plan: by the game's own solver, compiled, or plain."""

@@ -304,8 +304,9 @@ def rolled(rolls):
 
 def test_pig_shows_chances_to_win_and_the_next_roll(run_json, nets):
     data = run_json(*PIG_WORDS, "--net", nets["pig"], "--position", "5-9 turn 7 player 1")
-    assert data["wins"] == pytest.approx([(q + 1) / 2 for q in data["q"]])  # there is no margin in pig
-    assert data["margins"] is None
+    win = data["expected"].pop("win")
+    assert win == pytest.approx([(q + 1) / 2 for q in data["q"]])  # there is no margin in pig
+    assert data["expected"] == {}
     assert data["swings"][0] > 0
     assert data["swings"][1] is None  # there is no roll in the turn after hold
     assert data["luck"] is None
@@ -325,7 +326,7 @@ def test_luck_is_the_value_after_a_roll_minus_the_value_before_it(run_json, nets
 def test_yatzys_expectations_are_the_plans_own(run_json, nets):
     state = rolled(2)
     data = run_json(*YATZY_WORDS, "--net", nets["yatzy"], "--position", state.to_text())
-    wins, margins, q = (np.array(data[name]) for name in ("wins", "margins", "q"))
+    wins, margins, q = (np.array(one) for one in (data["expected"]["win"], data["expected"]["margin"], data["q"]))
     np.testing.assert_allclose(2 * wins - 1 + 0.001 * margins, q, atol=1e-9)
     assert np.ptp(margins) > 0
     assert data["luck"] is None  # which dice were rolled last is not known
@@ -348,19 +349,22 @@ def test_details_of_a_plan_are_shown(run, nets):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_win_probabilities_before_a_roll_are_those_of_player_0(run_json, nets):
-    data = run_json(*PIG_WORDS, "--net", nets["pig"], "--position", "5-9 turn 7 player 1 rolling")
-    assert data["wins"] == pytest.approx([(o["value"][0] + 1) / 2 for o in data["outcomes"]])
+def test_win_probabilities_before_a_roll_are_those_of_the_player_that_rolls(run, run_json, nets):
+    words = (*PIG_WORDS, "--net", nets["pig"], "--position", "5-9 turn 7 player 1 rolling")
+    data = run_json(*words)
+    assert data["expected"]["win"] == pytest.approx([(o["value"][1] + 1) / 2 for o in data["outcomes"]])
     assert data["swings"] is None
+    header = next(line for line in run(*words).stdout.splitlines() if "probability" in line)
+    assert header.split() == ["outcome", "probability", "value", "luck", "of", "1", "win"]
 
 
-def test_plies_and_searches_have_values_only(run_json, nets):
+def test_plies_have_win_probabilities_and_searches_have_values_only(run_json, nets):
     words = ("analyse", "pig(target=20)", "--position", "5-9 turn 7")
     plies = run_json(*words, "--plan", "1", "--net", nets["pig"])
-    assert plies["wins"] is None
+    assert plies["expected"]["win"] == pytest.approx([(q + 1) / 2 for q in plies["q"]])
     search = run_json(*words, "--evaluator", f"net:{nets['pig']}", "--sims", "20")
     assert sum(search["visits"]) == 20
-    assert "wins" not in search
+    assert search["expected"] == {}
 
 
 def test_chances_of_two_and_three_points_are_those_of_the_mover(run, run_json, tmp_path):
@@ -369,13 +373,13 @@ def test_chances_of_two_and_three_points_are_those_of_the_mover(run, run_json, t
     words = ("analyse", TAG, "--plan", "turn", "--net", net, "--position")
     state = game.state_from_vector([7, 3, 1, 0, 0])
     data = run_json(*words, state.serialize())
-    levels = {name: np.array(chances) for name, chances in data["levels"].items()}
-    assert list(levels) == ["win_2", "win_3", "lose_2", "lose_3"]
-    points = 2 * np.array(data["wins"]) - 1 + levels["win_2"] + levels["win_3"] - levels["lose_2"] - levels["lose_3"]
+    levels = {name: np.array(chances) for name, chances in data["expected"].items()}
+    assert list(levels) == ["win", "win_2", "win_3", "lose_2", "lose_3"]
+    points = 2 * levels["win"] - 1 + levels["win_2"] + levels["win_3"] - levels["lose_2"] - levels["lose_3"]
     np.testing.assert_allclose(points, data["q"], atol=1e-9)
     assert all(np.ptp(chances) > 0 for chances in levels.values())
     other = run_json(*words, game.state_from_vector([3, 7, 0, 0, 0]).serialize())  # the same, for the other player
-    assert other["levels"]["win_2"] == pytest.approx(data["levels"]["win_2"], abs=1e-6)
+    assert other["expected"]["win_2"] == pytest.approx(data["expected"]["win_2"], abs=1e-6)
     text = run(*words, state.serialize()).stdout
     header = next(line for line in text.splitlines() if " loss " in line)
     assert " ".join(header.split("loss")[1].split()) == "win win 2+ win 3 lose 2+ lose 3 next roll"

@@ -290,3 +290,51 @@ def test_a_players_file_that_fails_is_one_line(run, tmp_path, monkeypatch):
         assert result.exit_code == 2
         assert result.stderr.count("error: player mine.py:broken raised ZeroDivisionError") == 1
         assert "Traceback" not in result.output
+
+
+BACKGAMMON = ("play", "backgammon", "--opponent", "random", "--seed", "3", "--position")
+
+
+def user_moves(result):
+    """Return the lines of the user's moves."""
+    return [line for line in result.stdout.splitlines() if re.match(r"(> )? +[0-9]+ you ", line)]
+
+
+def test_a_double_is_typed_in_one_line(run):
+    for player in (0, 1):
+        position = f"4HPwATDgc/ABMA player {player} dice 6-6"
+        result = run(*BACKGAMMON, position, "--seat", str(player), stdin="13/7(2) 24/18(2)\nq\n")
+        moves = user_moves(result)
+        assert len(moves) == 2
+        assert "24/18(2)" in moves[0]
+        assert "13/7(2)" in moves[1]
+
+
+def test_half_of_a_double_or_an_id_can_be_typed(run):
+    result = run(*BACKGAMMON, "4HPwATDgc/ABMA dice 6-6", stdin="24/18(2)\n13/8\n351\nq\n")
+    moves = user_moves(result)
+    assert "24/18(2)" in moves[0]
+    assert "the last two half-moves" in result.stdout
+    assert "'13/8' is not legal with 6-6, expected one of 8/2(2), 13/7 8/2, 13/7(2)" in result.stdout
+    assert "13/7(2)" in moves[1]
+
+
+def test_plays_are_explained_and_listed_on_demand(run):
+    result = run(*BACKGAMMON, "4HPwATDgc/ABMA dice 6-6", stdin="l\n\n8/3 9/2\nq\n")
+    assert "you are player 0: type a move such as 8/5 6/5" in result.stdout
+    assert "your move, e.g. 13/7 8/2(3) (l lists all):" in result.stdout
+    assert "24/18(2) 13/7(2)" in result.stdout.split("l lists all")[1]
+    assert "'8/3 9/2' is not legal with 6-6, expected a move that begins with 8/2(2), " in result.stdout
+    other = run("play", "pig", "--opponent", "random", stdin="l\nq\n").stdout
+    assert "l for a list" not in other
+    assert "no action 'l' here" in other
+
+
+def test_a_forced_pass_and_a_win_by_several_points(run):
+    result = run(*BACKGAMMON, "27YdAADg/wcAQA dice 2-1", stdin="\nq\n")
+    assert "your only move is pass: press Enter" in result.stdout
+    assert "1 you       pass" in result.stdout
+    won = run(*BACKGAMMON, "/38AAAABAAAAAA dice 2-1", stdin="\n").stdout
+    assert won.splitlines()[-1] == "the game is over, you win 2 points (a gammon)"
+    lost = run(*BACKGAMMON, "/38AAAABAAAAAA dice 2-1", "--seat", "1").stdout
+    assert lost.splitlines()[-1] == "the game is over, player 0 wins 2 points (a gammon)"

@@ -250,7 +250,7 @@ def test_a_position_without_a_player_is_before_the_roll_of_player_0(game):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "start", "4HPwATDgc/ABMA player 2", "4HPwATDgc/ABMA player 0 dice 7-1", "4HPwATDgc/ABMA dice 3-1"),
+        *("", "start", "4HPwATDgc/ABMA player 2", "4HPwATDgc/ABMA player 0 dice 7-1", "4HPwATDgc/ABMA dice 3"),
         *("4HPwATDgc/ABMA player 0 won", "sGfwATDgc/ABMA opening", "4HPwATDgc/ABMA player 0 dice 3-1 second"),
         *("4HPwATDgc/ABMA player 0 counting off 0-0", "4HPwATDgc/ABMA player 0 placing off 99-0"),
         *("AAAAAAAAAAAAAA player 0 won", "AAAAAABgAAAAAA player 0 to roll"),
@@ -281,3 +281,15 @@ player 0 (X) plays 5-2"""
 
 def test_the_board_shows_checkers_numbers_the_bar_and_the_dice():
     assert str(from_position(points_of(p6=11, p3=1, p24=-9, p13=-1), (2, 1), (1, 4), (5, 2))) == BOARD
+
+
+@pytest.mark.parametrize("text", ["4HPwATDgc/ABMA dice 3-1", "4HPwATDgc/ABMA dice 1-3", "4HPwATDgc/ABMA  dice 31"])
+def test_a_position_id_with_dice_belongs_to_player_0(game, text):
+    assert game.state_from_text(text).to_text() == "4HPwATDgc/ABMA player 0 dice 3-1"
+
+
+def test_points_have_the_numbers_of_the_player_to_move(game):
+    first, second = (str(game.state_from_text(f"4HPwATDgc/ABMA player {player} to roll")) for player in (0, 1))
+    assert first.splitlines()[0] == second.splitlines()[-2] == " +13-14-15-16-17-18------19-20-21-22-23-24-+"
+    assert first.splitlines()[-2] == second.splitlines()[0] == " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
+    assert first.splitlines()[1:-2] == second.splitlines()[1:-2]  # the checkers stay where they are
