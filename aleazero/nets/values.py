@@ -37,7 +37,8 @@ class NetValues:
             require_phases(net.config.phases, game)
         except ConfigError as error:
             raise CheckpointError(f"{path}: {error}") from None
-        return cls(game, net, theta, about.training.get("plies"))
+        plies = about.training.get("plies")
+        return cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
 
     def see(self, states: Rows) -> SeenStates:
         """Compute the inputs of the network for states between turns."""

@@ -78,7 +78,10 @@ class AfterstateConfig(Settings):
         "the end of the turn. lambda: TD(λ) over the turns of a game.",
     )
     plies: int | None = Field(
-        None, ge=1, description="Number of chance events to plan ahead; default: the complete turn."
+        None,
+        ge=0,
+        description="Number of chance events to plan ahead; default: the complete turn. 0: sample the chance event, and "
+        "plan only the decisions that follow, up to the next one.",
     )
     rounds: int = Field(10_000, ge=1, description="Number of training rounds. In each round every lane plays one turn.")
     lane_groups: int = Field(
