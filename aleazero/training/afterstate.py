@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
 from aleazero.games.states import Rows, pack, rows_of, unpack
+from aleazero.native.compile import cached_njit
 from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
@@ -37,6 +38,8 @@ MOST_SCATTERED: Final = 60
 """Maximum number of turns of random play before the first round."""
 AVERAGED: Final = 0.02
 """Weights are averaged over at most about this fraction of the steps so far, so that early weights are forgotten."""
+WARM_EXPLORE: Final = 0.3
+"""Fraction of random turns in the warm-up."""
 SQUARE: Final = 1e6
 """A delta that turns the Huber loss into a squared error."""
 PART: Final = 256
@@ -86,7 +89,7 @@ class AfterstateLearner:
             self._each(LaneGroup.scatter, self.groups)
         config, rates = self.config, self.rates()
         samples = self._each(
-            lambda group: group.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.groups
+            lambda group: group.play(self.rounds_done, rates["explore"], rates["margin"], rates["decay"]), self.groups
         )
         self._keep(samples)
         losses = self._learn(rates["learning_rate"])
@@ -107,9 +110,11 @@ class AfterstateLearner:
         config = self.config
         share = max(0.0, (self.rounds_done / self.rounds - config.hold) / (1.0 - config.hold))
         early = max(0.0, 1.0 - 2.0 * share)
+        warm = self.rounds_done < config.warmup
         return {
+            "explore": max(config.explore, WARM_EXPLORE) if warm else config.explore,
             "learning_rate": config.learning_rate * (1.0 + share * (config.final_rate - 1.0)),
-            "decay": config.td_lambda + share * (config.final_lambda - config.td_lambda),
+            "decay": 1.0 if warm else config.td_lambda + share * (config.final_lambda - config.td_lambda),
             "margin": config.final_margin + early * (config.margin - config.final_margin),
         }
 
@@ -263,7 +268,8 @@ class LaneGroup:
         elif config.target == "td":
             sample = self._sample(columns[chosen], ~explored)
         else:
-            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], explored)
+            strayed = explored & (round_ >= config.warmup)
+            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
             sample = self.open_games.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
         sample.leaves = len(leaves)
@@ -374,9 +380,7 @@ class OpenGames:
             length = int(self.lengths[lane])
             held = {name: array[lane, :length] for name, array in self._fields.items()}
             found = held["values"].copy()
-            for turn in range(length - 2, -1, -1):
-                if not held["strayed"][turn + 1]:
-                    found[turn] += decay * (found[turn + 1] - found[turn])
+            _mix_backwards(found, held["strayed"], decay)
             used = ~held["strayed"]
             seen = outcome.by_viewer(found - held["base"], held["viewers"])
             features.append(held["features"][used])
@@ -395,6 +399,15 @@ class OpenGames:
         """Resume from the result of ``state``."""
         self.lengths = np.array(held["lengths"])
         self._fields = {n.removeprefix("trail_"): np.array(a) for n, a in held.items() if n.startswith("trail_")}
+
+
+@cached_njit(nogil=True, error_model="numpy")
+def _mix_backwards(values: Any, strayed: Any, decay: float) -> None:
+    """Replace the values (turns, columns) by the targets of ``OpenGames.end``, the last turn first."""
+    for turn in range(len(values) - 2, -1, -1):
+        if not strayed[turn + 1]:
+            for column in range(values.shape[1]):
+                values[turn, column] += decay * (values[turn + 1, column] - values[turn, column])
 
 
 def _expected(

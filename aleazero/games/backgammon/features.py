@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.games.backgammon.board import BAR, HOME_POINTS, NUM_POINTS, NUM_ROLLS, OFF, POINTS, ROLLS, Vector
+from aleazero.games.backgammon.moves import BAR_BIT, place_of
 
 # The inputs of one seat. The first ones are also written in a race.
 STACKS, STACK_SIZE = 0, 4
@@ -40,29 +41,27 @@ HALF: Final = 11
 
 def _escapes() -> NDArray[np.float32]:
     """(4096,) chance that one checker can move both dice, by the mask of the blocked points 1 to 12 ahead of it."""
-    found = np.zeros(PLACES_AHEAD + 1, np.float32)
-    for high, low in ROLLS:
-        chance = (1 if high == low else 2) / 36
-        for mask in range(PLACES_AHEAD + 1):
-            blocked = [mask >> (steps - 1) & 1 for steps in (high, low, high + low)]
-            found[mask] += 0.0 if blocked[2] or (blocked[0] and blocked[1]) else chance
+    masks = np.arange(PLACES_AHEAD + 1)
+    found = np.zeros(len(masks), np.float32)
+    for high, low in ROLLS.tolist():
+        first, second, both = (masks >> (steps - 1) & 1 for steps in (high, low, high + low))
+        found += (1 - both) * (1 - first * second) * (1 if high == low else 2) / 36
     return found
 
 
 def _shots() -> NDArray[np.int32]:
     """(13, 2048) rolls that hit a blot, by its distance and the mask of the blocked points before it."""
-    found = np.zeros((LONGEST_SHOT + 1, BETWEEN + 1), np.int32)
-    for roll, (high, low) in enumerate(ROLLS):
+    masks = np.arange(BETWEEN + 1)
+    found = np.zeros((LONGEST_SHOT + 1, len(masks)), np.int32)
+    for roll, (high, low) in enumerate(ROLLS.tolist()):
         if high == low:
             ways = [[high * step for step in range(1, count + 1)] for count in (1, 2, 3, 4)]
         else:
             ways = [[high], [low], [high, high + low], [low, high + low]]
         for *stops, distance in ways:
             if distance <= LONGEST_SHOT:
-                needed = sum(1 << int(stop - 1) for stop in stops)
-                for mask in range(BETWEEN + 1):
-                    if mask & needed == 0:
-                        found[distance, mask] |= 1 << roll
+                needed = sum(1 << (stop - 1) for stop in stops)
+                found[distance, masks & needed == 0] |= 1 << roll
     return found
 
 
@@ -81,74 +80,87 @@ def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
     """The checkers of both players, each from its own view, and what they threaten; the player's own come first."""
     for i in range(2 * BLOCK_SIZE + COMMON_FEATURES):
         out[i] = 0.0
-    own, own_made, own_blots, own_rear, own_pips = _write_checkers(state, player, out, 0)
-    other, other_made, other_blots, other_rear, other_pips = _write_checkers(state, 1 - player, out, BLOCK_SIZE)
+    zero = one = zero_blots = one_blots = 0
+    for i in range(NUM_POINTS):
+        count = state[POINTS + i]
+        if count > 0:
+            zero |= 2 << i
+            if count == 1:
+                zero_blots |= 2 << i
+        elif count < 0:
+            one |= 1 << (NUM_POINTS - i)
+            if count == -1:
+                one_blots |= 1 << (NUM_POINTS - i)
+    own, other = (zero, one) if player == 0 else (one, zero)
+    own_blots, other_blots = (zero_blots, one_blots) if player == 0 else (one_blots, zero_blots)
+    own_rear, own_pips = _write_checkers(state, player, own, out, 0)
+    other_rear, other_pips = _write_checkers(state, 1 - player, other, out, BLOCK_SIZE)
     out[PIP_LEAD] = (own_pips - other_pips) * 0.03
     if own_rear + other_rear <= NUM_POINTS:
         return
-    _write_shots(own_blots, own_made, other, out, 0)
-    _write_shots(other_blots, other_made, own, out, BLOCK_SIZE)
-    _write_structure(state, player, own_made, own_blots, own_rear, other_made, other_rear, out, 0)
-    _write_structure(state, 1 - player, other_made, other_blots, other_rear, own_made, own_rear, out, BLOCK_SIZE)
+    _write_shots(own_blots, own ^ own_blots, BAR_BIT if state[BAR + 1 - player] > 0 else other, out, 0)
+    _write_shots(other_blots, other ^ other_blots, BAR_BIT if state[BAR + player] > 0 else own, out, BLOCK_SIZE)
+    made, other_made = own ^ own_blots, other ^ other_blots
+    _write_structure(state, player, own, own_blots, own_rear, other_made, other_rear, out, 0)
+    _write_structure(state, 1 - player, other, other_blots, other_rear, made, own_rear, out, BLOCK_SIZE)
 
 
-def _write_checkers(
-    state: Vector, who: int, out: NDArray[np.float32], at: int
-) -> tuple[int, int, int, int, int]:
-    """Write checkers, off and pips; return the masks of checkers, made points and blots, the last place, the pips."""
-    occupied = made = blots = rear = pips = outside = 0
-    for place in range(1, NUM_POINTS + 2):
-        if place > NUM_POINTS:
-            count = int(state[BAR + who])
-        elif who == 0:
-            count = int(state[POINTS + place - 1])
-        else:
-            count = -int(state[POINTS + NUM_POINTS - place])
-        if count <= 0:
-            continue
-        rear = place
+def _checkers_at(state: Vector, who: int, place: int) -> int:
+    """The number of checkers of a player on a point of that player."""
+    return int(state[POINTS + place - 1]) if who == 0 else -int(state[POINTS + NUM_POINTS - place])
+
+
+def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.float32], at: int) -> tuple[int, int]:
+    """Write checkers, off and pips; return the place of the last checker (25 for the bar) and the pips."""
+    rear = pips = outside = 0
+    left = occupied
+    while left:
+        bit = left & -left
+        left ^= bit
+        place = place_of(bit)
+        count = _checkers_at(state, who, place)
+        _write_stack(count, out, at + STACK_SIZE * (place - 1))
         pips += place * count
         outside += max(0, place - HOME_POINTS) * count
-        occupied |= 1 << place
-        stack = at + STACKS + STACK_SIZE * (place - 1)
-        if count == 1:
-            out[stack] = 1.0
-            blots |= 1 << place
-        else:
-            made |= 1 << place
-            if count == 2:
-                out[stack + 1] = 1.0
-            else:
-                out[stack + 2] = 1.0
-                out[stack + 3] = (count - 3) * 0.5
+        rear = place
+    bar = int(state[BAR + who])
+    if bar > 0:
+        rear = NUM_POINTS + 1
+        _write_stack(bar, out, at + STACK_SIZE * NUM_POINTS)
+        pips += rear * bar
+        outside += (rear - HOME_POINTS) * bar
     off = int(state[OFF + who])
     for part in range(3):
         out[at + OFF_AT + part] = min(5, max(0, off - 5 * part)) * 0.2
     out[at + PIPS] = (pips - 100) * 0.015
     out[at + OUTSIDE] = outside * 0.02
-    bar = 1 << (NUM_POINTS + 1)
-    if occupied & bar:
-        occupied = bar  # the other checkers cannot move before those on the bar
-    return occupied, made & (bar - 1), blots & (bar - 1), rear, pips
+    return rear, pips
+
+
+def _write_stack(count: int, out: NDArray[np.float32], at: int) -> None:
+    """Write the checkers at one place."""
+    out[at + min(count, 3) - 1] = 1.0
+    out[at + 3] = max(0, count - 3) * 0.5
 
 
 def _write_shots(blots: int, made: int, hitters: int, out: NDArray[np.float32], at: int) -> None:
     """Write the chances to be hit by the opponent's next roll, if that player moves single checkers."""
     rolls = 0
     loss = 0.0
-    for point in range(1, NUM_POINTS + 1):
-        if blots >> point & 1 == 0:
-            continue
+    left = blots
+    while left:
+        bit = left & -left
+        left ^= bit
+        point = place_of(bit)
         hitting = 0
         target = NUM_POINTS + 1 - point  # the hitter's number of the point
         near = hitters >> (target + 1) & PLACES_AHEAD
-        distance = 1
         while near:
-            if near & 1:
-                # Bit i of the mask is the point i + 1 ahead of the hitter.
-                hitting |= HITTING[distance, made >> (NUM_POINTS + 2 - target - distance) & BETWEEN]
-            near >>= 1
-            distance += 1
+            hitter = near & -near
+            near ^= hitter
+            distance = place_of(hitter) + 1
+            # Bit i of the mask is the point i + 1 ahead of the hitter.
+            hitting |= HITTING[distance, made >> (NUM_POINTS + 2 - target - distance) & BETWEEN]
         if hitting:
             loss += _chance(hitting & ~rolls) * (NUM_POINTS + 1 - point)
             out[at + SHOTS + point - 1] = 2.0 * _chance(hitting)
@@ -166,7 +178,7 @@ def _chance(rolls: int) -> float:
 def _write_structure(
     state: Vector,
     who: int,
-    made: int,
+    occupied: int,
     blots: int,
     rear: int,
     other_made: int,
@@ -175,6 +187,7 @@ def _write_structure(
     at: int,
 ) -> None:
     """Write escapes, primes, home board, contact, mobility and anchors of a player."""
+    made = occupied ^ blots
     least, total = 1.0, 0.0
     for place in range(16, NUM_POINTS + 2):
         escape = ESCAPES[other_made >> (NUM_POINTS + 2 - place) & PLACES_AHEAD]
@@ -195,18 +208,16 @@ def _write_structure(
     if waiting > 0:
         out[at + CLOSED] = home * home * 0.04
         out[at + BLOCKED] = home * home * min(3, waiting) / 36.0
-    behind = contact = past = spread = back = 0
-    mobility = 0.0
     line = NUM_POINTS - other_rear  # the last point that no checker of the opponent has to pass
-    for place in range(1, NUM_POINTS + 2):
-        if place > NUM_POINTS:
-            count = int(state[BAR + who])
-        elif who == 0:
-            count = int(state[POINTS + place - 1])
-        else:
-            count = -int(state[POINTS + NUM_POINTS - place])
-        if count <= 0:
-            continue
+    behind = back = int(state[BAR + who])
+    contact, past, spread = (NUM_POINTS + 1 - line) * behind, 0, 16**2 * behind
+    mobility = (NUM_POINTS + 1 - HOME_POINTS) * behind * ESCAPES[other_made >> 1 & PLACES_AHEAD]
+    left = occupied
+    while left:
+        bit = left & -left
+        left ^= bit
+        place = place_of(bit)
+        count = _checkers_at(state, who, place)
         if place > line:
             behind += count
             contact += (place - line) * count
@@ -214,9 +225,9 @@ def _write_structure(
             past += place * count
         if place > HOME_POINTS:
             mobility += (place - HOME_POINTS) * count * ESCAPES[other_made >> (NUM_POINTS + 2 - place) & PLACES_AHEAD]
-        if place > NUM_POINTS - HOME_POINTS:
-            back += count
-        spread += max(0, place - 9) ** 2 * count
+            if place > NUM_POINTS - HOME_POINTS:
+                back += count
+            spread += max(0, place - 9) ** 2 * count
     out[at + BEHIND] = (behind - 6) * 0.15
     out[at + CONTACT_PIPS] = (contact - 50) * 0.02
     out[at + PAST_PIPS] = past * 0.02
