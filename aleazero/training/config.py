@@ -80,7 +80,7 @@ class AfterstateConfig(Settings):
     plies: int | None = Field(
         None,
         ge=0,
-        description="Number of chance events to plan ahead; default: the complete turn. 0: sample the chance event, and "
+        description="Number of chance events to plan ahead; default: the complete turn. 0: sample the chance event and "
         "plan only the decisions that follow, up to the next one.",
     )
     rounds: int = Field(10_000, ge=1, description="Number of training rounds. In each round every lane plays one turn.")
@@ -92,8 +92,8 @@ class AfterstateConfig(Settings):
     warmup: int = Field(
         0,
         ge=0,
-        description="Number of first rounds with at least 30 % random turns and lambda 1. Targets then are final results, "
-        "also of games with random turns. It helps if an untrained network plays games that hardly end.",
+        description="Number of first rounds with at least 30 % random turns and lambda 1. Their targets are final "
+        "results, also of games with random turns. It helps if an untrained network plays games that hardly end.",
     )
     replay: int = Field(
         20_000, ge=0, description="Number of newest samples to train on; 0 uses the samples of the round only."

@@ -1,7 +1,7 @@
 """Inputs of value networks for backgammon; compiled. The layout is documented in docs/games/backgammon.md.
 
-Masks have bit p for point p of their player, and bit 25 for the bar, as in ``moves``. Inputs are scaled to about -1 to 1,
-and those that are rarely 0 are centred.
+Masks have bit p for point p of their player, and bit 25 for the bar, as in ``moves``. Inputs are scaled to about -1 to
+1, and those that are rarely 0 are centred.
 """
 
 from __future__ import annotations
