@@ -238,10 +238,10 @@ def _turn(weights: Any, turned: Any) -> None:
 
 @_compile
 def _turn_layers(theta: Any, sizes: Any) -> Any:
-    """Return the weights of all layers, each transposed, at the same positions as in theta."""
-    turned = np.zeros(len(theta), np.float32)
-    start = 0
-    for layer in range(len(sizes) - 1):
+    """Return the weights of all layers but the first, each transposed, at the same positions as in theta."""
+    turned = np.empty(len(theta), np.float32)
+    start = (sizes[0] + 1) * sizes[1]
+    for layer in range(1, len(sizes) - 1):
         size, width = sizes[layer], sizes[layer + 1]
         _turn(_matrix(theta, start, size, width), _matrix(turned, start, width, size))
         start += (size + 1) * width

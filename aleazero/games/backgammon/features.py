@@ -28,10 +28,14 @@ REAR_ESCAPE, LEAST_ESCAPE, LEAST_SQUARED, MEAN_ESCAPE = 131, 132, 133, 134
 PRIME, HOME, CLOSED, BEHIND = 135, 136, 137, 138
 """Length of the longest prime; made home points; their square if the opponent is on the bar; checkers in contact."""
 CONTACT_PIPS, PAST_PIPS, MOBILITY, SPREAD, BACK, ANCHORS, BLOCKED, BLOTS = 139, 140, 141, 142, 143, 144, 145, 146
-BLOCK_SIZE: Final = 147
+LEAVING, SAVING, SAVING_MORE = 147, 148, 149
+"""In a race: pips to leave the opponent's home board; rolls by which the opponent is ahead of the player's escape from
+a gammon, and from a backgammon."""
+BLOCK_SIZE: Final = 150
 PIP_LEAD: Final = 2 * BLOCK_SIZE
 COMMON_FEATURES: Final = 1
 
+PIPS_PER_ROLL: Final = 8.17
 LONGEST_SHOT: Final = 12
 PLACES_AHEAD: Final = (1 << LONGEST_SHOT) - 1
 BETWEEN: Final = (1 << LONGEST_SHOT - 1) - 1
@@ -93,10 +97,12 @@ def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
                 one_blots |= 1 << (NUM_POINTS - i)
     own, other = (zero, one) if player == 0 else (one, zero)
     own_blots, other_blots = (zero_blots, one_blots) if player == 0 else (one_blots, zero_blots)
-    own_rear, own_pips = _write_checkers(state, player, own, out, 0)
-    other_rear, other_pips = _write_checkers(state, 1 - player, other, out, BLOCK_SIZE)
+    own_rear, own_left, own_pips = _write_checkers(state, player, own, out, 0)
+    other_rear, other_left, other_pips = _write_checkers(state, 1 - player, other, out, BLOCK_SIZE)
     out[PIP_LEAD] = (own_pips - other_pips) * 0.03
     if own_rear + other_rear <= NUM_POINTS:
+        _write_escape(state, player, own, other_left, other_pips, out, 0)
+        _write_escape(state, 1 - player, other, own_left, own_pips, out, BLOCK_SIZE)
         return
     _write_shots(own_blots, own ^ own_blots, BAR_BIT if state[BAR + 1 - player] > 0 else other, out, 0)
     _write_shots(other_blots, other ^ other_blots, BAR_BIT if state[BAR + player] > 0 else own, out, BLOCK_SIZE)
@@ -110,9 +116,9 @@ def _checkers_at(state: Vector, who: int, place: int) -> int:
     return int(state[POINTS + place - 1]) if who == 0 else -int(state[POINTS + NUM_POINTS - place])
 
 
-def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.float32], at: int) -> tuple[int, int]:
-    """Write checkers, off and pips; return the place of the last checker (25 for the bar) and the pips."""
-    rear = pips = outside = 0
+def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.float32], at: int) -> tuple[int, int, int]:
+    """Write checkers, off and pips; return the place of the last checker (25 for the bar), their number, the pips."""
+    rear = checkers = pips = outside = 0
     left = occupied
     while left:
         bit = left & -left
@@ -120,6 +126,7 @@ def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.floa
         place = place_of(bit)
         count = _checkers_at(state, who, place)
         _write_stack(count, out, at + STACK_SIZE * (place - 1))
+        checkers += count
         pips += place * count
         outside += max(0, place - HOME_POINTS) * count
         rear = place
@@ -127,6 +134,7 @@ def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.floa
     if bar > 0:
         rear = NUM_POINTS + 1
         _write_stack(bar, out, at + STACK_SIZE * NUM_POINTS)
+        checkers += bar
         pips += rear * bar
         outside += (rear - HOME_POINTS) * bar
     off = int(state[OFF + who])
@@ -134,13 +142,35 @@ def _write_checkers(state: Vector, who: int, occupied: int, out: NDArray[np.floa
         out[at + OFF_AT + part] = min(5, max(0, off - 5 * part)) * 0.2
     out[at + PIPS] = (pips - 100) * 0.015
     out[at + OUTSIDE] = outside * 0.02
-    return rear, pips
+    return rear, checkers, pips
 
 
 def _write_stack(count: int, out: NDArray[np.float32], at: int) -> None:
     """Write the checkers at one place."""
     out[at + min(count, 3) - 1] = 1.0
     out[at + 3] = max(0, count - 3) * 0.5
+
+
+def _write_escape(
+    state: Vector, who: int, occupied: int, other_left: int, other_pips: int, out: NDArray[np.float32], at: int
+) -> None:
+    """Write how far a player without checkers off is from saving a gammon and a backgammon in a race."""
+    if state[OFF + who] > 0:
+        return
+    leaving = 0
+    left = occupied >> (NUM_POINTS - HOME_POINTS + 1)
+    while left:
+        bit = left & -left
+        left ^= bit
+        pips = place_of(bit) + 1
+        leaving += pips * _checkers_at(state, who, NUM_POINTS - HOME_POINTS + pips)
+    rolls = max(other_pips / PIPS_PER_ROLL, other_left * 0.5)
+    out[at + LEAVING] = leaving * 0.1
+    ahead = out[at + OUTSIDE] / (0.02 * PIPS_PER_ROLL) + 0.5 - rolls
+    out[at + SAVING] = min(2.0, max(-2.0, ahead * 0.3))
+    if leaving > 0:
+        ahead = leaving / PIPS_PER_ROLL + 0.5 - rolls
+        out[at + SAVING_MORE] = min(2.0, max(-2.0, ahead * 0.3))
 
 
 def _write_shots(blots: int, made: int, hitters: int, out: NDArray[np.float32], at: int) -> None:
