@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, ESTIMATE, Game, State
-from aleazero.games.kernel import KernelGame, KernelState
+from aleazero.games.kernel import KernelGame, Kernels, KernelState
 from aleazero.games.states import Rows, rows_of, state_of, states_of
+from aleazero.native.compile import loop_of
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues, TableValues
 from aleazero.search.plan.horizon import turn_of
@@ -45,9 +46,13 @@ class TurnEndEvaluator:
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Return equal logits, and values by seat relative to the viewer."""
+        return np.zeros((len(states), self._actions)), self.state_values(states)
+
+    def state_values(self, states: Sequence[State]) -> Values:
+        """Return the values only, by seat relative to the viewer."""
         ends = self.values.see(rows_of(self.values.game, states))
         values = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
-        return np.zeros((len(states), self._actions)), by_player(values, -ends.viewers)
+        return by_player(values, -ends.viewers)
 
     def columns(self, states: Sequence[State]) -> Values:
         """Return the columns of the outcome by player."""
@@ -114,6 +119,12 @@ class PlannedEvaluator:
             values[row] = np.roll(value, -state.viewer())
         return logits, values
 
+    def state_values(self, states: Sequence[State]) -> Values:
+        """Return the values only, by seat relative to the viewer."""
+        rows = rows_of(self.game, states)
+        known = self.values.plies is not None and self._known(rows, None).all()
+        return self.ends.state_values(states) if known else self(states)[1]
+
     def _range(self, value: float) -> float:
         """Return the range of the returns; if they have no bounds, the absolute value of this position."""
         low, high = self.game.info.utility or (0.0, max(1.0, abs(value)))
@@ -157,6 +168,11 @@ class PlannedEvaluator:
             known: NDArray[np.bool_] = (starts == rows).all(axis=1)
             return known
         by_action = self.values.plies is not None or (self.game.num_players == 1 and not self._counts_turns)
+        if by_action and isinstance(self.game, KernelGame):
+            kinds = np.empty(len(rows), np.int64)
+            loop_of(self.game, "kinds", make_kinds)(np.ascontiguousarray(rows, np.int64), kinds)
+            chance: NDArray[np.bool_] = kinds == CHANCE
+            return chance
         return np.array([by_action and state_of(self.game, row).kind() == CHANCE for row in rows], np.bool_)
 
     def _plans(self, states: list[State], rows: Any, starts: NDArray[np.int64] | None) -> list[Plan]:
@@ -168,3 +184,15 @@ class PlannedEvaluator:
     def _plan_turn(self, start: bytes) -> Plan:
         assert isinstance(self.game, KernelGame)
         return self._planner.plan(KernelState(self.game, np.frombuffer(start, np.int64).copy()))
+
+
+def make_kinds(kernels: Kernels) -> Callable[..., int]:
+    """Make ``kinds_of(states, kinds)`` of a game."""
+    kind_of = kernels.kind
+
+    def kinds_of(states: Any, kinds: Any) -> int:
+        for row in range(len(states)):
+            kinds[row] = kind_of(states[row])
+        return 0
+
+    return kinds_of

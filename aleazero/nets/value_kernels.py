@@ -24,6 +24,8 @@ SLAB: Final = 256
 """Rows that pass through the towers before their results are joined."""
 ZERO: Final = np.float32(0)
 """A plain 0 would turn comparisons into float64 comparisons."""
+SIBLINGS: Final = 4
+"""Rows whose first layer is computed together, if they are similar."""
 HALF, ONE = np.float32(0.5), np.float32(1)
 TANH, SIGMOID = np.float32(1), np.float32(2)
 """Links of columns, as in ``outcome.as_table``."""
@@ -37,6 +39,18 @@ def _pick(matrix: Any, row: int, size: int, every: bool, picked: Any) -> Any:
     for i in range(size):
         picked[count] = i
         count += np.uint64(every or matrix[row, i] != ZERO)
+    return count
+
+
+@_compile
+def _pick_any(matrix: Any, row: int, size: int, picked: Any) -> Any:
+    """List the columns that are not 0 in any of ``SIBLINGS`` rows, and return their number."""
+    count = np.uint64(0)
+    for i in range(size):
+        picked[count] = i
+        used = (matrix[row, i] != ZERO) | (matrix[row + 1, i] != ZERO)
+        used |= (matrix[row + 2, i] != ZERO) | (matrix[row + 3, i] != ZERO)
+        count += np.uint64(used)
     return count
 
 
@@ -65,6 +79,19 @@ def _add_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any
 
     Loops compiled by numba would load and store the sums for each row, and check each time whether arrays overlap.
     """
+    return _tiles(1, out, row, first, end, tile, inputs, picked, count, weights)
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def _add_sibling_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any, inputs: Any, picked: Any,
+                       count: Any, weights: Any) -> Any:  # fmt: skip
+    """Do ``_add_tiles`` for ``SIBLINGS`` rows at once, so that each weight is loaded once for all of them."""
+    return _tiles(SIBLINGS, out, row, first, end, tile, inputs, picked, count, weights)
+
+
+def _tiles(rows: int, out: Any, row: Any, first: Any, end: Any, tile: Any, inputs: Any, picked: Any, count: Any,
+           weights: Any) -> Any:  # fmt: skip
+    """Return signature and code generator of ``_add_tiles`` for this number of rows."""
     lanes = min(8, tile.literal_value)
     word, number = ir.IntType(64), ir.FloatType()
     vector = ir.VectorType(number, lanes) if lanes > 1 else number
@@ -87,25 +114,49 @@ def _add_tiles(context: Any, out: Any, row: Any, first: Any, end: Any, tile: Any
         list_of_rows = target.make_array(signature.args[6])(target, builder, values[6]).data
         zero, step = ir.Constant(word, 0), ir.Constant(word, tile.literal_value)
         parts = range(tile.literal_value // lanes)
-        numbers = row_of(5, values[1], zero)
+        places = [builder.add(values[1], ir.Constant(word, offset)) for offset in range(rows)]
+        numbers = [row_of(5, place, zero) for place in places]
         with cgutils.for_range_slice(builder, values[2], values[3], step, word) as (column, _):
-            to = builder.bitcast(row_of(0, values[1], column), vector.as_pointer())
-            sums = [cgutils.alloca_once(builder, vector) for _ in parts]
-            for part in parts:
-                builder.store(builder.load(builder.gep(to, [ir.Constant(word, part)]), align=4), sums[part])
+            to = [builder.bitcast(row_of(0, place, column), vector.as_pointer()) for place in places]
+            sums = [[cgutils.alloca_once(builder, vector) for _ in parts] for _ in places]
+            for own, start in zip(sums, to, strict=True):
+                for part in parts:
+                    builder.store(builder.load(builder.gep(start, [ir.Constant(word, part)]), align=4), own[part])
             with cgutils.for_range(builder, values[7], intp=word) as loop:
                 picked_row = builder.load(builder.gep(list_of_rows, [loop.index]))
-                x = spread(builder.load(builder.gep(numbers, [picked_row])))
                 source = builder.bitcast(row_of(8, picked_row, column), vector.as_pointer())
+                loaded = [builder.load(builder.gep(source, [ir.Constant(word, part)]), align=4) for part in parts]
+                for own, inputs_of_row in zip(sums, numbers, strict=True):
+                    x = spread(builder.load(builder.gep(inputs_of_row, [picked_row])))
+                    for part in parts:
+                        product = builder.fmul(x, loaded[part], flags=("contract",))
+                        total = builder.fadd(builder.load(own[part]), product, flags=("contract",))
+                        builder.store(total, own[part])
+            for own, start in zip(sums, to, strict=True):
                 for part in parts:
-                    weight = builder.load(builder.gep(source, [ir.Constant(word, part)]), align=4)
-                    product = builder.fmul(x, weight, flags=("contract",))
-                    builder.store(builder.fadd(builder.load(sums[part]), product, flags=("contract",)), sums[part])
-            for part in parts:
-                builder.store(builder.load(sums[part]), builder.gep(to, [ir.Constant(word, part)]), align=4)
+                    builder.store(builder.load(own[part]), builder.gep(start, [ir.Constant(word, part)]), align=4)
         return target.get_dummy_value()
 
     return types.void(out, row, first, end, tile, inputs, picked, count, weights), generate
+
+
+def _add_to_siblings(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> None:
+    """Do ``_add_rows`` for ``SIBLINGS`` rows, which share the picked rows of weights."""
+    for sibling in range(row, row + SIBLINGS):
+        _add_rows(out, sibling, width, inputs, picked, count, weights)
+
+
+@overload(_add_to_siblings)  # type: ignore[untyped-decorator]
+def _add_to_siblings_compiled(
+    out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any
+) -> Any:
+    def add(out: Any, row: int, width: int, inputs: Any, picked: Any, count: Any, weights: Any) -> None:
+        wide, eights = width // 16 * 16, width // 8 * 8
+        _add_sibling_tiles(out, row, 0, wide, 16, inputs, picked, count, weights)
+        _add_sibling_tiles(out, row, wide, eights, 8, inputs, picked, count, weights)
+        _add_sibling_tiles(out, row, eights, width, 1, inputs, picked, count, weights)
+
+    return add
 
 
 @_compile
@@ -114,6 +165,19 @@ def _accumulate(inputs: Any, rows: int, size: int, every: bool, weights: Any, ou
     """Add to each row of ``out`` the rows of ``weights``, each multiplied by its input; inputs are (rows, size)."""
     for row in range(rows):
         count = _pick(inputs, row, size, every, picked)
+        _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
+
+
+@_compile
+def _accumulate_siblings(inputs: Any, rows: int, size: int, weights: Any, out: Any, width: int,
+                         picked: Any) -> None:  # fmt: skip
+    """Do ``_accumulate`` for rows whose neighbours have similar inputs: products with 0 do not change a sum."""
+    groups = rows // SIBLINGS * SIBLINGS
+    for row in range(0, groups, SIBLINGS):
+        count = _pick_any(inputs, row, size, picked)
+        _add_to_siblings(out, row, width, inputs, picked, np.int64(count), weights)
+    for row in range(groups, rows):
+        count = _pick(inputs, row, size, False, picked)
         _add_rows(out, row, width, inputs, picked, np.int64(count), weights)
 
 
@@ -140,8 +204,11 @@ def _layers_size(sizes: Any) -> Any:
 
 
 @_compile
-def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int, picked: Any) -> None:
-    """Pass ``acts[0]`` (rows, in) through all ReLU layers; the output of a layer is in ``acts[layer + 1]``."""
+def _layers_forward(theta: Any, sizes: Any, sparse: bool, siblings: bool, acts: Any, count: int, picked: Any) -> None:
+    """Pass ``acts[0]`` (rows, in) through all ReLU layers; the output of a layer is in ``acts[layer + 1]``.
+
+    With ``siblings``, rows next to each other have similar inputs. The results are the same.
+    """
     start = 0
     for layer in range(len(sizes) - 1):
         size, width = sizes[layer], sizes[layer + 1]
@@ -153,7 +220,10 @@ def _layers_forward(theta: Any, sizes: Any, sparse: bool, acts: Any, count: int,
         for row in range(count):
             for j in range(width):
                 out[row, j] = bias[j]
-        _accumulate(inputs, count, size, every, weights, out, width, picked)
+        if siblings and layer == 0 and sparse:
+            _accumulate_siblings(inputs, count, size, weights, out, width, picked)
+        else:
+            _accumulate(inputs, count, size, every, weights, out, width, picked)
         for row in range(count):
             for j in range(width):
                 out[row, j] *= out[row, j] > ZERO  # vectorizes, unlike a branch; NaN stays NaN
@@ -168,10 +238,10 @@ def _turn(weights: Any, turned: Any) -> None:
 
 @_compile
 def _turn_layers(theta: Any, sizes: Any) -> Any:
-    """Return the weights of all layers, each transposed, at the same positions as in theta."""
-    turned = np.zeros(len(theta), np.float32)
-    start = 0
-    for layer in range(len(sizes) - 1):
+    """Return the weights of all layers but the first, each transposed, at the same positions as in theta."""
+    turned = np.empty(len(theta), np.float32)
+    start = (sizes[0] + 1) * sizes[1]
+    for layer in range(1, len(sizes) - 1):
         size, width = sizes[layer], sizes[layer + 1]
         _turn(_matrix(theta, start, size, width), _matrix(turned, start, width, size))
         start += (size + 1) * width
@@ -306,7 +376,7 @@ def mlp_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool, 
                     held[count] = row
                     count += 1
                 n += 1
-            _layers_forward(own, sizes, sparse, acts, count, picked)
+            _layers_forward(own, sizes, sparse, True, acts, count, picked)
             inputs, last = acts[0], acts[layers]
             for c in range(count):
                 for k in range(outs):
@@ -355,7 +425,7 @@ def mlp_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bool,
             for c in range(count):
                 for i in range(size):
                     inputs[c, i] = features[rows[first + c], i]
-            _layers_forward(own, sizes, sparse, acts, count, picked)
+            _layers_forward(own, sizes, sparse, False, acts, count, picked)
             for c in range(count):
                 for k in range(outs):
                     z = bias[k] + _dot(heads, k, last, c, width)
@@ -468,7 +538,7 @@ def towers_forward(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: boo
                     slots[seat, n] = used + filled - 1
                     ends = n == count - 1
                     if filled == CHUNK or ends:
-                        _layers_forward(own, sizes, sparse, acts, filled, picked)
+                        _layers_forward(own, sizes, sparse, False, acts, filled, picked)
                         _multiply(last, parts[3] if seat == 0 else parts[4], outputs[used:], filled, picked)
                         _expect_points(parts, skip, inputs, last, filled, points[used:])
                         used += filled
@@ -529,7 +599,7 @@ def towers_gradient(theta: Any, sizes: Any, columns: Any, skip: bool, sparse: bo
                 for c in range(count):
                     for i in range(block):
                         inputs[seat * count + c, i] = features[rows[first + c], seat * block + i]
-            _layers_forward(own, sizes, sparse, acts, seats * count, picked)
+            _layers_forward(own, sizes, sparse, False, acts, seats * count, picked)
             _expect_points(parts, skip, inputs, last, seats * count, points)
             for seat in range(seats):
                 start = seat * count

@@ -37,7 +37,8 @@ class NetValues:
             require_phases(net.config.phases, game)
         except ConfigError as error:
             raise CheckpointError(f"{path}: {error}") from None
-        return cls(game, net, theta, about.training.get("plies"))
+        plies = about.training.get("plies")
+        return cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
 
     def see(self, states: Rows) -> SeenStates:
         """Compute the inputs of the network for states between turns."""
@@ -47,8 +48,11 @@ class NetValues:
         """Return the columns of the outcome by player."""
         outcome = self.outcome
         columns = np.empty((len(ends.over), len(outcome.columns)))
-        live, over = ~ends.over, ends.over
+        live: Any = ~ends.over
+        over = ends.over
         if live.any():
+            if 2 * np.count_nonzero(over) < len(over):
+                live = slice(None)  # faster than a copy of the others; terminal states are overwritten below
             predicted = self.net.forward(self.theta, ends.features[live], ends.phases[live]).astype(np.float64)
             columns[live] = outcome.by_player(predicted, ends.viewers[live])
             if outcome.kind == "score":

@@ -175,6 +175,16 @@ def evaluate_batch(
     return check_answer(call_evaluator(evaluator, observations, legal_masks, states), legal_masks, num_players, rows)
 
 
+def evaluate_states(evaluator: Any, states: Sequence[State]) -> NDArray[np.float64]:
+    """Return the values of states, by seat relative to the viewer, of an evaluator that has ``state_values``."""
+    try:
+        values: NDArray[np.float64] = evaluator.state_values(states)
+    except Exception as error:
+        raise _raised(error) from error
+    _require_usable(np.zeros((len(values), 0)), values, np.zeros((len(values), 0), np.bool_))
+    return values
+
+
 def call_evaluator(evaluator: Any, observations: Any, legal_masks: Any, states: Sequence[State] | None = None) -> Any:
     """Return the output of an evaluator, which is not checked. Exceptions become an EvaluatorError."""
     try:

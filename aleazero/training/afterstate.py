@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.states import pack, rows_of, unpack
+from aleazero.games.states import Rows, pack, rows_of, unpack
+from aleazero.native.compile import cached_njit
 from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
@@ -30,13 +31,15 @@ from aleazero.nets.values import NetValues, require_phases
 from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
-from aleazero.training.turns_compiled import turn_player_of
+from aleazero.training.turns_compiled import SampledChance, turn_player_of
 
 Floats = NDArray[np.float32]
 MOST_SCATTERED: Final = 60
 """Maximum number of turns of random play before the first round."""
 AVERAGED: Final = 0.02
 """Weights are averaged over at most about this fraction of the steps so far, so that early weights are forgotten."""
+WARM_EXPLORE: Final = 0.3
+"""Fraction of random turns in the warm-up."""
 SQUARE: Final = 1e6
 """A delta that turns the Huber loss into a squared error."""
 PART: Final = 256
@@ -52,7 +55,8 @@ class AfterstateLearner:
         self.outcome, self.shape = Outcome.of(game), feature_shape(game)
         columns = self.outcome.columns if config.target == "turn" else _of_means(self.outcome.columns)
         self.net = make_value_net(config.net, self.shape, columns)
-        self.turn_player = turn_player_of(self.game, config.plies)
+        self.sampled_chance = SampledChance(game) if config.plies == 0 else None
+        self.turn_player = turn_player_of(self.game, 1 if config.plies == 0 else config.plies)
         self.theta = self.net.initial(config.seed)
         self.mean = self.theta.copy()
         self.values = NetValues(game, self.net, self.mean)
@@ -66,9 +70,16 @@ class AfterstateLearner:
         self.first_rows = rows_of(game, [game.new_initial_state()])
         self.first_state = self.first_rows[0]
         self.first = self.values.see(self.first_rows)
-        self.turn_player.list_turn_ends(self.first_rows)  # raises an error now if turns cannot be planned
+        # Raises an error now if turns cannot be planned:
+        self.turn_player.list_turn_ends(self.start_turns(self.first_rows, np.random.Generator(np.random.PCG64(0))))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.groups = [LaneGroup(self, number) for number in range(config.lane_groups)]
+
+    def start_turns(self, states: Rows, generator: np.random.Generator) -> Rows:
+        """Return the states to plan turns from: these states, or if chance is sampled, those after the outcome."""
+        if self.sampled_chance is None:
+            return states
+        return self.sampled_chance.play(states, generator.integers(2**64, size=len(states), dtype=np.uint64))
 
     # -- rounds ------------------------------------------------------------------------------------------------
 
@@ -78,7 +89,7 @@ class AfterstateLearner:
             self._each(LaneGroup.scatter, self.groups)
         config, rates = self.config, self.rates()
         samples = self._each(
-            lambda group: group.play(self.rounds_done, config.explore, rates["margin"], rates["decay"]), self.groups
+            lambda group: group.play(self.rounds_done, rates["explore"], rates["margin"], rates["decay"]), self.groups
         )
         self._keep(samples)
         losses = self._learn(rates["learning_rate"])
@@ -99,9 +110,11 @@ class AfterstateLearner:
         config = self.config
         share = max(0.0, (self.rounds_done / self.rounds - config.hold) / (1.0 - config.hold))
         early = max(0.0, 1.0 - 2.0 * share)
+        warm = self.rounds_done < config.warmup
         return {
+            "explore": max(config.explore, WARM_EXPLORE) if warm else config.explore,
             "learning_rate": config.learning_rate * (1.0 + share * (config.final_rate - 1.0)),
-            "decay": config.td_lambda + share * (config.final_lambda - config.td_lambda),
+            "decay": 1.0 if warm else config.td_lambda + share * (config.final_lambda - config.td_lambda),
             "margin": config.final_margin + early * (config.margin - config.final_margin),
         }
 
@@ -232,18 +245,21 @@ class LaneGroup:
         """Play a turn in every lane; return its samples or, with the target ``lambda``, those of games that ended."""
         learner = self._learner
         outcome, config, first = learner.outcome, learner.config, learner.first
-        leaves, starts, known = learner.turn_player.list_turn_ends(self.states)
+        generator = self._generator(LANE_TURNS, round_)
+        draws = generator.random((len(self.states), learner.turn_player.draws))
+        begun = learner.start_turns(self.states, generator)
+        leaves, starts, known = learner.turn_player.list_turn_ends(begun)
         ends = learner.values.see(leaves)
         columns = learner.values.columns(ends)
         # Columns whose expectations are targets too: margin or win levels of two players, or one column per seat.
         carried = columns[:, 1:] if outcome.kind == "two_player" or outcome.players == 1 else columns
         movers, value, others, chosen, explored = learner.turn_player.play_turns(
-            self.states,
+            begun,
             starts,
             known,
             outcome.values_by_player(columns, margin),
             np.ascontiguousarray(carried),
-            self._generator(LANE_TURNS, round_).random((len(self.states), learner.turn_player.draws)),
+            draws,
             explore,
         )
         over = ends.over[chosen]
@@ -252,7 +268,8 @@ class LaneGroup:
         elif config.target == "td":
             sample = self._sample(columns[chosen], ~explored)
         else:
-            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], explored)
+            strayed = explored & (round_ >= config.warmup)
+            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
             sample = self.open_games.end(over, decay, outcome)
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
         sample.leaves = len(leaves)
@@ -269,10 +286,11 @@ class LaneGroup:
         kept, running = self.states.copy(), np.ones(len(self.states), np.bool_)
         for turn in range(MOST_SCATTERED):
             generator = self._generator(LANE_STARTS, turn)
-            leaves, starts, known = learner.turn_player.list_turn_ends(self.states)
-            worth, nothing = np.zeros((len(leaves), learner.game.num_players)), np.zeros((len(leaves), 0))
             draws = generator.random((len(self.states), learner.turn_player.draws))
-            *_, chosen, _ = learner.turn_player.play_turns(self.states, starts, known, worth, nothing, draws, 1.0)
+            begun = learner.start_turns(self.states, generator)
+            leaves, starts, known = learner.turn_player.list_turn_ends(begun)
+            worth, nothing = np.zeros((len(leaves), learner.game.num_players)), np.zeros((len(leaves), 0))
+            *_, chosen, _ = learner.turn_player.play_turns(begun, starts, known, worth, nothing, draws, 1.0)
             over = learner.values.see(leaves[chosen]).over
             running &= ~over
             if not running.any():
@@ -362,9 +380,7 @@ class OpenGames:
             length = int(self.lengths[lane])
             held = {name: array[lane, :length] for name, array in self._fields.items()}
             found = held["values"].copy()
-            for turn in range(length - 2, -1, -1):
-                if not held["strayed"][turn + 1]:
-                    found[turn] += decay * (found[turn + 1] - found[turn])
+            _mix_backwards(found, held["strayed"], decay)
             used = ~held["strayed"]
             seen = outcome.by_viewer(found - held["base"], held["viewers"])
             features.append(held["features"][used])
@@ -383,6 +399,15 @@ class OpenGames:
         """Resume from the result of ``state``."""
         self.lengths = np.array(held["lengths"])
         self._fields = {n.removeprefix("trail_"): np.array(a) for n, a in held.items() if n.startswith("trail_")}
+
+
+@cached_njit(nogil=True, error_model="numpy")
+def _mix_backwards(values: Any, strayed: Any, decay: float) -> None:
+    """Replace the values (turns, columns) by the targets of ``OpenGames.end``, the last turn first."""
+    for turn in range(len(values) - 2, -1, -1):
+        if not strayed[turn + 1]:
+            for column in range(values.shape[1]):
+                values[turn, column] += decay * (values[turn + 1, column] - values[turn, column])
 
 
 def _expected(

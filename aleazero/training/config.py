@@ -78,7 +78,10 @@ class AfterstateConfig(Settings):
         "the end of the turn. lambda: TD(λ) over the turns of a game.",
     )
     plies: int | None = Field(
-        None, ge=1, description="Number of chance events to plan ahead; default: the complete turn."
+        None,
+        ge=0,
+        description="Number of chance events to plan ahead; default: the complete turn. 0: sample the chance event and "
+        "plan only the decisions that follow, up to the next one.",
     )
     rounds: int = Field(
         10_000,
@@ -90,6 +93,12 @@ class AfterstateConfig(Settings):
     )
     lanes: int = Field(64, ge=1, description="Number of lanes per group. A lane is one game in progress.")
     explore: float = Field(0.1, ge=0, le=1, description="Fraction of turns that are played with random actions.")
+    warmup: int = Field(
+        0,
+        ge=0,
+        description="Number of first rounds with at least 30 % random turns and lambda 1. Their targets are final "
+        "results, also of games with random turns. It helps if an untrained network plays games that hardly end.",
+    )
     replay: int = Field(
         20_000, ge=0, description="Number of newest samples to train on; 0 uses the samples of the round only."
     )

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError
-from aleazero.games.base import Game
+from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, Kernels
-from aleazero.games.states import Rows
+from aleazero.games.states import Rows, rows_of
 from aleazero.native.compile import borrow, kernel_dtype, loop_of
+from aleazero.native.random import extend_key, unit
 from aleazero.search.plan.arrays import (
     EDGES,
     EMPTY,
@@ -32,7 +33,8 @@ from aleazero.search.plan.arrays import (
 from aleazero.search.plan.graph import plan_settings
 from aleazero.search.plan.horizon import NO_LIMIT, horizon_at
 from aleazero.search.plan.loop import make_expansion, one_turn
-from aleazero.search.status import DONE, GROW_EDGES, GROW_NODES
+from aleazero.search.playout import make_play_chance
+from aleazero.search.status import DONE, GROW_EDGES, GROW_NODES, error_for
 from aleazero.training import turns
 from aleazero.training.turns import (
     AnyEvaluator,
@@ -59,6 +61,58 @@ def turn_player_of(game: Game, plies: int | None = None) -> TurnPlayer:
         raise ConfigError(f"plies is {plies}, expected none: {game.name} plays its own turns, which are complete")
     own: TurnPlayer = game.kernels.turn_lanes(game)
     return own
+
+
+class SampledChance:
+    """Samples chance events of many games, for turns that are planned for one outcome only."""
+
+    def __init__(self, game: Game) -> None:
+        if not game.info.max_outcomes:
+            raise ConfigError(f"plies is 0, expected at least 1: {game.name} has no chance events to sample")
+        self.game = game
+        self._loop = loop_of(game, "sampled", make_sampling_loop) if isinstance(game, KernelGame) else None
+
+    def play(self, states: Rows, keys: NDArray[np.uint64]) -> Rows:
+        """Return the states after their chance events: decisions or terminal states.
+
+        Args:
+            states: states of the lanes.
+            keys: the key of the random numbers of each lane.
+        """
+        if self._loop is None:
+            return rows_of(self.game, [self._after(row, int(key)) for row, key in zip(states, keys, strict=True)])
+        info = self.game.info
+        dtype = np.dtype(kernel_dtype(info.state_dtype))
+        scratch = make_plan_scratch(info.state_size, dtype, info.num_actions, info.max_outcomes, info.num_players)
+        rows = np.array(states, np.int64)
+        with np.errstate(over="ignore"):
+            status = self._loop(rows, keys, scratch)
+        if status != DONE:
+            raise error_for(status, info.name)
+        return rows
+
+    def _after(self, state: State, key: int) -> State:
+        state, events = state.clone(), 0
+        while state.is_chance_node():
+            state.apply_action(state.sample_outcome(unit(extend_key(key, events))))
+            events += 1
+        return state
+
+
+def make_sampling_loop(kernels: Kernels) -> Callable[..., int]:
+    """Make ``sample_chance(rows, keys, scratch)`` of a game."""
+    play_chance = make_play_chance(kernels)
+
+    def sample_chance(rows_: Any, keys_: Any, scratch_: PlanScratch) -> int:
+        """Play the chance events of each row in place; return a status."""
+        rows, keys, scratch = borrow(rows_), borrow(keys_), borrow(scratch_)
+        for lane in range(len(rows)):
+            status = play_chance(rows[lane], keys[lane], np.int64(0), scratch)
+            if status < 0:
+                return int(status)
+        return DONE
+
+    return sample_chance
 
 
 class CompiledLanes:

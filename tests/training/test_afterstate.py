@@ -74,6 +74,48 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
         assert bits(other)[part] != found[0][0][part]
 
 
+@pytest.mark.parametrize("name", ["dice", "object_dice"])
+def test_sampled_chance_does_not_depend_on_threads_and_resumes(name):
+    """With ``plies=0`` the samples are those of one outcome per turn, so they differ from planned ones."""
+    settings = {"plies": 0, "target": "lambda", "warmup": 3}
+    found = []
+    for threads in (1, 2):
+        with closing(learner_of(name, threads, **settings)) as learner:
+            rounds = run_rounds(learner, 4)
+            held = learner.state()
+            rounds += run_rounds(learner, 3)
+            found.append((bits(learner), repr(rounds)))
+    assert found[0] == found[1]
+    resumed = learner_of(name, **settings)
+    resumed.restore(held)
+    run_rounds(resumed, 3)
+    assert bits(resumed) == found[0][0]
+    planned = learner_of(name, **{**settings, "plies": 1})
+    run_rounds(planned, 7)
+    assert bits(planned)["targets"] != found[0][0]["targets"]
+
+
+def test_object_games_sample_the_same_chance():
+    """Compiled and plain sampling draw the same outcomes, so both learners are equal."""
+    learners = [learner_of(name, plies=0, target="td") for name in ("dice", "object_dice")]
+    for learner in learners:
+        run_rounds(learner, 3)
+    np.testing.assert_array_equal(learners[0].theta, learners[1].theta)
+
+
+def test_the_warm_up_explores_and_uses_final_results():
+    learner = learner_of("pig", target="lambda", warmup=2, explore=0.05, td_lambda=0.4, final_lambda=0.4)
+    rates = [learner.rates()]
+    learner.rounds_done = 2
+    rates.append(learner.rates())
+    assert [(one["explore"], one["decay"]) for one in rates] == [(0.3, 1.0), (0.05, 0.4)]
+    learner = learner_of("pig", target="lambda", warmup=40, explore=1.0, replay=5000)
+    run_rounds(learner, 40)
+    targets = learner._targets[: learner.seen]
+    assert len(targets) > 100  # turns with random actions are used too
+    assert set(np.unique(targets)) <= {-1.0, 1.0}
+
+
 def test_groups_and_rounds_have_independent_random_streams():
     learner = learner_of("yatzy1")
     run_rounds(learner, 1)

@@ -16,7 +16,7 @@ from aleazero.games.base import DECISION, MANY
 from aleazero.games.kernel import KernelGame
 from aleazero.training import turns as turns_module
 from aleazero.training.turns import PlannedLanes, _expect
-from aleazero.training.turns_compiled import CompiledLanes, turn_player_of
+from aleazero.training.turns_compiled import CompiledLanes, SampledChance, turn_player_of
 
 PRIME = 2**31 - 1
 
@@ -269,3 +269,62 @@ def test_turn_player_by_game():
 def test_a_game_with_its_own_turn_player_rejects_plies():
     with pytest.raises(ConfigError, match="plies is 2, expected none: yatzy plays its own turns"):
         turn_player_of(aleazero.load_game("yatzy"), 2)
+
+
+# -- sampled chance ----------------------------------------------------------------------------------------------------
+
+
+def ends_by_enumeration(state, mover):
+    """Return the states that the mover's decisions can lead to, up to the next chance event, as bytes."""
+    if state.kind() != DECISION:
+        return {state.key()}
+    assert state.current_player() == mover
+    return set().union(*(ends_by_enumeration(state.child(action), mover) for action in state.legal_actions()))
+
+
+def test_sampled_turns_equal_an_enumeration_of_their_decisions():
+    """Backgammon has turns of one action, of two (doubles), and none (the game ends at the root)."""
+    game = aleazero.load_game("backgammon", checkers=3)
+    chance, lanes = SampledChance(game), turn_player_of(game, 1)
+    states = np.repeat(game.new_initial_state().vector.astype(np.int64)[None], 12, axis=0)
+    rng, over, doubles = np.random.default_rng(4), 0, 0
+    for _ in range(30):
+        begun = chance.play(states, rng.integers(2**64, size=len(states), dtype=np.uint64))
+        leaves, starts, known = lanes.list_turn_ends(begun)
+        for lane, row in enumerate(begun):
+            root = game.state_from_vector(row)
+            mine = {game.state_from_vector(leaf).key() for leaf in leaves[starts[lane] : starts[lane + 1]]}
+            assert mine == ends_by_enumeration(root, root.current_player())
+            doubles += root.vector[28] == root.vector[29] > 0
+        worth = worth_of(game, leaves)
+        movers, value, _, chosen, _ = lanes.play_turns(
+            begun, starts, known, worth, np.zeros((len(leaves), 0)), rng.random((len(states), lanes.draws)), 0.0
+        )
+        for lane in range(len(states)):
+            own = worth[starts[lane] : starts[lane + 1], movers[lane]]
+            assert value[lane] == own.max() == worth[chosen[lane], movers[lane]]
+        states = leaves[chosen]
+        ended = np.array([game.state_from_vector(one).is_terminal() for one in states])
+        over += ended.sum()
+        states[ended] = game.new_initial_state().vector
+    assert over > 5
+    assert doubles > 10
+
+
+@pytest.mark.parametrize("name", ["pig", "dice_game"])
+def test_sampled_outcomes_have_their_probabilities(name):
+    """Six equally likely outcomes: each comes about 1,000 times in 6,000 (standard deviation 29)."""
+    game = aleazero.load_game(name)
+    first = game.new_initial_state()
+    while not first.is_chance_node():
+        first = first.child(first.legal_actions()[0])
+    states = np.repeat(first.vector.astype(np.int64)[None], 6000, axis=0)
+    after = SampledChance(game).play(states, np.random.default_rng(1).integers(2**64, size=6000, dtype=np.uint64))
+    _, counts = np.unique(after, axis=0, return_counts=True)
+    assert len(counts) == len(first.chance_outcomes())
+    assert abs(counts - 6000 / len(counts)).max() < 6 * 29
+
+
+def test_games_without_chance_cannot_sample_it():
+    with pytest.raises(ConfigError, match=r"plies is 0, expected at least 1: tic_tac_toe has no chance events"):
+        SampledChance(aleazero.load_game("tic_tac_toe"))

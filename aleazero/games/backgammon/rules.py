@@ -50,10 +50,12 @@ from aleazero.games.backgammon.board import (
     vector_of,
 )
 from aleazero.games.backgammon.board import check as check_board
+from aleazero.games.backgammon.features import BLOCK_SIZE, COMMON_FEATURES
+from aleazero.games.backgammon.features import features as features
 from aleazero.games.backgammon.moves import canonical as canonical
 from aleazero.games.backgammon.moves import is_at, move, scan, sources
 from aleazero.games.backgammon.moves import legal as legal
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, Game, GameInfo
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -107,6 +109,7 @@ def describe(start: str = "standard", checkers: int = MOST_CHECKERS) -> GameInfo
         state_dtype="int8",
         observation_size=2 * SEAT_SIZE + COMMON_SIZE,
         observation_schema="backgammon-1",
+        features=Features(schema="backgammon-value-1", block=BLOCK_SIZE, common=COMMON_FEATURES),
         decision_classes=("contact", "race", "bearoff"),
         phases=("contact", "race"),
         constants={"CHECKERS": checkers, "START": STARTS.index(start), "LAYOUT": np.array(layout, np.int64)},

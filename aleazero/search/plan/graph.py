@@ -120,11 +120,13 @@ class CompiledGraph:
     def choices(self) -> list[tuple[int, State]]:
         """Return the decisions that pruning applies to, among nodes not yet expanded, by row of ``kept``."""
         start = int(self._graph.counters[EXPANDED])
-        waiting = self._graph.nodes[start : start + self.found()]
+        waiting = _plain(self._graph.nodes)[start : start + self.found()]
+        rows = np.flatnonzero((waiting["role"] == INNER) & (waiting["kind"] == DECISION))
+        layers = waiting["layer"][rows].tolist()
         return [
             (row, self.state(start + row))
-            for row in range(len(waiting))
-            if waiting[row].role == INNER and may_prune(self.horizon, int(waiting[row].kind), int(waiting[row].layer))
+            for row, layer in zip(rows.tolist(), layers, strict=True)
+            if may_prune(self.horizon, DECISION, layer)
         ]
 
     def found(self) -> int:

@@ -16,7 +16,7 @@ from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import Game, State
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.states import KernelStates, vectors_of
-from aleazero.search.evaluator import PLAN_PLAYOUTS, evaluate_batch, resolve_evaluator
+from aleazero.search.evaluator import PLAN_PLAYOUTS, evaluate_batch, evaluate_states, resolve_evaluator
 from aleazero.search.group import LeafBatch
 from aleazero.search.plan.horizon import Horizon, check_horizon, horizon_at, one_action
 from aleazero.search.plan.plan import GrowingGraph, Plan, Vector
@@ -192,8 +192,11 @@ class Planner:
         while growing:
             choices = [[(row, state) for row, state in graph.choices() if self._wide(state)] for graph in growing]
             plans = iter(self._plan_all([state for some in choices for _, state in some], None, after_actions=True))
-            masks = []
+            masks: list[NDArray[np.bool_] | None] = []
             for graph, some in zip(growing, choices, strict=True):
+                if not some and allowed is None:
+                    masks.append(None)
+                    continue
                 kept = np.ones((graph.found(), self.game.num_actions), np.bool_)
                 if allowed is not None:
                     kept[0] = allowed
@@ -232,8 +235,8 @@ class Planner:
         values = np.zeros((0, self.game.num_players))
         if sum(sizes):
             filled = [(leaves, viewers) for leaves, viewers in frontiers if len(viewers)]
-            leaves = _joined([leaves for leaves, _ in filled])
-            values = by_player(self._evaluate(leaves), np.concatenate([viewers for _, viewers in filled]))
+            viewers = np.concatenate([viewers for _, viewers in filled])
+            values = by_player(self._evaluate([leaves for leaves, _ in filled]), viewers)
         start, ended = 0, getattr(self.evaluator, "ended", None)
         for graph, size in zip(graphs, sizes, strict=True):
             if ended is not None:
@@ -242,8 +245,11 @@ class Planner:
             start += size
             self._room = graph.room() if hasattr(graph, "room") else self._room
 
-    def _evaluate(self, leaves: LeafBatch) -> Vector:
+    def _evaluate(self, parts: list[LeafBatch]) -> Vector:
         """Return the evaluator's values, by seat relative to the viewer."""
+        if self.batch_size is None and hasattr(self.evaluator, "state_values"):
+            return evaluate_states(self.evaluator, _joined_states([some.states or [] for some in parts]))
+        leaves = _joined(parts)
         rows = len(leaves.legal_masks)
         size = self.batch_size or rows
         answers = []
