@@ -97,7 +97,7 @@ class Positions:
     @cached_property
     def plays(self) -> tuple[Values, Values]:
         """The positions after each roll: their indices, and where those of each (position, roll) start."""
-        steps = self._steps()
+        steps = self.steps
         found, counts = [], []
         for start in range(0, len(self), 4096):
             before = np.arange(start, min(start + 4096, len(self)), dtype=np.int32)[:, None]
@@ -118,8 +118,9 @@ class Positions:
             found.append(every[every >= 0])
         return np.concatenate(found), np.concatenate([[0], np.cumsum(np.concatenate(counts))])
 
-    def _steps(self) -> Values:
-        """Return (6, positions, points) the positions after one move with a die; −1 for moves that are not legal."""
+    @cached_property
+    def steps(self) -> Values:
+        """(6, positions, points) the positions after one move with a die; −1 for moves that are not legal."""
         steps = np.full((6, len(self), self.points), -1, np.int32)
         occupied = self.counts > 0
         highest = self.points - np.argmax(occupied[:, ::-1], axis=1)
@@ -148,7 +149,12 @@ def table_dtype(points: int, checkers: int) -> np.dtype[Any]:
 
 
 def build_two_sided(
-    points: int, checkers: int, progress: Progress | None = None, *, threads: int | None = None
+    points: int,
+    checkers: int,
+    progress: Progress | None = None,
+    *,
+    gammons: bool = False,
+    threads: int | None = None,
 ) -> Values:
     """Compute the table of ``TwoSided``.
 
@@ -160,6 +166,7 @@ def build_two_sided(
         points: number of points per side.
         checkers: highest number of checkers per side.
         progress: called with the number of pairs solved so far, and the number of all pairs.
+        gammons: whether a side that still has all ``checkers`` loses 2 points.
         threads: number of threads; default: all cores.
 
     Returns:
@@ -168,7 +175,8 @@ def build_two_sided(
     positions = Positions(points, checkers)
     size = len(positions)
     table = np.empty((size, size), table_dtype(points, checkers))
-    table[:, 0], table[0, :], table[0, 0] = 1.0, -1.0, 0.0
+    lost = points_lost(positions, gammons)
+    table[:, 0], table[0, :], table[0, 0] = lost, -lost, 0.0
     with paused_collector(), ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         plays, starts = positions.plays
         for low, high in positions.levels():
@@ -184,6 +192,12 @@ def build_two_sided(
             if progress is not None:
                 progress(high * high, size * size)
     return table
+
+
+def points_lost(positions: Positions, gammons: bool) -> Values:
+    """Return (positions,) the points that a side loses if it has this position when the other side has none left."""
+    full = positions.counts.sum(1, dtype=np.int64) == positions.checkers
+    return np.where(full & gammons, 2.0, 1.0)
 
 
 def _move(before: Values, steps: Values) -> Values:
