@@ -54,7 +54,6 @@ from aleazero.games.backgammon.moves import canonical as canonical
 from aleazero.games.backgammon.moves import is_at, move, scan, sources
 from aleazero.games.backgammon.moves import legal as legal
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
-from aleazero.games.kit import Example, GameKit
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -423,15 +422,3 @@ def to_position(state: KernelState, player: int) -> Position:
     if player not in (0, 1):
         raise PositionError(f"backgammon: got player {player!r}, expected 0 or 1")
     return position_of(state.vector, player)
-
-
-def kit(game: Game) -> GameKit:
-    """An example for the demo."""
-    return GameKit(
-        examples=(
-            Example(
-                "Two checkers left, the opponent needs two rolls: how should 2-1 be played?",
-                "BwAAIAIAAAAAAA player 0 dice 2-1",
-            ),
-        )
-    )
