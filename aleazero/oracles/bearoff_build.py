@@ -44,15 +44,17 @@ class Positions:
 
     def __init__(self, points: int, checkers: int) -> None:
         self.points, self.checkers = points, checkers
-        self._binomials = np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + checkers + 1)])
+        self.binomials = np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + checkers + 1)])
+        """Binomial coefficients, for ranks of positions."""
         bars = np.array(list(combinations(range(points + checkers), points)), np.int16).reshape(-1, points)
         counts = np.diff(bars, axis=1, prepend=-1) - 1
         pips = counts @ np.arange(1, points + 1)
         ranks = self._rank(counts)
         order = np.lexsort((ranks, pips))
         self.counts, self.pips = np.ascontiguousarray(counts[order], np.int8), pips[order]
-        self._index = np.empty(len(order), np.int32)
-        self._index[ranks[order]] = np.arange(len(order), dtype=np.int32)
+        self.ranked = np.empty(len(order), np.int32)
+        """Index of the position with each rank."""
+        self.ranked[ranks[order]] = np.arange(len(order), dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.pips)
@@ -75,7 +77,7 @@ class Positions:
         for place, count in enumerate(checked):  # as in _rank, but faster for one position
             total += count
             rank += comb(total + place, place + 1)
-        return int(self._index[rank])
+        return int(self.ranked[rank])
 
     def indices(self, counts: ArrayLike) -> Values:
         """Return the indices (n,) of positions (n, points). Raises PositionError if any counts are invalid."""
@@ -86,12 +88,12 @@ class Positions:
             raise PositionError(
                 f"bear-off: expected counts of 0 or more, and at most {self.checkers} checkers per side"
             )
-        return self._index[self._rank(array)]
+        return self.ranked[self._rank(array)]
 
     def _rank(self, counts: Values) -> Values:
         """Return the rank of positions (n, points) among all subsets of that size, read as stars and bars."""
         columns = np.arange(self.points)
-        ranks: Values = self._binomials[np.cumsum(counts, axis=1, dtype=np.int64) + columns, columns + 1].sum(1)
+        ranks: Values = self.binomials[np.cumsum(counts, axis=1, dtype=np.int64) + columns, columns + 1].sum(1)
         return ranks
 
     @cached_property
@@ -133,7 +135,7 @@ class Positions:
                 after[:, point - 1] -= 1
                 if point > die:
                     after[:, point - die - 1] += 1
-                steps[die - 1, movers, point - 1] = self._index[self._rank(after)]
+                steps[die - 1, movers, point - 1] = self.ranked[self._rank(after)]
         steps[:, 0, 0] = 0  # without checkers, the turn is over
         return steps
 
