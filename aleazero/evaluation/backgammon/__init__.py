@@ -17,5 +17,7 @@ EXAMPLES = (
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
-    parts: dict[str, Any] = {"examples": EXAMPLES}
+    from aleazero.evaluation.backgammon.tables import exact_parts
+
+    parts: dict[str, Any] = {"examples": EXAMPLES, **exact_parts(game)}
     return GameKit(**parts)
