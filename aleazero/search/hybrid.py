@@ -82,7 +82,7 @@ class Hybrid:
         """Return logits, and values by seat relative to the viewer. States in the table have equal logits."""
         values, known = self.table(states)
         logits = np.zeros((len(states), self.game.num_actions))
-        values = _by_seat(values, np.array([state.viewer() for state in states]))
+        values = _by_seat(values, _viewers(states))
         if not known.all():
             rows = rows_of(self.game, states)[~known]
             logits[~known], values[~known] = self._value_outside(states_of(self.game, rows))
@@ -102,16 +102,14 @@ class Hybrid:
     def _value_outside(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Return logits and values by seat of states that are not in the table."""
         if isinstance(self.outside, Uniform | Rollout):
-            by_player = (
-                np.array([state.returns() for state in states])
-                if isinstance(self.outside, Uniform)
-                else playout_values(self.game, self.outside, states)
-            )
-            return np.zeros((len(states), self.game.num_actions)), _by_seat(
-                by_player, np.array([state.viewer() for state in states])
-            )
-        if not self._averages or not any(state.kind() == CHANCE for state in states):
+            if isinstance(self.outside, Uniform):
+                values = np.array([state.returns() for state in states])
+            else:
+                values = playout_values(self.game, self.outside, states)
+            return np.zeros((len(states), self.game.num_actions)), _by_seat(values, _viewers(states))
+        if not self._averages:
             return self._call_outside(states)
+        states = list(states)
         below: list[tuple[int, float, State]] = []
         for row, state in enumerate(states):
             _list_below(state, row, 1.0, below)
@@ -129,7 +127,7 @@ class Hybrid:
                     found_logits[row] = logits[place]
                 place += 1
             values[row] += share * value
-        return found_logits, _by_seat(values, np.array([state.viewer() for state in states]))
+        return found_logits, _by_seat(values, _viewers(states))
 
     def _call_outside(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Return the other evaluator's logits and values by seat."""
@@ -145,6 +143,10 @@ class Hybrid:
             masks[: len(some)] = [state.legal_actions_mask() for state in some]
             parts.append([np.asarray(part, np.float64)[: len(some)] for part in self.outside(observations, masks)])
         return np.concatenate([logits for logits, _ in parts]), np.concatenate([values for _, values in parts])
+
+
+def _viewers(states: Sequence[State]) -> NDArray[np.int64]:
+    return np.array([state.viewer() for state in states], np.int64)
 
 
 def _by_seat(values: Values, viewers: NDArray[np.int64]) -> Values:
