@@ -167,6 +167,10 @@ class BackgammonOracle:
         kind = state.kind()
         if kind == TERMINAL:
             return np.array(state.returns(), np.float64)
+        if kind == DECISION and isinstance(self.table, BearoffTable):
+            values, known = self.table.after_roll(state.vector[None])
+            if known[0]:
+                return _by_player(float(values[0]), state.current_player())
         if kind == DECISION:
             return _by_player(max(self.action_values(state).values()), state.current_player())
         if state.vector[SETUP] == PLAYING:

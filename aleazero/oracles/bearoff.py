@@ -4,8 +4,8 @@ A position of one side is a list of counts by point, ace point first. Values are
 true at chance nodes. After a roll, the value is the best result over all complete turns; a double is four moves.
 
 Equities are win probability minus loss probability, without a cube. There are no gammons: a side that has 14 or fewer
-of its 15 checkers left has borne off already, so it cannot lose one. A table of 15 checkers would not be exact. In games
-with fewer checkers per side, a table ``with gammons`` is exact: a side that still has all of them loses 2 points.
+of its 15 checkers left has borne off already, so it cannot lose one. A table of 15 checkers would not be exact. In
+games with fewer checkers per side, a table with gammons is exact: a side that still has all of them loses 2 points.
 
 Contact is excluded. With more than six points, the table holds races in which checkers bear off once all of them are
 on the first six points.

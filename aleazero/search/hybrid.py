@@ -1,4 +1,4 @@
-"""``Hybrid``: an evaluator with exact values of some states, e.g. from a table, and another evaluator for all others."""
+"""``Hybrid``: an evaluator with exact values of some states, from a table, and another evaluator for all others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from aleazero.search.tree.arrays import make_scratch
 
 Values = NDArray[np.float64]
 Table = Callable[[Sequence[State]], tuple[Values, NDArray[np.bool_]]]
-"""Returns the values (B, players) of states by player, and whether they are known (B,)."""
+"""Returns the values (B, players) of states by seat relative to the viewer, and whether they are known (B,)."""
 BATCH: Final = 64
 """Rows of every batch for an evaluator of observations, with padding, so that values do not depend on other rows."""
 
@@ -82,7 +82,6 @@ class Hybrid:
         """Return logits, and values by seat relative to the viewer. States in the table have equal logits."""
         values, known = self.table(states)
         logits = np.zeros((len(states), self.game.num_actions))
-        values = _by_seat(values, _viewers(states))
         if not known.all():
             rows = rows_of(self.game, states)[~known]
             logits[~known], values[~known] = self._value_outside(states_of(self.game, rows))

@@ -61,7 +61,7 @@ def at_chance_nodes(game: Game, outside: str | None) -> Hybrid:
     def values(states: Sequence[State]) -> Any:
         rows = vectors_of(states)
         found, known = table.before_roll(rows)
-        return _by_player(rows, found), known & (rows[:, KIND] == CHANCE)
+        return np.stack((-found, found), axis=1), known & (rows[:, KIND] == CHANCE)  # the viewer moved last
 
     evaluator = "uniform" if outside is None else read_evaluator(outside, game)
     return _hybrid(game, values, evaluator, chance=True)
@@ -75,7 +75,7 @@ def after_rolls(game: Game, outside: str | None) -> Hybrid:
     def values(states: Sequence[State]) -> Any:
         rows = vectors_of(states)
         found, known = table.after_roll(rows)
-        return _by_player(rows, found), known
+        return np.stack((found, -found), axis=1), known
 
     return _hybrid(game, values, "uniform", decisions=True)
 
@@ -88,7 +88,7 @@ def mismatch(game: Game, outside: str | None) -> Hybrid:
     def values(states: Sequence[State]) -> Any:
         rows = vectors_of(states)
         found, known = table.before_roll(rows)
-        return _by_player(rows, found), known & (rows[:, KIND] == DECISION)
+        return np.stack((found, -found), axis=1), known & (rows[:, KIND] == DECISION)
 
     return _hybrid(game, values, "uniform", decisions=True)
 
@@ -113,12 +113,6 @@ def _hybrid(game: Game, values: Any, outside: Any, **covers: bool) -> Hybrid:
     assert isinstance(game, KernelGame)
     complete = game.info.constants["START"] == BEAROFF and bearoff_table(game).complete
     return Hybrid(game, values, outside, complete=complete, **covers)
-
-
-def _by_player(rows: Any, values: Any) -> Any:
-    """Return values by player, from those of the player to roll or to move."""
-    first = np.where(rows[:, PLAYER] == 0, values, -values)
-    return np.stack((first, -first), axis=1)
 
 
 def _require_none(name: str, argument: str | None) -> None:

@@ -376,9 +376,7 @@ class PlainTree:
         """Return the states that wait for the evaluator."""
         return [leaf.state for leaf in self._requested_leaves()]
 
-    def absorb(
-        self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_]
-    ) -> None:
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_]) -> None:
         """End the waiting visits with the evaluator's answer: expand their leaves and back up values, in order."""
         players = self.game.num_players
         row = 0
@@ -401,9 +399,7 @@ class PlainTree:
 
     # -- expand and back up ------------------------------------------------------------------------------------
 
-    def _store_evaluation(
-        self, leaf: Leaf, logits: list[float] | None, value: Values, exact: bool = False
-    ) -> None:
+    def _store_evaluation(self, leaf: Leaf, logits: list[float] | None, value: Values, exact: bool = False) -> None:
         """Store the evaluation of a leaf at its node, and expand the node."""
         self.cost.evaluations += 1
         leaf.value = value

@@ -89,7 +89,7 @@ def node_dtype(players: int) -> np.dtype[np.void]:
         "evaluated": ("i1", 42),  # the evaluator has valued the node's own state
         "pending": ("i1", 43),  # a leaf in flight, or a chance node all of whose outcomes are: descents collide here
         "expand_all": ("i1", 44),  # a chance node whose outcomes are all expanded by its first visit
-        "exact": ("i1", 45),  # the value of the node's own state is exact: nothing is expanded below, except at the root
+        "exact": ("i1", 45),  # the evaluator's value is exact: nothing is expanded below, except at the root
         "value_sums": (("f8", (players,)), 48),  # (p,) sums of backed-up values by player
     }
     return _overlaid(fields, 48 + 8 * players)

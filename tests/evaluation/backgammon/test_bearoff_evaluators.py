@@ -1,4 +1,4 @@
-"""The bear-off table in the search: exact at chance nodes (A), after rolls (B), as part of a hybrid (C), and wrong (D)."""
+"""The bear-off table in the search: exact at chance nodes (A), after rolls (B), in a hybrid (C), and wrong (D)."""
 
 from __future__ import annotations
 
