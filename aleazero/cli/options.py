@@ -219,6 +219,7 @@ def with_options(spec: PlayerSpec, options: Mapping[str, Any], game: Game) -> Pl
     chance and the game has none.
     """
     from aleazero.games.kernel import KernelGame
+    from aleazero.games.kit import kit_of
 
     settings = dict(spec.settings)
     for key, value in options.items():
@@ -226,7 +227,7 @@ def with_options(spec: PlayerSpec, options: Mapping[str, Any], game: Game) -> Pl
             continue
         option = OPTIONS[key]
         if key == "evaluator":
-            check_evaluator(value, option)
+            check_evaluator(value, option, kit_of(game).evaluators)
         if key == "chance":
             read_chance(value, option)
             if isinstance(game, KernelGame) and not game.info.max_outcomes:

@@ -18,6 +18,14 @@ MOST_ENTRIES = 2**31 - 1
 
 Oracle = Any
 """An ``oracles.oracle.Oracle``: games import nothing from the layers above them."""
+Evaluator = Any
+"""A ``search.evaluator.Evaluator``."""
+Rows = Any
+"""States as ``games.states.Rows``."""
+Columns = Any
+"""Floats (rows, columns)."""
+Known = Any
+"""Booleans (rows,)."""
 Player = Any
 """A ``players.player.Player``."""
 
@@ -44,6 +52,19 @@ class GameKit:
 
     oracle: Callable[[], Oracle] | None = None
     """Returns the oracle of the game. Without it, a small game is solved completely."""
+    no_oracle: str | None = None
+    """Why the game has no oracle, for error messages. Such a game is not solved."""
+    evaluators: Mapping[str, Callable[[Game, str | None], Evaluator]] = field(default_factory=dict)
+    """More evaluators for player specs, by name.
+
+    The spec ``NAME:ARGUMENT`` calls the function with the game and the argument; it is None for the spec ``NAME``.
+    """
+    exact_columns: Callable[[], Callable[[Rows], tuple[Columns, Known]]] | None = None
+    """Returns a function that gives value networks the exact results of some states between turns.
+
+    It is called with rows of states and returns the columns of ``nets.outcome`` from the view of player 0, and whether
+    they are known (rows,).
+    """
     reference: str | None = None
     """Spec of the player that stands in for an oracle if the game has none. Such a game is not solved."""
     reference_name: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.tables import TupleTables, require_board
 from aleazero.nets.value_net import FlatNet, Floats
 
+ExactColumns = Callable[[Rows], tuple[NDArray[np.float64], NDArray[np.bool_]]]
+"""Returns columns of the outcome by player for rows of states, and whether they are known (``GameKit``)."""
+
 
 class NetValues:
     """A value network together with its game. ``theta`` may be changed from outside."""
@@ -28,6 +32,8 @@ class NetValues:
         self.outcome = Outcome.of(game)
         self.plies = plies
         """Number of plies that were planned for its targets; None for complete turns."""
+        self.exact: ExactColumns | None = None
+        """Exact results of some states, in place of those of the network."""
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> NetValues:
@@ -59,6 +65,9 @@ class NetValues:
                 columns[live] += ends.returns[live]
         if over.any():
             columns[over] = outcome.at_end(ends.returns[over], ends.points[over])
+        if self.exact is not None:
+            found, known = self.exact(ends.states)
+            columns[known] = found[known]
         return columns
 
     def values_by_player(self, states: Rows, margin_weight: float) -> NDArray[np.float64]:

@@ -4,7 +4,8 @@ A position of one side is a list of counts by point, ace point first. Values are
 true at chance nodes. After a roll, the value is the best result over all complete turns; a double is four moves.
 
 Equities are win probability minus loss probability, without a cube. There are no gammons: a side that has 14 or fewer
-of its 15 checkers left has borne off already, so it cannot lose one. A table of 15 checkers would not be exact.
+of its 15 checkers left has borne off already, so it cannot lose one. A table of 15 checkers would not be exact. In
+games with fewer checkers per side, a table with gammons is exact: a side that still has all of them loses 2 points.
 
 Contact is excluded. With more than six points, the table holds races in which checkers bear off once all of them are
 on the first six points.
@@ -34,6 +35,7 @@ from aleazero.oracles.bearoff_build import (
     build_one_sided,
     build_two_sided,
     most_plays,
+    points_lost,
     table_dtype,
 )
 from aleazero.oracles.solve import TIE
@@ -90,20 +92,29 @@ class TwoSided:
         points: number of points per side.
         checkers: highest number of checkers per side.
         table: (positions, positions) equity of the side to roll, by the position of the *other* side and its own.
+        gammons: whether a side that still has all ``checkers`` loses 2 points.
     """
 
-    def __init__(self, points: int, checkers: int, table: Values) -> None:
-        self.positions, self.table = Positions(points, checkers), table
+    def __init__(self, points: int, checkers: int, table: Values, gammons: bool = False) -> None:
+        self.positions, self.table, self.gammons = Positions(points, checkers), table, gammons
 
     @classmethod
     def load_or_build(
-        cls, points: int = 6, checkers: int = 6, *, progress: Progress | None = None, threads: int | None = None
+        cls,
+        points: int = 6,
+        checkers: int = 6,
+        *,
+        gammons: bool = False,
+        progress: Progress | None = None,
+        threads: int | None = None,
     ) -> TwoSided:
         """Return the table from the cache folder; if it is not there, build and store it.
 
         Args:
             points: number of points per side, 1 to 12.
             checkers: highest number of checkers per side, 1 to 14.
+            gammons: True for games with only this many ``checkers`` per side. A side that still has all of them loses 2
+                points, and equities are in [−2, 2].
             progress: called with the number of pairs solved so far, and the number of all pairs.
             threads: number of threads; default: all cores. The table does not depend on it.
 
@@ -117,10 +128,10 @@ class TwoSided:
             cost = cls.estimate(points, checkers, threads=threads)
             check_memory(f"the bear-off table {points}x{checkers}", cost.memory_bytes, FEWER)
             log.warning("solving bear-off %dx%d, once: %s", points, checkers, cost_text(cost))
-            return build_two_sided(points, checkers, progress, threads=threads)
+            return build_two_sided(points, checkers, progress, gammons=gammons, threads=threads)
 
-        name = cls._name(points, checkers)
-        return cls(points, checkers, load_or_make(cls.path(points, checkers), name, (size, size), kind, make))
+        name, path = cls._name(points, checkers, gammons), cls.path(points, checkers, gammons)
+        return cls(points, checkers, load_or_make(path, name, (size, size), kind, make), gammons)
 
     @classmethod
     def load(cls, points: int = 6, checkers: int = 6) -> TwoSided | None:
@@ -135,13 +146,13 @@ class TwoSided:
         return None if table is None else cls(points, checkers, table)
 
     @staticmethod
-    def _name(points: int, checkers: int) -> str:
-        return f"bearoff two-sided {points}x{checkers} format {FORMAT}"
+    def _name(points: int, checkers: int, gammons: bool = False) -> str:
+        return f"bearoff two-sided {points}x{checkers}{' with gammons' if gammons else ''} format {FORMAT}"
 
     @staticmethod
-    def path(points: int = 6, checkers: int = 6) -> Path:
+    def path(points: int = 6, checkers: int = 6, gammons: bool = False) -> Path:
         """Return the path of the stored table."""
-        return table_path(f"bearoff_{points}x{checkers}.table")
+        return table_path(f"bearoff_{points}x{checkers}{'_gammons' if gammons else ''}.table")
 
     @classmethod
     def estimate(cls, points: int = 6, checkers: int = 6, *, threads: int | None = None) -> Estimate:
@@ -415,7 +426,8 @@ def largest_residual(table: TwoSided, pairs: int, seed: int = 0, progress: Progr
         progress: called with the number of pairs checked so far, and the number of all pairs.
     """
     draw, positions = np.random.default_rng(seed), table.positions
-    largest = float(max(np.abs(table.table[1:, 0] - 1).max(), np.abs(table.table[0, 1:] + 1).max()))  # ends of the game
+    lost = points_lost(positions, table.gammons)[1:]  # at the end of the game
+    largest = float(max(np.abs(table.table[1:, 0] - lost).max(), np.abs(table.table[0, 1:] + lost).max()))
     for pair in range(pairs):
         mine, theirs = draw.integers(1, len(positions), 2).tolist()
         me = tuple(positions.counts[mine].tolist())

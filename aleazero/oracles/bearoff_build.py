@@ -44,15 +44,17 @@ class Positions:
 
     def __init__(self, points: int, checkers: int) -> None:
         self.points, self.checkers = points, checkers
-        self._binomials = np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + checkers + 1)])
+        self.binomials = np.array([[comb(n, k) for k in range(points + 1)] for n in range(points + checkers + 1)])
+        """Binomial coefficients, for ranks of positions."""
         bars = np.array(list(combinations(range(points + checkers), points)), np.int16).reshape(-1, points)
         counts = np.diff(bars, axis=1, prepend=-1) - 1
         pips = counts @ np.arange(1, points + 1)
         ranks = self._rank(counts)
         order = np.lexsort((ranks, pips))
         self.counts, self.pips = np.ascontiguousarray(counts[order], np.int8), pips[order]
-        self._index = np.empty(len(order), np.int32)
-        self._index[ranks[order]] = np.arange(len(order), dtype=np.int32)
+        self.ranked = np.empty(len(order), np.int32)
+        """Index of the position with each rank."""
+        self.ranked[ranks[order]] = np.arange(len(order), dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.pips)
@@ -75,7 +77,7 @@ class Positions:
         for place, count in enumerate(checked):  # as in _rank, but faster for one position
             total += count
             rank += comb(total + place, place + 1)
-        return int(self._index[rank])
+        return int(self.ranked[rank])
 
     def indices(self, counts: ArrayLike) -> Values:
         """Return the indices (n,) of positions (n, points). Raises PositionError if any counts are invalid."""
@@ -86,18 +88,18 @@ class Positions:
             raise PositionError(
                 f"bear-off: expected counts of 0 or more, and at most {self.checkers} checkers per side"
             )
-        return self._index[self._rank(array)]
+        return self.ranked[self._rank(array)]
 
     def _rank(self, counts: Values) -> Values:
         """Return the rank of positions (n, points) among all subsets of that size, read as stars and bars."""
         columns = np.arange(self.points)
-        ranks: Values = self._binomials[np.cumsum(counts, axis=1, dtype=np.int64) + columns, columns + 1].sum(1)
+        ranks: Values = self.binomials[np.cumsum(counts, axis=1, dtype=np.int64) + columns, columns + 1].sum(1)
         return ranks
 
     @cached_property
     def plays(self) -> tuple[Values, Values]:
         """The positions after each roll: their indices, and where those of each (position, roll) start."""
-        steps = self._steps()
+        steps = self.steps
         found, counts = [], []
         for start in range(0, len(self), 4096):
             before = np.arange(start, min(start + 4096, len(self)), dtype=np.int32)[:, None]
@@ -118,8 +120,9 @@ class Positions:
             found.append(every[every >= 0])
         return np.concatenate(found), np.concatenate([[0], np.cumsum(np.concatenate(counts))])
 
-    def _steps(self) -> Values:
-        """Return (6, positions, points) the positions after one move with a die; −1 for moves that are not legal."""
+    @cached_property
+    def steps(self) -> Values:
+        """(6, positions, points) the positions after one move with a die; −1 for moves that are not legal."""
         steps = np.full((6, len(self), self.points), -1, np.int32)
         occupied = self.counts > 0
         highest = self.points - np.argmax(occupied[:, ::-1], axis=1)
@@ -132,7 +135,7 @@ class Positions:
                 after[:, point - 1] -= 1
                 if point > die:
                     after[:, point - die - 1] += 1
-                steps[die - 1, movers, point - 1] = self._index[self._rank(after)]
+                steps[die - 1, movers, point - 1] = self.ranked[self._rank(after)]
         steps[:, 0, 0] = 0  # without checkers, the turn is over
         return steps
 
@@ -148,7 +151,12 @@ def table_dtype(points: int, checkers: int) -> np.dtype[Any]:
 
 
 def build_two_sided(
-    points: int, checkers: int, progress: Progress | None = None, *, threads: int | None = None
+    points: int,
+    checkers: int,
+    progress: Progress | None = None,
+    *,
+    gammons: bool = False,
+    threads: int | None = None,
 ) -> Values:
     """Compute the table of ``TwoSided``.
 
@@ -160,6 +168,7 @@ def build_two_sided(
         points: number of points per side.
         checkers: highest number of checkers per side.
         progress: called with the number of pairs solved so far, and the number of all pairs.
+        gammons: whether a side that still has all ``checkers`` loses 2 points.
         threads: number of threads; default: all cores.
 
     Returns:
@@ -168,7 +177,8 @@ def build_two_sided(
     positions = Positions(points, checkers)
     size = len(positions)
     table = np.empty((size, size), table_dtype(points, checkers))
-    table[:, 0], table[0, :], table[0, 0] = 1.0, -1.0, 0.0
+    lost = points_lost(positions, gammons)
+    table[:, 0], table[0, :], table[0, 0] = lost, -lost, 0.0
     with paused_collector(), ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         plays, starts = positions.plays
         for low, high in positions.levels():
@@ -184,6 +194,12 @@ def build_two_sided(
             if progress is not None:
                 progress(high * high, size * size)
     return table
+
+
+def points_lost(positions: Positions, gammons: bool) -> Values:
+    """Return (positions,) the points that a side loses if it has this position when the other side has none left."""
+    full = positions.counts.sum(1, dtype=np.int64) == positions.checkers
+    return np.where(full & gammons, 2.0, 1.0)
 
 
 def _move(before: Values, steps: Values) -> Values:

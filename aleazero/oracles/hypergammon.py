@@ -161,7 +161,7 @@ class Hypergammon:
             raise PositionError("hypergammon: the game is over, expected checkers on both sides")
         high, low = _check_dice(dice)
         after, landed = np.empty(MOST_PLAYS, np.int16), np.empty(MOST_PLAYS, np.int32)
-        found = _list_turns(mine, int(_BLOCKED[theirs]), high, low, PLACES, _RANK, after, landed)
+        found = _list_turns(mine, int(_BLOCKED[theirs]), high, low, PLACES, RANK, after, landed)
         reached: dict[tuple[int, int], None] = {}
         for end, points in zip(after[:found].tolist(), landed[:found].tolist(), strict=True):
             reached[end, int(_HIT[theirs, _hit_code(points, _BLOTS[theirs])])] = None
@@ -238,7 +238,7 @@ def _describe_positions() -> tuple[Values, Values, Values, Values, Values]:
     return blocked, blots, hit, occupied, rank
 
 
-_BLOCKED, _BLOTS, _HIT, _OCCUPIED, _RANK = _describe_positions()
+_BLOCKED, _BLOTS, _HIT, _OCCUPIED, RANK = _describe_positions()
 
 
 def _hit_code(points: int, blots: Values) -> int:
@@ -373,7 +373,7 @@ def list_all_turns(pool: ThreadPoolExecutor) -> tuple[Values, Values, Values]:
 
     def run(after: Values, landed: Values, starts: Values) -> None:
         jobs = [
-            pool.submit(_fill_turns, start, min(start + 64, SIZE), PLACES, _RANK, ROLLS, counts, after, landed, starts)
+            pool.submit(_fill_turns, start, min(start + 64, SIZE), PLACES, RANK, ROLLS, counts, after, landed, starts)
             for start in range(0, SIZE, 64)
         ]
         for job in jobs:

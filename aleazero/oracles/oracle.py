@@ -125,6 +125,8 @@ def _find_oracle(game: Game, kit: GameKit, max_states: int) -> Oracle | str:
     if kit.oracle is not None:
         oracle: Oracle = kit.oracle()
         return oracle
+    if kit.no_oracle is not None:
+        return kit.no_oracle
     if kit.reference is not None:
         return f"its exact values are not known; the player {kit.reference!r} is its reference"
     if not game.info.lists_outcomes or game.info.utility is None:

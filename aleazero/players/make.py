@@ -47,7 +47,8 @@ def make_player(spec: str | PlayerSpec, game: Game, *, threads: int = 1, max_sec
     """
     if not isinstance(game, Game):
         raise ConfigError(f"game is {game!r}, expected a Game: aleazero.load_game makes one")
-    parsed = parse_spec(spec, kinds=kit_of(game).players) if isinstance(spec, str) else spec
+    kit = kit_of(game)
+    parsed = parse_spec(spec, kinds=kit.players, evaluators=kit.evaluators) if isinstance(spec, str) else spec
     try:
         return _make(parsed, game, threads, max_seconds)
     except ConfigError as error:
@@ -131,12 +132,13 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
 def read_evaluator(text: str, game: Game, prior_temperature: float | None = None, playouts: int = 1) -> Any:
     """Return an evaluator: ``uniform``, ``rollout``, ``rollout:N`` (playouts per leaf), ``oracle`` or ``net:PATH``.
 
-    ``playouts`` is the number of playouts of ``rollout`` without a number.
+    The kit of the game may have more. ``playouts`` is the number of playouts of ``rollout`` without a number.
     """
     from aleazero.search.evaluator import resolve_evaluator
 
-    check_evaluator(text)
-    name, _, number = text.partition(":")
+    own = kit_of(game).evaluators
+    check_evaluator(text, more=own)
+    name, colon, number = text.partition(":")
     if prior_temperature is not None and name != "net":
         problem = f"is {prior_temperature}, expected none: it applies to the priors of value networks"
         raise ConfigError(problem, field="prior_temperature")
@@ -148,6 +150,8 @@ def read_evaluator(text: str, game: Game, prior_temperature: float | None = None
         from aleazero.players.search import read_any_net
 
         return read_any_net(number, game, prior_temperature=prior_temperature)
+    if name in own:
+        return own[name](game, number if colon else None)
     return resolve_evaluator(text, playouts)
 
 

@@ -75,13 +75,16 @@ class PlayerSpec:
         return f"{self.kind}:{','.join(parts)}" if parts else self.kind
 
 
-def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> PlayerSpec:
+def parse_spec(
+    text: str, what: str = "player", kinds: Collection[str] = (), evaluators: Collection[str] = ()
+) -> PlayerSpec:
     """Parse a player spec.
 
     Args:
         text: the spec.
         what: name of the spec in error messages.
         kinds: further kinds of players, from the kit of a game; their settings are strings and not checked here.
+        evaluators: names of further evaluators, from the kit of a game.
 
     Raises:
         ConfigError: if the text is not a spec.
@@ -117,7 +120,7 @@ def parse_spec(text: str, what: str = "player", kinds: Collection[str] = ()) -> 
     if known is None:
         return PlayerSpec(kind, settings)
     if "evaluator" in settings:
-        check_evaluator(settings["evaluator"], f"{what} {text!r}: evaluator")
+        check_evaluator(settings["evaluator"], f"{what} {text!r}: evaluator", evaluators)
         if "net" in settings:
             raise ConfigError(f"{what} {text!r}: both net and evaluator are given, expected one of them")
     if "net" in settings and kind != "net":
@@ -150,15 +153,17 @@ def chance_name(chance: ChanceConfig) -> str | None:
     return next((name for name in PRESETS if ChanceConfig.preset(name) == chance), None)
 
 
-def check_evaluator(text: str, what: str = "evaluator") -> None:
-    """Raise a ``ConfigError`` if a text is not the name of an evaluator."""
+def check_evaluator(text: str, what: str = "evaluator", more: Collection[str] = ()) -> None:
+    """Raise a ``ConfigError`` if a text is not the name of an evaluator; ``more`` are names from the kit of a game."""
     name, colon, number = text.partition(":")
     if name == "net":
         if not number:
             raise ConfigError(f"is {text!r}, expected net:PATH with the path of a network", field=what)
         return
+    if name in more:
+        return
     if name not in EVALUATORS:
-        raise ConfigError(f"is {text!r}, {nearest(name, EVALUATORS)}", field=what)
+        raise ConfigError(f"is {text!r}, {nearest(name, [*EVALUATORS, *more])}", field=what)
     if colon and (name != "rollout" or not 1 <= (parse_digits(number) or 0) <= MOST_PLAYOUTS):
         raise ConfigError(
             f"is {text!r}, expected uniform, rollout, rollout:N with N from 1 to {MOST_PLAYOUTS}, or oracle",

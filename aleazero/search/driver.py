@@ -22,6 +22,7 @@ from aleazero.search.evaluator import (
     Uniform,
     WithEnds,
     call_evaluator,
+    call_exact,
     check_answer,
     evaluate_batch,
     resolve_evaluator,
@@ -32,8 +33,8 @@ from aleazero.search.result import SearchResult
 from aleazero.search.root import LIMIT_ACTIONS, NOISE_AT_ROOT, Request, noise_key, read_result
 from aleazero.search.status import ANSWERED, DONE, EVALUATIONS_SPENT, FAILED, FULL, IDLE, PAUSED, READY, WAITING
 
-Answer = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Logits and values, by row."""
+Answer = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_] | None]
+"""Logits, values, and whether values are exact, by row; None if the evaluator does not report this."""
 
 
 Backend = Literal["auto", "compiled", "plain", "implicit"]
@@ -82,12 +83,21 @@ class GroupDriver:
         chance = ChanceConfig() if backend == "implicit" and not config.chance else chance_of(config, game, evaluator)
         if config.chance is not chance:
             config = config.model_copy(update={"chance": chance})  # results report what was used
+        if hasattr(evaluator, "exact") and not getattr(evaluator, "sees_states", False):
+            raise ConfigError("the evaluator has a function exact, expected sees_states = True as well")
+        if hasattr(evaluator, "exact") and chance.loop == "open":
+            raise ConfigError(
+                "is open, expected a closed loop: the evaluator's values are exact for some states only, and a node of "
+                "open loop stands for many states",
+                field="chance",
+            )
         self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players
         self._pad = pad
         self._any_size = getattr(evaluator, "any_size", False)
         self._sees_states = getattr(evaluator, "sees_states", False)
+        self._exact = getattr(evaluator, "exact", None)
         self._requests: list[Request | None] = [None] * count
         self.to_prepare = np.zeros(count, np.int8)
         """Changes of each root between its evaluation and the first simulation, as bits of ``search/root.py``."""
@@ -177,7 +187,8 @@ class GroupDriver:
         size = len(leaves.observations) if padded else count
         observations, masks = leaves.observations[:size].copy(), leaves.legal_masks[:size].copy()
         observations[count:], masks[count:] = 0, False
-        return evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count)
+        exact = None if self._exact is None else call_exact(self._exact, leaves.states)
+        return *evaluate_batch(self.evaluator, observations, masks, leaves.states, self._players, count), exact
 
     def _call_in_place(self, leaves: LeafBatch, count: int) -> None:
         """Evaluate the leaves of all trees, in arrays that are reused, and give the values to the trees."""
@@ -197,6 +208,7 @@ class GroupDriver:
         """Evaluate each tree's leaves separately after an error, so that only trees whose leaves raise it fail."""
         logits = np.zeros(leaves.legal_masks.shape)
         values = np.zeros((len(logits), self._players))
+        exact = np.zeros(len(logits), np.bool_)
         for owner in np.unique(owners):
             rows = np.flatnonzero(owners == owner)
             order = np.concatenate((rows, np.zeros(len(logits) - len(rows), np.int64)))
@@ -209,8 +221,9 @@ class GroupDriver:
             except EvaluatorError as own:
                 self.group.fail(int(owner), own)
             else:
-                logits[rows], values[rows] = (part[: len(rows)] for part in answer)
-        return logits, values
+                logits[rows], values[rows] = answer[0][: len(rows)], answer[1][: len(rows)]
+                exact[rows] = False if answer[2] is None else answer[2][: len(rows)]
+        return logits, values, exact
 
     def ended(self) -> list[int]:
         """Return the trees that have ended or failed and were not read yet."""

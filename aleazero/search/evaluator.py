@@ -34,6 +34,9 @@ class Evaluator(Protocol):
     - ``sees_states = True``: the evaluator is called with a sequence of ``State`` instead of two arrays.
     - ``ended(states)``: values of terminal states by player, shape (B, players), in place of their returns. Requires
       ``sees_states``. Each terminal state that a search stores then counts as an evaluation.
+    - ``exact(states)``: whether the value of each state is exact, shape (B,), for evaluators that are exact for some
+      states only. Nothing is expanded below these. Requires ``sees_states`` and closed loop. Chance nodes are valued
+      only if ``afterstates`` is not ``NONE``.
     - ``for_plan(horizon, plies, prunes)``: returns the evaluator that a planner with these settings uses instead.
     - ``any_size = True``: the values of a row do not depend on the size of the batch, so a forest does not pad batches.
     - ``one_at_a_time = True``: a forest does not call the evaluator from two threads at the same time.
@@ -191,6 +194,18 @@ def call_evaluator(evaluator: Any, observations: Any, legal_masks: Any, states: 
         return evaluator(states) if states is not None else evaluator(observations, legal_masks.copy())
     except Exception as error:
         raise _raised(error) from error
+
+
+def call_exact(exact: Any, states: Any) -> NDArray[np.bool_]:
+    """Return whether the value of each state is exact, by the ``exact`` function of an evaluator."""
+    try:
+        found = np.asarray(exact(states))
+    except Exception as error:
+        raise _raised(error) from error
+    if found.shape != (len(states),) or found.dtype != np.bool_:
+        got = f"{found.dtype} of shape {found.shape}"
+        raise EvaluatorError(f"the evaluator's exact returned {got}, expected booleans of shape ({len(states)},)")
+    return found
 
 
 def check_answer(

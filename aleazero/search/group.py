@@ -76,8 +76,10 @@ class Group(Protocol):
     def waiting(self, with_states: bool) -> tuple[LeafBatch, NDArray[np.int32]]:
         """Return the leaves to evaluate, and the tree of each row. Rows after those fill the batch."""
 
-    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Give the evaluations, by row, to the trees that still wait."""
+    def absorb(
+        self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Give the evaluations, by row, to the trees that still wait; ``exact``: rows whose values are exact."""
 
     def try_absorb(self, answer: Any, rows: int) -> bool:
         """Check and absorb an evaluator's answer in one step; False, with nothing absorbed, if it is not valid."""

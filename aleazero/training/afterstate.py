@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
+from aleazero.games.kit import kit_of
 from aleazero.games.states import Rows, pack, rows_of, unpack
 from aleazero.native.compile import cached_njit
 from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
-from aleazero.nets.values import NetValues, require_phases
+from aleazero.nets.values import ExactColumns, NetValues, require_phases
 from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
@@ -61,6 +62,7 @@ class AfterstateLearner:
         self.mean = self.theta.copy()
         self.values = NetValues(game, self.net, self.mean)
         """The values of the averaged weights."""
+        self.values.exact = exact_columns_of(game) if config.exact else None
         self.moments = np.zeros((2, self.net.size), np.float32)
         self.rounds = config.rounds
         self.steps = self.rounds_done = self.seen = 0
@@ -224,6 +226,15 @@ class AfterstateLearner:
         """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def exact_columns_of(game: Game) -> ExactColumns:
+    """Return the exact results of some states of a game. Raises ConfigError if its kit has none."""
+    make = kit_of(game).exact_columns
+    if make is None:
+        raise ConfigError(f"is true, expected false: {game!r} has no exact values between turns", field="exact")
+    exact: ExactColumns = make()
+    return exact
 
 
 class LaneGroup:

@@ -40,10 +40,12 @@ class TrainConfig(Settings):
     ema: float = Field(
         0.995, ge=0, lt=1, description="Decay of the weight average used for play; 0 uses the latest weights."
     )
-    value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact"] = Field(
+    value_target: Literal["outcome", "root", "mix", "td", "expectation", "exact", "mismatch"] = Field(
         "td",
         description="Value target. outcome: final return. root: search value. mix: mean of both. td: TD(λ) over search "
-        "values. expectation: search value of the afterstate. exact: value of an oracle, or td if it has none.",
+        "values. expectation: search value of the afterstate. exact: value of an oracle, or td if it has none. "
+        "mismatch: for measurements only, the oracle's value before the last chance event, which is wrong for "
+        "decisions.",
     )
     mix: float = Field(0.5, ge=0, le=1, description="Weight of the search value in the value target `mix`.")
     td_lambda: float = Field(0.9, ge=0, le=1, description="Lambda of the value target `td`.")
@@ -116,6 +118,11 @@ class AfterstateConfig(Settings):
     margin: float = Field(0.06, ge=0, description="Initial weight of one point of margin in values; a win is worth 1.")
     final_margin: float = Field(
         MARGIN, ge=0, description="Weight of one point of margin in the second half of training; a win is worth 1."
+    )
+    exact: bool = Field(
+        False,
+        description="Use exact values in place of those of the network for states between turns that have them, e.g. "
+        "in a bear-off table. They are targets, too.",
     )
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of the initial weights, the games and the samples.")
 

@@ -10,6 +10,8 @@ Targets are computed from the end of the game backwards:
 - ``expectation``: for a decision, the V of the afterstate after it, which averages over all outcomes; for an
   afterstate, its own V.
 - ``exact``: the value of an oracle if it covers the state, else ``td``.
+- ``mismatch``: as ``exact``, but a decision has the exact value of the chance node before it, as if the outcome were
+  not known yet. These targets are wrong. They are for measurements of what this mistake costs.
 
 A sample without a search (a forced move) takes the target of the next sample; in ``mix``, the final return.
 """
@@ -80,18 +82,22 @@ def _targets(name: int, share: float, decay: float, spans: Any, returns: Any, va
             later[:] = found
 
 
-def exact_targets(window: Window, game: Game, decay: float = 0.9) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def exact_targets(
+    window: Window, game: Game, decay: float = 0.9, *, mismatch: bool = False
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the targets ``exact`` (samples, players) and whether each is a value of the oracle (samples,).
 
-    Targets are by seat relative to the viewer. Every game of the window is replayed.
+    Targets are by seat relative to the viewer. Every game of the window is replayed. ``mismatch`` returns the targets
+    ``mismatch``, which are wrong for decisions.
     """
     oracle = require_oracle(game)
     targets, covered = value_targets(window, "td", decay=decay), np.zeros(len(window), np.bool_)
     row = 0
     for record in window.records():
-        for state in sampled_states(record, game):
+        for state, before in sampled_states(record, game):
+            valued = before if mismatch and before is not None and not state.is_chance_node() else state
             try:
-                targets[row] = np.roll(oracle.values(state), -state.viewer())
+                targets[row] = np.roll(oracle.values(valued), -state.viewer())
                 covered[row] = True
             except PositionError:  # the oracle does not cover states that play from the start cannot reach
                 pass
@@ -99,13 +105,18 @@ def exact_targets(window: Window, game: Game, decay: float = 0.9) -> tuple[NDArr
     return targets, covered
 
 
-def sampled_states(record: EpisodeRecord, game: Game) -> Iterator[State]:
-    """Yield the state of each sample in order. It is one object, which changes when the next one is requested."""
-    state = game.state_from_text(record.start)
+def sampled_states(record: EpisodeRecord, game: Game) -> Iterator[tuple[State, State | None]]:
+    """Yield the state of each sample in order, and the last chance node before it; None if there is none.
+
+    The state is one object, which changes when the next one is requested.
+    """
+    state, before = game.state_from_text(record.start), None
     sampled = set(record.step.tolist())
     for index, (_, action) in enumerate(record.steps.tolist()):
         if index in sampled:
-            yield state
+            yield state, before
+        if state.is_chance_node():
+            before = state.clone()
         try:
             state.apply_action(action)
         except AleaZeroError as error:

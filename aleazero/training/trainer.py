@@ -98,8 +98,9 @@ class Trainer:
     def _targets(self, window: Window) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
         """Return the value targets and, with ``exact``, which of them are values of the oracle."""
         config = self.config
-        if config.value_target == "exact":
-            return exact_targets(window, self.game, config.td_lambda)
+        if config.value_target in ("exact", "mismatch"):
+            mismatch = config.value_target == "mismatch"
+            return exact_targets(window, self.game, config.td_lambda, mismatch=mismatch)
         return value_targets(window, config.value_target, config.mix, config.td_lambda), None
 
     def _follow_returns(self, window: Window) -> None:

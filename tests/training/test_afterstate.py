@@ -15,7 +15,10 @@ from object_copy import object_copy
 import aleazero
 from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
 from aleazero.errors import CheckpointError, ConfigError, GameError
+from aleazero.games import pig
 from aleazero.games.kernel import KernelGame
+from aleazero.games.kit import GameKit, give_kit
+from aleazero.games.states import state_of
 from aleazero.nets.config import ValueNetConfig
 from aleazero.nets.values import NetValues
 from aleazero.oracles.solve import solve
@@ -597,3 +600,64 @@ def test_expected_targets_train_better_than_sampled_ones(oracle):
             regret[target] = measure_solo(learner.values, oracle, 500).regret.mean
     assert regret["turn"] < 0.75 * regret["td"]
     assert regret["turn"] < 3.5
+
+
+@pytest.fixture
+def solved_pig():
+    """Pig with a kit that has the exact results of states whose scores have an even sum."""
+    solution = solve(game_of("pig"))
+
+    def columns(rows):
+        known = np.array([row.tobytes() in solution.graph.index and covered(row) for row in rows])
+        values = [
+            solution.values[solution.graph.index[row.tobytes()]][:1] if is_known else [9.0]
+            for row, is_known in zip(rows, known, strict=True)
+        ]
+        return np.array(values), known
+
+    def covered(row):
+        return sum(row[:2]) % 2 == 0
+
+    give_kit(pig, GameKit(exact_columns=lambda: columns))
+    yield aleazero.load_game("pig", target=20), columns
+    give_kit(pig, None)
+
+
+def test_exact_values_replace_those_of_the_network(solved_pig):
+    game, columns_of = solved_pig
+    with closing(AfterstateLearner(game, config_of("pig", exact=True))) as learner:
+        learner.round()
+        rows = np.concatenate([group.states for group in learner.groups])
+        exact, known = columns_of(rows)
+        assert known.any()
+        assert not known.all()
+        columns = learner.values.columns(learner.values.see(rows))
+        np.testing.assert_array_equal(columns[known], exact[known])
+        learner.values.exact = None
+        without = learner.values.columns(learner.values.see(rows))
+        np.testing.assert_array_equal(columns[~known], without[~known])
+        assert (abs(columns[known] - without[known]) > 1e-3).any()
+
+
+def test_exact_values_at_all_ends_of_turns_give_exact_targets(solved_pig):
+    """The expectation of a turn whose ends have exact values is the exact value of its start."""
+    game, _ = solved_pig
+    solution = solve(game)
+    with closing(AfterstateLearner(game, config_of("pig", exact=True))) as learner:
+
+        def every(rows):
+            values = [solution.values[solution.graph.index[row.tobytes()]][:1] for row in rows]
+            return np.array(values), np.ones(len(rows), bool)
+
+        learner.values.exact = every
+        group = learner.groups[0]
+        group.scatter()
+        values = np.array([solution.value(state_of(game, row))[0] for row in group.states])
+        expected = np.where(group.viewers == 0, values, -values)
+        sample = group.play(0, 0.0, 0.0, 0.0)
+        np.testing.assert_allclose(sample.targets[:, 0], expected, atol=1e-6)
+
+
+def test_exact_values_require_a_game_that_has_them():
+    with pytest.raises(ConfigError, match=r"exact is true, expected false: pig\(target=20\) has no exact values"):
+        learner_of("pig", exact=True)

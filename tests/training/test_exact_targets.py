@@ -141,3 +141,30 @@ def test_a_game_without_an_oracle_is_rejected(samples) -> None:
         exact_targets(window, aleazero.load_game("2048"))
     with pytest.raises(ConfigError, match=r"yatzy\(players=2\) has no oracle: .* the player 'solo' is its reference"):
         exact_targets(window, aleazero.load_game("yatzy"))
+
+
+def test_mismatched_targets_are_values_before_the_outcome(play, pig) -> None:
+    """Decisions have the value of the chance node before them, as if the dice were not rolled yet."""
+    window = play(pig)
+    right, _ = exact_targets(window, pig)
+    found, covered = exact_targets(window, pig, mismatch=True)
+    solution, row, differ = solve(pig), 0, 0
+    for record in window.records():
+        state, before = pig.state_from_text(record.start), None
+        for step, (_, action) in enumerate(record.steps.tolist()):
+            if step in record.step:
+                valued = state if before is None or state.is_chance_node() else before
+                mine = solution.value(valued)[state.viewer()]
+                assert found[row] == pytest.approx([mine, -mine], abs=1e-6)
+                differ += (found[row] != right[row]).any()
+                row += 1
+            before = state.clone() if state.is_chance_node() else before
+            state.apply_action(action)
+    assert row == len(window)
+    assert differ > 0.3 * row
+    assert covered.all()
+    losses = {}
+    for target in ("exact", "mismatch"):
+        config = CONFIG.model_copy(update={"value_target": target})
+        losses[target] = Trainer(pig, config, scale_for(pig, window, config)).fit(window).value_loss
+    assert losses["exact"] != losses["mismatch"]

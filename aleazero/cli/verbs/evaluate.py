@@ -66,7 +66,8 @@ def strength(
     from aleazero.players.spec import parse_spec
 
     loaded = read_game(game, param)
-    parse_spec(player, "PLAYER", kit_of(loaded).players)
+    kit = kit_of(loaded)
+    parse_spec(player, "PLAYER", kit.players, kit.evaluators)
     check_seed(seed, "--seed")
     check_seed(player_seed, "--player-seed")
     names = None if against is None else [name.strip() for name in against.split(",")]
@@ -78,7 +79,7 @@ def strength(
     if json:
         print_json(report.to_dict())
     else:
-        _show_strength(report.to_dict(), kit_of(loaded).notes, make_console(), returns=not counts_wins(loaded))
+        _show_strength(report.to_dict(), kit.notes, make_console(), returns=not counts_wins(loaded))
 
 
 def regret(
@@ -125,7 +126,7 @@ def regret(
     with blame_rules(game), progress_bar("deciding", "decisions") as show:
         loaded = read_game(game, param)
         kit = kit_of(loaded)
-        parse_spec(player, "PLAYER", kit.players)
+        parse_spec(player, "PLAYER", kit.players, kit.evaluators)
         states = fixed_positions(loaded, set_name)
         oracle = positions_oracle(loaded) or require_oracle(loaded)
         chooser = make_player(player, loaded, threads=threads or cores())

@@ -146,7 +146,8 @@ def play(
     if opponent is None:
         limited = (sims, seconds, evaluations) != (None,) * 3
         opponent = bundled.engine if bundled is not None else "search" if limited else SEARCH
-    spec = with_options(parse_spec(opponent, "--opponent", kit_of(the_game).players), options, the_game)
+    kit = kit_of(the_game)
+    spec = with_options(parse_spec(opponent, "--opponent", kit.players, kit.evaluators), options, the_game)
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
     with blame_rules(game):

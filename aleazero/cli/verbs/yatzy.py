@@ -208,7 +208,8 @@ def solitaire(
     from aleazero.players.spec import parse_spec
 
     game = load_solitaire()
-    parse_spec(player, "PLAYER", kit_of(game).players)
+    kit = kit_of(game)
+    parse_spec(player, "PLAYER", kit.players, kit.evaluators)
     check_seed(seed, "--seed")
     check_seed(player_seed, "--player-seed")
     oracle = load_oracle()

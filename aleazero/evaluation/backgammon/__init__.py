@@ -32,10 +32,13 @@ TERMS = {
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
+    from aleazero.evaluation.backgammon.tables import exact_parts
+
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
-    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}}
+    parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}, **exact_parts(game)}
     parts |= {"format_play": format_move, "parse_play": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
-    parts |= {"reference": "heuristic"}  # always available, and without a reference the whole game would be solved
+    if parts["oracle"] is None:
+        parts |= {"reference": "heuristic"}
     if game.params["checkers"] == MOST_CHECKERS:
         parts |= {"judge": "bgsage:ply=3", "judged": {"standard": partial(_judged_set, "standard", game)}}
     return GameKit(**parts)

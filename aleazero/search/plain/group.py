@@ -72,14 +72,17 @@ class PlainGroup:
         observations[: len(states)] = shown
         return LeafBatch(observations, masks, None), owners
 
-    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    def absorb(
+        self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_] | None = None
+    ) -> None:
         """Give the evaluations, by row, to the trees that still wait."""
+        exact = np.zeros(len(values), np.bool_) if exact is None else exact
         owners = np.array([place for place, _ in self._requested], np.int32)
         self._requested = []
         for place in np.flatnonzero(self.statuses == WAITING):
             rows = np.flatnonzero(owners == place)
             try:
-                self.trees[place].absorb(logits[rows], values[rows])
+                self.trees[place].absorb(logits[rows], values[rows], exact[rows])
                 self.statuses[place] = READY
             except Exception as error:  # only this tree fails
                 self.fail(int(place), error)

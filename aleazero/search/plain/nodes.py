@@ -50,6 +50,8 @@ class Node:
     value_sums: Values = field(default_factory=list)
     leaf_values: Values | None = None
     """The evaluator's values by player, if it was evaluated."""
+    exact: bool = False
+    """The value of the node's own state is exact: nothing is expanded below, except at the root."""
     pending: bool = False
     """A leaf in flight, or a chance node all of whose outcomes are: descents collide here."""
     edges: list[Edge] | None = None

@@ -266,10 +266,10 @@ class PlainTree:
         if node.kind == CHANCE:
             if self.at_chance is NONE or (node is self.root and self.root.leaf_values is not None):
                 return False
-            return node.leaf_values is None or self.at_chance is EXACT
+            return node.leaf_values is None or self.at_chance is EXACT or node.exact
         if node.leaf_values is None or depth >= self.config.max_depth:
             return True
-        return self.at_decisions is EXACT and node is not self.root
+        return (self.at_decisions is EXACT or node.exact) and node is not self.root
 
     def _known_value(self, leaf: Leaf) -> Values | None:
         """Return the value of a leaf that needs no evaluation: a terminal state, or an exact value found before."""
@@ -277,7 +277,7 @@ class PlainTree:
         if kind == TERMINAL and not self.values_ends:
             return leaf.state.returns()
         exact = self.at_chance is EXACT if kind == CHANCE else self.at_decisions is EXACT
-        stays = exact or kind == TERMINAL
+        stays = exact or kind == TERMINAL or (leaf.node is not None and leaf.node.exact)
         return leaf.node.leaf_values if leaf.node is not None and stays and self.closed else None
 
     def _follow(self, children: dict[Any, Node], state: State, label: int, key: int, depth: int) -> tuple[Node, State]:
@@ -376,7 +376,7 @@ class PlainTree:
         """Return the states that wait for the evaluator."""
         return [leaf.state for leaf in self._requested_leaves()]
 
-    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_]) -> None:
         """End the waiting visits with the evaluator's answer: expand their leaves and back up values, in order."""
         players = self.game.num_players
         row = 0
@@ -386,7 +386,7 @@ class PlainTree:
                     continue
                 viewer = leaf.state.viewer()
                 by_player = [float(values[row, (player - viewer) % players]) for player in range(players)]
-                self._store_evaluation(leaf, [float(x) for x in logits[row]], by_player)
+                self._store_evaluation(leaf, [float(x) for x in logits[row]], by_player, bool(exact[row]))
                 row += 1
             self._finish_visit(visit)
 
@@ -399,15 +399,16 @@ class PlainTree:
 
     # -- expand and back up ------------------------------------------------------------------------------------
 
-    def _store_evaluation(self, leaf: Leaf, logits: list[float] | None, value: Values) -> None:
+    def _store_evaluation(self, leaf: Leaf, logits: list[float] | None, value: Values, exact: bool = False) -> None:
         """Store the evaluation of a leaf at its node, and expand the node."""
         self.cost.evaluations += 1
         leaf.value = value
         node = leaf.node
         if node is None or leaf.state.kind() != node.kind:  # transient, or valued by a state drawn below it
             return
-        node.leaf_values = value
-        stays_leaf = (self.at_decisions is EXACT and node is not self.root) or leaf.depth >= self.config.max_depth
+        node.leaf_values, node.exact = value, exact
+        exact = exact or self.at_decisions is EXACT
+        stays_leaf = (exact and node is not self.root) or leaf.depth >= self.config.max_depth
         if node.kind == DECISION and node.edges is None and not stays_leaf:
             self.cost.expansions += 1
             legal = leaf.state.legal_actions()

@@ -89,6 +89,7 @@ def node_dtype(players: int) -> np.dtype[np.void]:
         "evaluated": ("i1", 42),  # the evaluator has valued the node's own state
         "pending": ("i1", 43),  # a leaf in flight, or a chance node all of whose outcomes are: descents collide here
         "expand_all": ("i1", 44),  # a chance node whose outcomes are all expanded by its first visit
+        "exact": ("i1", 45),  # the evaluator's value is exact: nothing is expanded below, except at the root
         "value_sums": (("f8", (players,)), 48),  # (p,) sums of backed-up values by player
     }
     return _overlaid(fields, 48 + 8 * players)
@@ -200,6 +201,7 @@ class EvalBatch(NamedTuple):
     masks: Any  # (c, a) bool, legal actions
     logits: Any  # (c, a) float64, answer: logits of the actions
     values: Any  # (c, p) float64, answer: values by seat relative to the viewer
+    exact: Any  # (c,) bool, answer: the values are exact
 
 
 class RootResults(NamedTuple):
@@ -349,6 +351,7 @@ def make_eval_batch(
         masks=np.zeros((rows, actions), np.bool_),
         logits=np.zeros((rows, actions)),
         values=np.zeros((rows, players)),
+        exact=np.zeros(rows, np.bool_),
     )
 
 

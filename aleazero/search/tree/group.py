@@ -102,6 +102,7 @@ class CompiledGroup:
         keeps_leaf_values = (
             self._settings.expectation
             or self._settings.values_ends
+            or hasattr(evaluator, "exact")
             or TRUST_EXACT in (self._settings.at_chance, self._settings.at_decisions)
         )
         state = (info.state_size, dtype)
@@ -200,9 +201,13 @@ class CompiledGroup:
         states = KernelStates(self.game, self._batch.states[:count].astype(np.int64)) if with_states else None
         return LeafBatch(self._batch.observations, self._batch.masks, states), self._batch.owners[:count]
 
-    def absorb(self, logits: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    def absorb(
+        self, logits: NDArray[np.float64], values: NDArray[np.float64], exact: NDArray[np.bool_] | None = None
+    ) -> None:
         """Give the evaluations, by row, to the trees that still wait."""
         count = int(self._batch.used[0])
+        if exact is not None:
+            self._batch.exact[:count] = exact[:count]
         self._batch.logits[:count] = logits[:count]
         self._batch.values[:count] = values[:count]
         self._answered()

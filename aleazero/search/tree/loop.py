@@ -424,7 +424,7 @@ def make_start_visit(kernels: Kernels, request_evaluation: Callable[..., None]) 
             return False
         elif tree.nodes[leaf.node].evaluated:
             trust = settings.at_chance if kind == CHANCE else settings.at_decisions
-            if kind == TERMINAL or trust == TRUST_EXACT:
+            if kind == TERMINAL or trust == TRUST_EXACT or tree.nodes[leaf.node].exact:
                 for p in range(flight.values.shape[1]):
                     flight.values[i, p] = tree.leaf_values[leaf.node, p]
                 leaf.known = 1
@@ -555,10 +555,12 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
         n = np.int64(leaf.node)
         node = tree.nodes[n]
         node.evaluated = 1
+        node.exact = 1 if settings.evaluator == EXTERNAL and batch.exact[leaf.row] else 0
         if len(tree.leaf_values) > 0:
             for p in range(flight.values.shape[1]):
                 tree.leaf_values[n, p] = flight.values[i, p]
-        stays_leaf = (settings.at_decisions == TRUST_EXACT and n != 0) or leaf.depth >= settings.max_depth
+        exact = settings.at_decisions == TRUST_EXACT or node.exact
+        stays_leaf = (exact and n != 0) or leaf.depth >= settings.max_depth
         if node.kind == DECISION and node.num_edges == UNEXPANDED and not stays_leaf:
             expand(tree, flight, batch, scratch, settings, i, n)
 

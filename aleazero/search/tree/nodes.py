@@ -69,10 +69,10 @@ def stops_at(tree: Tree, settings: LoopSettings, n: Any, depth: Any) -> Any:
     if node.kind == CHANCE:
         # A search of a chance root looks below it, even if the evaluator's value is exact.
         valued = settings.at_chance != TRUST_NONE
-        return valued and (not node.evaluated or (settings.at_chance == TRUST_EXACT and n != 0))
+        return valued and (not node.evaluated or ((settings.at_chance == TRUST_EXACT or node.exact) and n != 0))
     if not node.evaluated or depth >= settings.max_depth:
         return True
-    return settings.at_decisions == TRUST_EXACT and n != 0
+    return (settings.at_decisions == TRUST_EXACT or node.exact) and n != 0
 
 
 def step_on(tree: Tree, flight: InFlight, v: Any, n: Any, slot: Any) -> None:
@@ -127,6 +127,7 @@ def new_node(tree: Tree, label: Any, max_nodes: Any) -> Any:
     node.evaluated = 0
     node.pending = 0
     node.expand_all = 0
+    node.exact = 0
     for p in range(len(tree.low)):
         node.value_sums[p] = 0.0
     return n
