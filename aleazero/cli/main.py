@@ -96,8 +96,8 @@ GROUPS = {
     "config": "Write, show and check config files.",
     "evaluate": "Measure the strength of a player.",
     "oracle": "Show exact values of solved games.",
-    "yatzy": "Exact values of one-player Yatzy. The first use computes a table, which takes a few seconds.",
-    "bearoff": "Exact values of bearing off in backgammon. The first use computes a table, which takes a few seconds.",
+    "yatzy": "Show exact values of one-player Yatzy. The first use computes a table, which takes a few seconds.",
+    "bearoff": "Show exact values of backgammon bear-offs. The first use computes a table, which takes a few seconds.",
     "replay": "Show and check training samples.",
     "cache": "Show or delete the compiled code on disk.",
 }
@@ -175,7 +175,7 @@ def aleazero_command(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Search, play and train games with dice and other chance, written in Python."""
+    """Play, analyse and train players for games with dice and other chance events."""
     if quiet and verbose:
         raise typer.BadParameter("--quiet and --verbose are both given, expected only one of them")
     logger = logging.getLogger("aleazero")

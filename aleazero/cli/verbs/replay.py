@@ -21,7 +21,7 @@ FolderArgument = Annotated[Path, argument("DIR", "Folder of shards, written by `
 
 
 def check(folder: FolderArgument, json: JsonFlag = False) -> None:
-    """Check every shard: its numbers, and every game by replaying it.
+    """Check every shard (file of samples): its numbers, and every game by replaying it.
 
     Checks that files are complete, that masks, policies and values are valid, that the rules allow every step, and that
     they give the same observations, masks and returns. Damaged shards are listed, and the exit code is then 1. The

@@ -257,7 +257,7 @@ def fit(
     """Fit a network to the newest samples of a folder.
 
     Use the network in player specs of the same game as `net:FILE`. The state of the optimizer is written next to it, so
-    that `--start` can continue.
+    that `--start` can continue its training.
 
     **Examples**
 
