@@ -332,6 +332,6 @@ def sweep_values(
 
 
 def _compiled_sweep() -> Callable[..., float]:
-    import numba
+    from aleazero.native.compile import cached_njit, made_once  # here, because it imports numba
 
-    return cast(Callable[..., float], numba.njit(sweep_values))
+    return cast(Callable[..., float], made_once(None, sweep_values, lambda: cached_njit()(sweep_values)))
