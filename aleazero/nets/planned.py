@@ -27,6 +27,8 @@ Values = NDArray[np.float64]
 TEMPERATURE: Final = 0.01
 """Temperature of the priors. Other values gave the same strength."""
 KEPT_TURNS: Final = 256
+CHUNK: Final = 1024
+"""States that are evaluated together. Values do not depend on it."""
 
 
 class TurnEndEvaluator:
@@ -50,9 +52,13 @@ class TurnEndEvaluator:
 
     def state_values(self, states: Sequence[State]) -> Values:
         """Return the values only, by seat relative to the viewer."""
-        ends = self.values.see(rows_of(self.values.game, states))
-        values = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
-        return by_player(values, -ends.viewers)
+        rows = rows_of(self.values.game, states)
+        found = np.empty((len(rows), self.values.game.num_players))
+        for start in range(0, len(rows), CHUNK):  # the inputs of a chunk stay in the processor cache
+            ends = self.values.see(rows[start : start + CHUNK])
+            values = self.values.outcome.values_by_player(self.values.columns(ends), MARGIN)
+            found[start : start + CHUNK] = by_player(values, -ends.viewers)
+        return found
 
     def columns(self, states: Sequence[State]) -> Values:
         """Return the columns of the outcome by player."""

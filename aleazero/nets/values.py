@@ -57,8 +57,8 @@ class NetValues:
         live: Any = ~ends.over
         over = ends.over
         if live.any():
-            if 2 * np.count_nonzero(over) < len(over):
-                live = slice(None)  # faster than a copy of the others; terminal states are overwritten below
+            if 16 * np.count_nonzero(over) < len(over):
+                live = slice(None)  # faster than a copy of the others; the few terminal states are overwritten below
             predicted = self.net.forward(self.theta, ends.features[live], ends.phases[live]).astype(np.float64)
             columns[live] = outcome.by_player(predicted, ends.viewers[live])
             if outcome.kind == "score":

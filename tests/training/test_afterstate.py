@@ -411,7 +411,7 @@ def test_diverging_training_raises_an_error_in_that_round(monkeypatch):
         config_of("pig", learning_rate=2.0)
     learner = learner_of("pig", updates=1)
     run_rounds(learner, 2)
-    monkeypatch.setattr(learner, "rates", lambda: {"learning_rate": 1e39, "decay": 0.7, "margin": 0.0})
+    monkeypatch.setattr(learner, "rates", lambda: {"explore": 0.3, "learning_rate": 1e39, "decay": 0.7, "margin": 0.0})
     with pytest.raises(ConfigError, match=r"training diverged in round 3 .* lower learning_rate"):
         learner.round()
     assert not np.isfinite(learner.theta).all()  # although the loss before the step was finite
