@@ -99,6 +99,8 @@ class GameKit:
     terms: Mapping[str, str] = field(default_factory=dict)
     """The game's words in tables and results: ``value``, ``win``, ``win_2``, ``lose_2`` etc. for columns, and
     ``points_1``, ``points_2`` etc. for the name of a win by this many points."""
+    afterstate: Mapping[str, Any] = field(default_factory=dict)
+    """Default settings of the recipe ``afterstate`` for this game. Those of a config file take precedence."""
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from aleazero.games.base import Game, counts_wins
 from aleazero.games.kernel import KernelGame
+from aleazero.games.kit import kit_of
 from aleazero.nets.config import NetConfig, ValueNetConfig
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.tables import has_board
@@ -159,8 +160,10 @@ def config_for(game: Game, given: Mapping[str, Any], net: Mapping[str, Any]) -> 
     """
     if (net.get("kind", TUPLES) if has_board(game) else net.get("kind")) == TUPLES:
         return TupleConfig(**given, net=net)  # type: ignore[arg-type]
+    own = dict(kit_of(game).afterstate)
+    net = {**default_net(game).model_dump(), **own.pop("net", {}), **net}
     few = {} if isinstance(game, KernelGame) else FEW_LANES
-    return AfterstateConfig(net={**default_net(game).model_dump(), **net}, **{**few, **given})  # type: ignore[arg-type]
+    return AfterstateConfig(net=net, **{**few, **own, **given})  # type: ignore[arg-type]
 
 
 def default_net(game: Game) -> ValueNetConfig:

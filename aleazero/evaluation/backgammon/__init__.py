@@ -29,6 +29,24 @@ TERMS = {
     "points_1": "a single game", "points_2": "a gammon", "points_3": "a backgammon",
 }  # fmt: skip
 
+AFTERSTATE: Final = {
+    "plies": 0,  # sample the dice: a planned turn would have 21 rolls
+    "target": "lambda",
+    "exact": True,  # exact values at the end of games, from the bear-off table
+    "td_lambda": 0.7,
+    "final_lambda": 0.5,
+    "net": {"hidden": (256,)},
+    "explore": 0.02,
+    "warmup": 100,
+    "replay": 50_000,
+    "updates": 1,  # more steps per round fit the noise of the dice
+    "batch_size": 256,
+    "learning_rate": 0.002,
+    "final_rate": 0.03,
+    "ema": 0.999,
+}
+"""Settings of the recipe ``afterstate`` for games from the standard start, chosen by error rates after short runs."""
+
 
 def kit(game: Game) -> GameKit:
     """Return the kit of backgammon for the parameters of a game."""
@@ -37,6 +55,8 @@ def kit(game: Game) -> GameKit:
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}, **exact_parts(game)}
     parts |= {"format_play": format_move, "parse_play": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
+    if game.params["start"] == "standard":
+        parts |= {"afterstate": AFTERSTATE}
     if parts["oracle"] is None:
         parts |= {"reference": "heuristic"}
     if game.params["checkers"] == MOST_CHECKERS:
