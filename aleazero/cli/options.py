@@ -200,9 +200,12 @@ def read_plan(text: str) -> dict[str, Any]:
     return {"plies": plies}
 
 
-def bundled_text(horizon: str | None) -> str:
-    """Describe the player of a game's bundled network."""
-    return "bundled network" if horizon is None else f"bundled network with exact {horizon} plan"
+def bundled_text(plan: str | None) -> str:
+    """Describe the player of a game's bundled network by the settings of its plan."""
+    if plan is None:
+        return "bundled network"
+    name, _, value = plan.partition(",")[0].partition("=")
+    return f"bundled network with {'exact ' + value if name == 'horizon' else value + '-ply'} plan"
 
 
 def shares_dice(text: str) -> bool:

@@ -34,8 +34,8 @@ class Champion:
     @property
     def engine(self) -> str:
         """Player spec of the network; a player that plans can explain its choice."""
-        horizon = self.figures["horizon"]
-        return f"net:{CHAMPION}" if horizon is None else f"plan:horizon={horizon},net={CHAMPION}"
+        plan = self.figures["plan"]
+        return f"net:{CHAMPION}" if plan is None else f"plan:{plan},net={CHAMPION}"
 
     def plays(self, game: Game) -> bool:
         """Return whether the network is for this game."""
@@ -53,7 +53,7 @@ def _figures(file: Path) -> Mapping[str, Any]:
         size = file.with_suffix(".safetensors").stat().st_size
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{file.name} of the package is damaged: {error}; reinstall aleazero") from None
-    missing = {"game", "params", "horizon"} - found.keys() if isinstance(found, dict) else {"everything"}
+    missing = {"game", "params", "horizon", "plan"} - found.keys() if isinstance(found, dict) else {"everything"}
     if missing or not size:
         what = ", ".join(sorted(missing)) or "its network"
         raise CheckpointError(f"{file.name} of the package is damaged: {what} is missing; reinstall aleazero")

@@ -1,6 +1,7 @@
-"""Bundle the champions of finished runs with their results: ``python docs/scripts/champions.py RUN…``.
+"""Bundle the champions of finished runs with their results: ``python docs/scripts/champions.py RUN[:PLAN]…``.
 
-The table of ``docs/benchmarks/training.md`` is written again.
+``PLAN`` has the settings of the plan with which the network plays, e.g. ``plies=2,keep=8,margin=0.16``. By default it
+plans complete turns. The table of ``docs/benchmarks/training.md`` is written again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LARGEST = 3_000_000
 NAMES = {"oracle": "solo-optimal", "rollout": "search with 200 playouts"}
 
 
-def ship(run: Path) -> Path:
+def ship(run: Path, plan: str) -> Path:
     manifest, config, found = read_manifest(run), read_own_config(run), summary_of(run)
     if not manifest.finished:
         raise SystemExit(f"{run} is not finished, expected a run that is: aleazero resume {run}")
@@ -33,11 +34,12 @@ def ship(run: Path) -> Path:
         raise SystemExit(f"{model} has {model.stat().st_size:,} bytes, expected at most {LARGEST:,}")
     game = config.load_game()
     net = read_any_net(str(model), game)
-    plans = isinstance(net, PlannedEvaluator) and net.horizon() == {"horizon": "turn"}
+    plans = isinstance(net, PlannedEvaluator) and net.values.plies in (None, 0)
     figures = {
         "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
         "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
         "network": manifest.champion, "hash": file_hash(model, RunError), "horizon": "turn" if plans else None,
+        "plan": (plan or "horizon=turn") if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
         "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
@@ -68,6 +70,7 @@ def write_table(page: Path) -> None:
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ["runs/yatzy"]:
-        shipped = ship(Path(name))
-        sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {name}\n")
+        run, _, plan = name.partition(":")
+        shipped = ship(Path(run), plan)
+        sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {run}\n")
     write_table(Path(__file__).resolve().parents[1] / "benchmarks" / "training.md")

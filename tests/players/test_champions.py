@@ -73,9 +73,9 @@ def test_a_game_without_bundled_network_is_an_error(text):
 
 @pytest.mark.parametrize(
     ("figures", "network", "message"),
-    [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"), ("{}", b"x", "game, horizon, params is missing"),
-     ('{"game": "pig", "params": {}, "horizon": null}', b"", "its network is missing"),
-     ('{"game": "pig", "params": {}, "horizon": null}', None, "No such file")],
+    [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"), ("{}", b"x", "game, horizon, params, plan is missing"),
+     ('{"game": "pig", "params": {}, "horizon": null, "plan": null}', b"", "its network is missing"),
+     ('{"game": "pig", "params": {}, "horizon": null, "plan": null}', None, "No such file")],
 )  # fmt: skip
 def test_a_damaged_bundled_network_is_reported(tmp_path, figures, network, message):
     (tmp_path / "pig.json").write_text(figures, encoding="utf-8")
