@@ -144,7 +144,7 @@ def make_judge(spec: str, game: Game) -> Judge:
     Raises:
         ConfigError: the spec is invalid, or this player does not value positions.
     """
-    judge = make_player(spec, game)
+    judge: Any = make_player(spec, game)
     if not hasattr(judge, "play_values"):
         known = kit_of(game).judge or "oracle"
         raise ConfigError(f"the player {spec!r} cannot judge: it has no values of positions, expected e.g. {known}")
@@ -343,7 +343,7 @@ def save_set(path: Path, judged: Sequence[JudgedState], judge: str, note: str) -
 
     sources = list(dict.fromkeys(one.source for one in judged))
     info = {"format": SET_FORMAT, "judge": judge, "sources": sources, "note": note}
-    tensors = {
+    tensors: dict[str, NDArray[Any]] = {
         "positions": np.frombuffer("\n".join(one.state.to_text() for one in judged).encode(), np.uint8),
         "sources": np.array([sources.index(one.source) for one in judged], np.uint8),
         "counts": np.array([len(one.values) for one in judged], np.int32),

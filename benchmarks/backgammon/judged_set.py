@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aleazero.evaluation.backgammon import SETS_FOLDER
-from aleazero.evaluation.backgammon.engines import REACH, JudgePlayer
-from aleazero.evaluation.errors import JudgedState, load_set, own_decisions, save_set
-from aleazero.evaluation.plays import Play
+from aleazero.evaluation.backgammon.engines import REACH
+from aleazero.evaluation.errors import JudgedState, load_set, make_judge, own_decisions, save_set
+from aleazero.evaluation.plays import Judge, Play
 from aleazero.games.backgammon.board import HIGH, LOW
 from aleazero.games.backgammon.position_id import position_id
 from aleazero.games.base import State
@@ -44,7 +45,7 @@ def main() -> None:
     game = load_game("backgammon")
     assert isinstance(game, KernelGame)
     judged = [] if given.extend is None else load_set(given.extend, game)
-    judges = [make_player(spec, game) for spec in (JUDGE, NETWORK)]
+    judges = [make_judge(spec, game) for spec in (JUDGE, NETWORK)]
     seen = {key_of(one.state) for one in judged}
     for text in given.source or SOURCES:
         spec, _, number = text.rpartition("=")
@@ -80,7 +81,7 @@ def _decisions(spec: str, game: KernelGame) -> Iterator[tuple[State, list[Play]]
         chunk += 1
 
 
-def _values(judges: list[JudgePlayer], state: State, plays: list[Play]) -> np.ndarray:
+def _values(judges: list[Judge], state: State, plays: list[Play]) -> NDArray[np.float32]:
     judge, network = judges
     quick = network.play_values(state, plays, ())
     near = [number for number, value in enumerate(quick) if value >= max(quick) - REACH]

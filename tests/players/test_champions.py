@@ -73,7 +73,8 @@ def test_a_game_without_bundled_network_is_an_error(text):
 
 @pytest.mark.parametrize(
     ("figures", "network", "message"),
-    [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"), ("{}", b"x", "game, horizon, params, plan is missing"),
+    [("{", b"x", "is damaged"), ("[]", b"x", "everything is missing"),
+     ("{}", b"x", "game, horizon, params, plan is missing"),
      ('{"game": "pig", "params": {}, "horizon": null, "plan": null}', b"", "its network is missing"),
      ('{"game": "pig", "params": {}, "horizon": null, "plan": null}', None, "No such file")],
 )  # fmt: skip
