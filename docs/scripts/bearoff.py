@@ -40,8 +40,8 @@ GAME = aleazero.load_game("backgammon", start="bearoff", checkers=6)
 
 PAIRS = 20_000
 """Pairs of positions for the error of way D."""
-POSITIONS = 100
-"""Decisions per kind (two different dice, or a double) for regret."""
+POSITIONS, NET_POSITIONS = 300, 100
+"""Decisions per kind (two different dice, or a double) for the regret of searches and of networks."""
 BUDGETS = (50, 200, 800)
 WAYS = {
     "A": "evaluator=bearoff", "B": "evaluator=bearoff-rolled", "C": "evaluator=bearoff:rollout",
@@ -89,7 +89,7 @@ def measure_errors() -> dict[str, Any]:
 # -- regret of searches ------------------------------------------------------------------------------------------------
 
 
-def decisions(doubles: bool, count: int = POSITIONS, seed: int = 0) -> list[State]:
+def decisions(doubles: bool, count: int, seed: int = 0) -> list[State]:
     """Return first decisions of random starts that have a choice, after a double or after two different dice."""
     draw, found = np.random.default_rng(seed), []
     while len(found) < count:
@@ -121,7 +121,7 @@ def mean_of(numbers: Sequence[float]) -> dict[str, float]:
 
 
 def measure_searches() -> dict[str, Any]:
-    kinds = {"mixed": decisions(False), "doubles": decisions(True)}
+    kinds = {"mixed": decisions(False, POSITIONS), "doubles": decisions(True, POSITIONS)}
     budgets = [
         {"way": way, "evaluations": budget, **regret_of(f"search:evaluations={budget},{setting}", kinds)}
         for way, setting in WAYS.items()
@@ -140,7 +140,8 @@ def measure_searches() -> dict[str, Any]:
 
 def measure_networks() -> list[dict[str, Any]]:
     """Train a network per target and seed on the same games, with the same number of steps, and measure its regret."""
-    kinds, found = {"mixed": decisions(False, seed=1), "doubles": decisions(True, seed=1)}, []
+    kinds = {"mixed": decisions(False, NET_POSITIONS, seed=1), "doubles": decisions(True, NET_POSITIONS, seed=1)}
+    found = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         config = SelfplayConfig(simulations=2, noise_alpha=0, parallel=64, games_per_shard=250)
@@ -250,9 +251,10 @@ def draw_errors(plt: Any, errors: dict[str, Any]) -> None:
 def draw_searches(plt: Any, searches: dict[str, Any]) -> None:
     figure, panels = plt.subplots(1, 2, figsize=(7.5, 3.0), sharey=True)
     for axes, kind, title in zip(panels, ("mixed", "doubles"), ("two different dice", "doubles"), strict=True):
-        for way in WAYS:
+        for place, way in enumerate(WAYS):
             rows = [row for row in searches["budgets"] if row["way"] == way]
-            axes.errorbar([row["evaluations"] for row in rows], [row[kind]["mean"] for row in rows],
+            shift = 1.0 + 0.05 * (place - 2)  # so that equal values do not hide each other
+            axes.errorbar([shift * row["evaluations"] for row in rows], [row[kind]["mean"] for row in rows],
                           yerr=[row[kind]["error"] for row in rows], color=COLOURS[way], marker="o", ms=3, lw=1.4,
                           label=way if way != "no table" else "no table (playouts)")  # fmt: skip
         axes.set_xscale("log")
@@ -263,7 +265,7 @@ def draw_searches(plt: Any, searches: dict[str, Any]) -> None:
         axes.set_xlabel("evaluations")
         axes.set_title(title, loc="left")
     panels[0].set_ylabel("regret per decision (points)")
-    panels[1].legend(frameon=False, fontsize=8)
+    panels[0].legend(frameon=False, fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.45))
     figure.tight_layout()
     figure.savefig(IMAGES / "bearoff_search.png")
     plt.close(figure)
