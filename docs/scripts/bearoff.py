@@ -171,7 +171,8 @@ def measure_networks() -> list[dict[str, Any]]:
 def number(one: dict[str, float]) -> str:
     if one["mean"] == 0 and one["error"] == 0:
         return "0"
-    return f"{one['mean']:.4f} ± {one['error']:.4f}"
+    digits = 4 if one["mean"] >= 0.0005 else 5
+    return f"{one['mean']:.{digits}f} ± {one['error']:.{digits}f}"
 
 
 def errors_table(data: dict[str, Any]) -> str:
