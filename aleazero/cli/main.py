@@ -64,7 +64,12 @@ COMMANDS: dict[str, dict[str, tuple[Any, str]]] = {
         "match": (match.match, "guides/players.md"),
         "gate": (match.gate, "guides/evaluation.md"),
         "evaluate": (
-            {"strength": evaluate.strength, "regret": evaluate.regret, "solitaire": yatzy.solitaire},
+            {
+                "strength": evaluate.strength,
+                "regret": evaluate.regret,
+                "errors": evaluate.errors,
+                "solitaire": yatzy.solitaire,
+            },
             "guides/evaluation.md",
         ),
         "oracle": (

@@ -260,6 +260,7 @@ def _pair_facts(data: Mapping[str, Any]) -> dict[str, str]:
         "score": f"{mean_text(data['score'], '.3f')}, {data['pairs']:,} pairs ({data['games']:,} games)",
         "games": f"{data['wins']:,} won, {data['draws']:,} drawn, {data['losses']:,} lost",
         "Elo": elo_text(data["elo"]),
+        "mean return": mean_text(data["mean_return"], "+,.3f"),
         "return difference": mean_text(data["return_difference"], "+,.3f"),
     }
     if "points" in data:

@@ -231,8 +231,8 @@ class PairTable:
     draws: int
     losses: int
     games: int
-    widest: float | None = None
-    """Largest possible difference of returns; None if it is not known."""
+    utility: tuple[float, float] | None = None
+    """Lowest and highest possible return; None if they are not known."""
 
     @classmethod
     def of(cls, pairs: Sequence[PlayedPair], game: Game | None = None) -> PairTable:
@@ -255,7 +255,7 @@ class PairTable:
             results[0],
             results[-1],
             sum(len(pair.games) for pair in pairs),
-            None if game is None or game.info.utility is None else float(np.ptp(game.info.utility)),
+            None if game is None else game.info.utility,
         )
 
     @property
@@ -280,7 +280,13 @@ class PairTable:
 
     def gain(self, *, any_time: bool = False) -> PairMean:
         """Return the mean difference of returns."""
-        return PairMean.of_differences(self.gains, self.widest, any_time=any_time)
+        widest = None if self.utility is None else self.utility[1] - self.utility[0]
+        return PairMean.of_differences(self.gains, widest, any_time=any_time)
+
+    def mean_return(self, *, any_time: bool = False) -> PairMean:
+        """Return the mean return of the first player."""
+        largest = None if self.utility is None else max(map(abs, self.utility))
+        return PairMean.of_differences(self.returns[0], largest, any_time=any_time)
 
     def margin(self, *, any_time: bool = False) -> PairMean | None:
         """Return the mean difference of points; None if the game does not count points."""
@@ -300,6 +306,7 @@ class PairTable:
             "pair_table": self.table,
             "score": score.to_dict(),
             "elo": {name: elo(getattr(score, name)) for name in ("mean", "low", "high")},
+            "mean_return": self.mean_return(any_time=any_time).to_dict(),
             "return_difference": self.gain(any_time=any_time).to_dict(),
         }
         if margin is not None and self.points is not None:

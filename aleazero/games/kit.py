@@ -79,6 +79,10 @@ class GameKit:
     """Reads one entry of a JSON file of positions; default: a text for ``Game.state_from_text``."""
     classify: Callable[[State], tuple[str, str]] | None = None
     """Returns the kind of a decision and the stage of the game, for tables of regret."""
+    judge: str | None = None
+    """Spec of the player that judges others for error rates: a player with ``play_values`` (``evaluation.plays``)."""
+    judged: Mapping[str, Callable[[], Sequence[Any]]] = field(default_factory=dict)
+    """Fixed sets of decisions with stored values of all plays, by name, for error rates without a judge."""
     measure: Callable[[Any, int, int, int], Mapping[str, Any]] | None = None
     """Evaluates a value network quickly: ``measure(values, games, seed, threads)``.
 

@@ -71,6 +71,7 @@ NAMED_SETS: Final = _stream("sets")  # named sets of seeds
 GATE_RATES: Final = _stream("rates")  # simulated error rates of a gate's rule
 WALKS: Final = _stream("walks")  # games whose positions are a fixed set
 SAMPLED_TURNS: Final = _stream("mix")  # which player plays a turn of a sampled game
+JUDGED_PLAYS: Final = _stream("judged")  # decisions of games that are judged
 MEASURED_DICE: Final = _stream("dice")  # games of fast measurements
 
 EVALUATIONS: Final = _stream("eval")  # seeds of the evaluations of a run

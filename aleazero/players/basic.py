@@ -150,6 +150,11 @@ class OraclePlayer(BasePlayer):
         """Return the best actions."""
         return [self._best(state, some) for state, some in zip(states, allowed, strict=True)]
 
+    def play_values(self, state: State, plays: Sequence[Any], chosen: Sequence[int]) -> list[float]:
+        """Return the exact values of plays for the mover, see ``evaluation.plays.Judge``."""
+        mover = state.current_player()
+        return [float(self._oracle.values(play.end)[mover]) for play in plays]
+
     def _best(self, state: State, allowed: Allowed) -> int:
         values = self._oracle.action_values(state)
         return best_of(values if allowed is None else {action: values[action] for action in allowed})[0]

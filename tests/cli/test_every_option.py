@@ -36,6 +36,7 @@ SPRT = "gate pig(target=15) greedy random --pairs 40"
 RETURNS = "gate dice_game greedy random --pairs 12 --rule fixed"
 STRENGTH = "evaluate strength dice_game random --pairs 6 --against random"
 REGRET = "evaluate regret dice_game random"
+ERRORS = "evaluate errors dice_game random --judge oracle --decisions 20"
 SOLITAIRE = "evaluate solitaire random --games 2"
 SIMULATE = "oracle yatzy simulate --games 20"
 BEAROFF = "oracle bearoff build --points 3 --checkers 3"
@@ -196,6 +197,22 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "set_name": (REGRET, f"{REGRET} --set positions.json"),
         "seed": (REGRET, f"{REGRET} --seed 1"),
         "json": (REGRET, f"{REGRET} --json"),
+    },
+    "evaluate errors": {
+        "game": (ERRORS, "evaluate errors tic_tac_toe random --judge oracle --decisions 20"),
+        "player": (ERRORS, "evaluate errors dice_game greedy --judge oracle --decisions 20"),
+        "judge": (
+            "evaluate errors backgammon random --judge gnubg --decisions 3",
+            "evaluate errors backgammon random --judge bgsage:ply=1 --decisions 3",
+        ),
+        "set_name": (
+            "evaluate errors backgammon random --judge gnubg --decisions 3",
+            "evaluate errors backgammon random --set standard",
+        ),
+        "decisions": (ERRORS, f"{ERRORS} --decisions 21"),
+        "seed": (ERRORS, f"{ERRORS} --seed 1"),
+        "player_seed": (ERRORS, f"{ERRORS} --player-seed 1"),
+        "json": (ERRORS, f"{ERRORS} --json"),
     },
     "evaluate solitaire": {
         "player": (SOLITAIRE, "evaluate solitaire greedy --games 2"),
@@ -363,6 +380,13 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("evaluate strength", "param", "evaluate strength pig greedy -p target=1", "target is 1, expected"),
     ("evaluate regret", "param", "evaluate regret pig greedy -p target=1", "target is 1, expected"),
     ("evaluate regret", "threads", f"{REGRET} --threads 0", "--threads"),
+    ("evaluate errors", "param", "evaluate errors pig greedy --judge oracle -p target=1", "target is 1, expected"),
+    ("evaluate errors", "threads", f"{ERRORS} --threads 0", "--threads"),
+    ("evaluate errors", "workers", f"{ERRORS} --workers 0", "--workers"),
+    ("evaluate errors", "judge", "evaluate errors backgammon random --set standard --judge gnubg", "--set are fixed"),
+    ("evaluate errors", "decisions", "evaluate errors backgammon random --set standard --decisions 9", "are fixed"),
+    ("evaluate errors", "seed", "evaluate errors backgammon random --set standard --seed 1", "--set are fixed"),
+    ("evaluate errors", "workers", "evaluate errors backgammon random --set standard --workers 2", "--set are fixed"),
     ("evaluate solitaire", "threads", f"{SOLITAIRE} --threads 0", "--threads"),
     ("oracle yatzy show", "top", f"oracle yatzy show {CARD} --json --top 5", "--json prints all actions"),
     ("oracle bearoff build", "threads", f"{BEAROFF} --threads 0", "--threads"),

@@ -92,8 +92,8 @@ def test_every_stream_has_a_unique_word() -> None:
     assert {word for word, times in Counter(STREAMS).items() if times > 1} == {"turns"}
     assert random.LANE_TURNS == random.SEAT_ROTATION
     numbers = {name: value for name, value in vars(random).items() if isinstance(value, int) and value in NUMBERS}
-    assert len(numbers) == len(STREAMS) == 37
-    assert len({stream_key(number, 7) for number in NUMBERS}) == len(NUMBERS) == 36
+    assert len(numbers) == len(STREAMS) == 38
+    assert len({stream_key(number, 7) for number in NUMBERS}) == len(NUMBERS) == 37
 
 
 NUMBERS = {int.from_bytes(word.encode(), "big") for word in STREAMS}
@@ -103,7 +103,20 @@ def test_the_words_never_change() -> None:
     """All published results depend on them."""
     assert sorted(set(STREAMS)) == [
         *("branchs", "cali", "descent", "dice", "episodes", "epochs", "eval", "executed", "fresh", "games", "gates"),
-        *("hints", "lots", "mix", "noise", "numbers", "order", "played", "rates", "rollout", "rolls", "samples"),
+        *(
+            "hints",
+            "judged",
+            "lots",
+            "mix",
+            "noise",
+            "numbers",
+            "order",
+            "played",
+            "rates",
+            "rollout",
+            "rolls",
+            "samples",
+        ),
         *("scatter", "searches", "seats", "selfcaps", "selfdice", "selfmove", "selfthnk", "sets", "thoughts", "ties"),
         *("tuples", "turns", "uniform", "walks"),
     ]

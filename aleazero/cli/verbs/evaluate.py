@@ -1,9 +1,11 @@
-"""``aleazero evaluate``: measure a player against fixed opponents and against exact values."""
+"""``aleazero evaluate``: measure a player against fixed opponents, exact values, and the values of a judge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
@@ -18,11 +20,13 @@ from aleazero.cli.options import (
     cores,
     option,
     read_game,
+    refuse_ignored,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from aleazero.evaluation.errors import ErrorReport, ErrorSummary
     from aleazero.evaluation.regret import RegretReport, RegretSummary
 
 
@@ -56,6 +60,7 @@ def strength(
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json
     from aleazero.evaluation.strength import evaluate_player
+    from aleazero.games.base import counts_wins
     from aleazero.games.kit import kit_of
     from aleazero.native.random import check_seed
     from aleazero.players.spec import parse_spec
@@ -74,7 +79,7 @@ def strength(
     if json:
         print_json(report.to_dict())
     else:
-        _show_strength(report.to_dict(), kit.notes, make_console())
+        _show_strength(report.to_dict(), kit.notes, make_console(), returns=not counts_wins(loaded))
 
 
 def regret(
@@ -134,7 +139,89 @@ def regret(
     _show_regret(report, make_console(), f"{player}, set {used} of {loaded!r}")
 
 
-def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Console) -> None:
+def errors(
+    context: typer.Context,
+    game: GameArgument,
+    player: PlayerArgument,
+    judge: Annotated[
+        str | None,
+        option(
+            "--judge",
+            "SPEC",
+            "Player spec of the judge: an engine of the game, e.g. `bgsage:ply=3`, or `oracle`.",
+            show_default="the judge of the game",
+        ),
+    ] = None,
+    set_name: Annotated[
+        str | None,
+        option(
+            "--set",
+            "NAME",
+            "Set of decisions with stored values: a name, or a .safetensors file.",
+            show_default="decisions of the player's own games",
+        ),
+    ] = None,
+    decisions: Annotated[
+        int, option("--decisions", "N", "Decisions to judge in the player's own games.", min=2, max=10**7)
+    ] = 1500,
+    seed: SeedOption = 0,
+    player_seed: PlayerSeedOption = 0,
+    workers: PairWorkersOption = 1,
+    threads: ThreadsOption = None,
+    param: ParamOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Measure the error rate of a player: the value that its decisions lose by the values of a stronger player.
+
+    The player plays against itself, and a judge values all plays of one of eight decisions. Decisions with a single
+    play do not count. With `--set`, the positions are fixed and their values are stored, so no judge is needed. The
+    error rate is the mean loss × 1000 and PR is the mean loss × 500, in units of return per decision.
+
+    **Examples**
+
+    - `aleazero evaluate errors backgammon pubeval --set standard`
+
+    - `aleazero evaluate errors backgammon gnubg:ply=0 --judge bgsage:ply=3 --decisions 500 --json`
+
+    - `aleazero evaluate errors 'pig(target=30)' greedy --judge oracle`
+    """
+    from aleazero.cli.progress import progress_bar
+    from aleazero.cli.show import make_console, print_json
+    from aleazero.evaluation.errors import judge_of, judged_set, measure_errors, measure_on_set
+    from aleazero.games.kit import kit_of
+    from aleazero.native.random import check_seed
+    from aleazero.players.make import make_player
+    from aleazero.players.spec import parse_spec
+
+    fixed = None if set_name is None else "the positions and values of --set are fixed"
+    refuse_ignored(context, {"judge": fixed, "decisions": fixed, "seed": fixed, "workers": fixed})
+    check_seed(seed, "--seed")
+    check_seed(player_seed, "--player-seed")
+    given: dict[str, Any]
+    with blame_rules(game), progress_bar("judging", "decisions") as show:
+        loaded = read_game(game, param)
+        kit = kit_of(loaded)
+        parse_spec(player, "PLAYER", kit.players, kit.evaluators)
+        if set_name is not None:
+            chooser = make_player(player, loaded, threads=threads or cores())
+            report = measure_on_set(chooser, judged_set(loaded, set_name), seed=player_seed, progress=show)
+            given, where = {"set": set_name}, f"set {set_name} of {loaded!r}"
+        else:
+            used = judge_of(loaded, judge)
+            report = measure_errors(
+                player, used, loaded, decisions=decisions, seed=seed, player_seed=player_seed, workers=workers,
+                threads=threads or cores(), source=game, progress=show,
+            )  # fmt: skip
+            given, where = {"judge": used, "seed": seed}, f"its games of {loaded!r}, judged by {used}"
+    if json:
+        given = {"game": game, "params": loaded.params, "player": player, "player_seed": player_seed, **given}
+        print_json({**given, **report.to_dict()})
+        return
+    _show_errors(report, make_console(), f"{player}, {where}")
+
+
+def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Console, returns: bool) -> None:
+    """Print the results; ``returns``: also mean returns, if the game does not count points."""
     from rich.text import Text
 
     from aleazero.cli.show import elo_text, facts_table, mean_text, quiet_table
@@ -142,10 +229,12 @@ def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Cons
     params = ", ".join(f"{key}={value}" for key, value in data["params"].items())
     console.print(Text(f"{data['player']} at {data['game']}({params})", style="bold"), soft_wrap=True)
     points = any("points" in one for one in data["against"].values())
-    table = quiet_table(("against", "left"), ("pairs", "right"), ("score", "right"), ("Elo", "right"),
-                        *([("points", "right"), ("opponent", "right")] if points else []))  # fmt: skip
+    more = [("points", "right"), ("opponent", "right")] if points else [("mean return", "right")] if returns else []
+    table = quiet_table(("against", "left"), ("pairs", "right"), ("score", "right"), ("Elo", "right"), *more)
     for name, one in data["against"].items():
         scores = [f"{one['points'][side]:,.1f}" for side in ("first", "second")] if points else []
+        if returns and not points:
+            scores = [mean_text(one["mean_return"], "+,.3f")]
         table.add_row(name, f"{one['pairs']:,}", mean_text(one["score"], ".3f"), elo_text(one["elo"]), *scores)
     console.print(table)
     if data["regret"] is not None:
@@ -185,3 +274,31 @@ def _show_regret(report: RegretReport, console: Console, heading: str) -> None:
 def _group_cells(group: RegretSummary) -> list[Any]:
     interval = f"{max(0.0, group.regret.low):.3f} to {group.regret.high:.3f}"
     return [f"{group.regret.count:,}", f"{group.regret.mean:.3f}", interval, f"{group.optimal:.1%}", str(group.tied)]
+
+
+def _show_errors(report: ErrorReport, console: Console, heading: str) -> None:
+    from rich.text import Text
+
+    from aleazero.cli.show import quiet_table
+
+    console.print(Text(heading, style="bold"), soft_wrap=True)
+    table = quiet_table(("", "left"), ("decisions", "right"), ("error rate", "right"), ("standard error", "right"),
+                        ("PR", "right"), ("best play", "right"))  # fmt: skip
+    table.add_row("all", *_error_cells(report.overall), style="bold", end_section=True)
+    for groups in (report.by_kind, report.by_source):
+        for name, group in groups.items():
+            table.add_row(Text(name), *_error_cells(group))
+        table.add_section()
+    console.print(table)
+    if report.worst:
+        console.print(Text("largest losses", style="bold"))
+        for one in report.worst:
+            console.print(Text(f"{one.loss:7.3f}  {one.chosen}, best {one.best}"), soft_wrap=True)
+            console.print(Text(f"         {one.position}", style="dim"), soft_wrap=True)
+
+
+def _error_cells(group: ErrorSummary) -> list[str]:
+    data = group.to_dict()
+    rate = data["error_rate"]
+    return [f"{data['count']:,}", f"{rate['mean']:.2f}", f"{rate['error']:.2f}", f"{data['pr']:.2f}",
+            f"{data['best']:.1%}"]  # fmt: skip
