@@ -177,7 +177,8 @@ class BackgammonOracle:
             return _by_player(float(self._at_chance(state.vector[None])[0]), int(state.vector[PLAYER]))
         if isinstance(self.table, BearoffTable):
             return _by_player(self.table.setup_value(state), 0)
-        return np.sum([share * self.values(state.child(roll)) for roll, share in state.chance_outcomes()], axis=0)
+        rolled = [share * self.values(state.child(roll)) for roll, share in state.chance_outcomes()]
+        return np.array(rolled).sum(axis=0)
 
     def action_values(self, state: State) -> dict[int, float]:
         """Return the expected return of the mover under best play, after each legal action.

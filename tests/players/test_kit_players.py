@@ -8,7 +8,9 @@ import aleazero
 from aleazero import ConfigError, GameKit
 from aleazero.games import pig
 from aleazero.games.kit import give_kit
+from aleazero.players.make import read_evaluator
 from aleazero.players.spec import PlayerSpec, parse_spec
+from aleazero.search.evaluator import Rollout
 
 
 @pytest.fixture
@@ -60,3 +62,28 @@ def test_other_games_do_not_have_the_kits_player():
         aleazero.make_player("last", aleazero.load_game("dice_game"))
     with pytest.raises(ConfigError, match="no player 'last', did you mean play"):
         aleazero.make_player(PlayerSpec("last"), aleazero.load_game("dice_game"))
+
+
+def test_evaluators_of_a_kit_are_part_of_specs():
+    """The function is called with the game and the text after the colon."""
+    made = []
+
+    def flat(game, argument):
+        made.append((game.name, argument))
+        return "uniform" if argument is None else read_evaluator(argument, game)
+
+    give_kit(pig, GameKit(evaluators={"flat": flat}))
+    try:
+        game = aleazero.load_game("pig")
+        assert read_evaluator("flat", game) == "uniform"
+        assert read_evaluator("flat:rollout:3", game) == Rollout(3)
+        assert made == [("pig", None), ("pig", "rollout:3")]
+        aleazero.make_player("plan:horizon=turn,evaluator=flat:uniform", game)
+        assert made[-1] == ("pig", "uniform")
+        with pytest.raises(ConfigError, match=r"evaluator is 'flta', did you mean flat\?"):
+            aleazero.make_player("search:evaluator=flta", game)
+        assert parse_spec("search:evaluator=flat", evaluators=["flat"]).settings == {"evaluator": "flat"}
+    finally:
+        give_kit(pig, None)
+    with pytest.raises(ConfigError, match="evaluator is 'flat'"):
+        parse_spec("search:evaluator=flat")

@@ -200,7 +200,8 @@ def errors(
     given: dict[str, Any]
     with blame_rules(game), progress_bar("judging", "decisions") as show:
         loaded = read_game(game, param)
-        parse_spec(player, "PLAYER", kit_of(loaded).players)
+        kit = kit_of(loaded)
+        parse_spec(player, "PLAYER", kit.players, kit.evaluators)
         if set_name is not None:
             chooser = make_player(player, loaded, threads=threads or cores())
             report = measure_on_set(chooser, judged_set(loaded, set_name), seed=player_seed, progress=show)
