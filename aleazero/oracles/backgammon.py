@@ -178,7 +178,8 @@ class BackgammonOracle:
         if isinstance(self.table, BearoffTable):
             return _by_player(self.table.setup_value(state), 0)
         rolled = [share * self.values(state.child(roll)) for roll, share in state.chance_outcomes()]
-        return np.array(rolled).sum(axis=0)
+        expected: NDArray[np.float64] = np.array(rolled).sum(axis=0)
+        return expected
 
     def action_values(self, state: State) -> dict[int, float]:
         """Return the expected return of the mover under best play, after each legal action.
