@@ -151,8 +151,8 @@ def measure_networks() -> list[dict[str, Any]]:
             for seed in SEEDS:
                 net = NetConfig(width=64, blocks=1, afterstates=settings["afterstates"])
                 train = TrainConfig(
-                    net=net, steps=STEPS[settings["value_target"]], batch_size=256, learning_rate=2e-3, seed=seed, policy_weight=0.0,
-                    value_target=settings["value_target"],
+                    net=net, steps=STEPS[settings["value_target"]], batch_size=256, learning_rate=2e-3, seed=seed,
+                    policy_weight=0.0, value_target=settings["value_target"],
                 )  # fmt: skip
                 path, start = folder / f"{len(found)}.safetensors", time.process_time()
                 fit(GAME, window, path, train)
