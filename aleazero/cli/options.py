@@ -200,12 +200,12 @@ def read_plan(text: str) -> dict[str, Any]:
     return {"plies": plies}
 
 
-def bundled_text(plan: str | None) -> str:
+def bundled_text(settings: Mapping[str, Any]) -> str:
     """Describe the player of a game's bundled network by the settings of its plan."""
-    if plan is None:
-        return "bundled network"
-    name, _, value = plan.partition(",")[0].partition("=")
-    return f"bundled network with {'exact ' + value if name == 'horizon' else value + '-ply'} plan"
+    if "horizon" in settings:
+        return f"bundled network with exact {settings['horizon']} plan"
+    plies = int(settings.get("plies", 1))
+    return "bundled network" if plies == 1 else f"bundled network with {plies}-ply plan"
 
 
 def shares_dice(text: str) -> bool:

@@ -11,9 +11,13 @@ import sys
 from pathlib import Path
 
 from aleazero.errors import RunError
+from aleazero.evaluation.errors import judged_set, measure_on_set
 from aleazero.files import file_hash, write_atomic
+from aleazero.games.base import Game
+from aleazero.games.kit import kit_of
 from aleazero.nets.planned import PlannedEvaluator
 from aleazero.players.champions import FOLDER, champions
+from aleazero.players.make import make_player
 from aleazero.players.search import read_any_net
 from aleazero.runs.directory import read_manifest, read_own_config
 from aleazero.runs.summary import summary_of
@@ -34,21 +38,36 @@ def ship(run: Path, plan: str) -> Path:
         raise SystemExit(f"{model} has {model.stat().st_size:,} bytes, expected at most {LARGEST:,}")
     game = config.load_game()
     net = read_any_net(str(model), game)
-    plans = isinstance(net, PlannedEvaluator) and net.values.plies in (None, 0)
+    plans = net.horizon() if isinstance(net, PlannedEvaluator) else {}
+    name, horizon = next(iter(plans.items()), ("", None))
     figures = {
         "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
         "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
-        "network": manifest.champion, "hash": file_hash(model, RunError), "horizon": "turn" if plans else None,
-        "plan": (plan or "horizon=turn") if plans else None,
+        "network": manifest.champion, "hash": file_hash(model, RunError),
+        "horizon": None if horizon is None else str(horizon), "plan": (plan or f"{name}={horizon}") if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
         "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
     }  # fmt: skip
+    figures["lines"] |= error_rates(game, model, figures["plan"])
     target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
     target.parent.mkdir(exist_ok=True)
     write_atomic(target, [model.read_bytes()])
     write_atomic(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])
     return target
+
+
+def error_rates(game: Game, model: Path, plan: str | None) -> dict[str, str]:
+    """Measure the network alone and with its plan on the game's sets of judged decisions."""
+    players = {"alone": f"net:{model}"} | ({} if plan is None else {"with its plan": f"plan:{plan},net={model}"})
+    found = {}
+    for name in kit_of(game).judged:
+        rates = []
+        for how, spec in players.items():
+            rate = measure_on_set(make_player(spec, game, threads=2), judged_set(game, name)).overall.to_dict()
+            rates.append(f"{rate['error_rate']['mean']:.2f} ± {rate['error_rate']['error']:.2f} {how}")
+        found[f"error rate, set {name}"] = ", ".join(rates)
+    return found
 
 
 def table() -> str:
@@ -60,6 +79,8 @@ def table() -> str:
         for name, found in figures["results"]["opponents"].items():
             score = f"{100 * found['mean']:.2f} % ({100 * found['low']:.2f} to {100 * found['high']:.2f})"
             rows.append(f"| {one.game} | {training} | {NAMES.get(name, name)} | {score} | {found['count']:,} |")
+        rows += [f"| {one.game} | {training} | {name} | {text} | |" for name, text in figures["lines"].items()
+                 if name.startswith("error rate")]  # fmt: skip
     return "\n".join(rows)
 
 

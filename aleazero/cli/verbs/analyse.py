@@ -222,7 +222,7 @@ def _plan_text(spec: PlayerSpec, game: Game, evaluator: Any, name: str, bundled:
     from aleazero.search.evaluator import Rollout
 
     if bundled:
-        return bundled_text(f"horizon={spec.settings['horizon']}")
+        return bundled_text(spec.settings)
     horizon = spec.settings.get("horizon")
     far = f"{spec.settings['plies']} plies" if horizon is None else f"horizon {horizon}"
     if horizon == "game":

@@ -168,7 +168,7 @@ def play(
         session = Session(state, seed, seats, temperature=temperature or 0.0)
         terminal = TerminalGame(session, player, human, make_console(), str(spec), silent=json)
         if not json:
-            name = str(spec) if bundled is None else f"{bundled_text(bundled.figures['plan'])}, see aleazero models"
+            name = str(spec) if bundled is None else f"{bundled_text(spec.settings)}, see aleazero models"
             terminal.console.print(f"computer: {name}", style="dim", soft_wrap=True)
         complete = terminal.play()
     if json:
