@@ -52,9 +52,11 @@ bench: setup  ## Measure speed, also compared with OpenSpiel and mctx, and chanc
 	$(BIN)/python -m benchmarks selfplay --json selfplay.json
 	$(BIN)/python -m benchmarks ceiling --json ceiling.json
 
-champions: setup  ## Train the bundled networks again (about an hour) and copy them into the package
+champions: setup  ## Train the bundled networks again (about two hours) and copy them into the package
 	$(BIN)/aleazero train configs/yatzy.yaml --out runs/champions/yatzy-$(COMMIT)
-	$(BIN)/python docs/scripts/champions.py runs/champions/yatzy-$(COMMIT)
+	$(BIN)/aleazero train configs/backgammon.yaml --out runs/champions/backgammon-$(COMMIT)
+	$(BIN)/python docs/scripts/champions.py runs/champions/yatzy-$(COMMIT) \
+		runs/champions/backgammon-$(COMMIT):plies=2,keep=8,margin=0.16
 
 clean:  ## Remove build results and caches
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
