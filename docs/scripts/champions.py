@@ -72,14 +72,14 @@ def error_rates(game: Game, model: Path, plan: str | None) -> dict[str, str]:
 
 def table() -> str:
     """List the results of all bundled networks as a Markdown table."""
-    rows = ["| network | training | opponent | score | pairs |", "|---|---|---|---:|---:|"]
+    rows = ["| network | training | against | result | pairs |", "|---|---|---|---:|---:|"]
     for one in champions():
         figures = one.figures
         training = f"seed {figures['seed']}, {figures['rounds']:,} rounds, {figures['minutes']} minutes"
         for name, found in figures["results"]["opponents"].items():
             score = f"{100 * found['mean']:.2f} % ({100 * found['low']:.2f} to {100 * found['high']:.2f})"
             rows.append(f"| {one.game} | {training} | {NAMES.get(name, name)} | {score} | {found['count']:,} |")
-        rows += [f"| {one.game} | {training} | {name} | {text} | |" for name, text in figures["lines"].items()
+        rows += [f"| {one.game} | {training} | {name} | {text} | – |" for name, text in figures["lines"].items()
                  if name.startswith("error rate")]  # fmt: skip
     return "\n".join(rows)
 
