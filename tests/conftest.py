@@ -1,10 +1,17 @@
 """Fixtures for all tests."""
 
 import fcntl
+import signal
 
 import pytest
 
 from aleazero.oracles.yatzy import load_or_build, table_path
+
+
+def pytest_configure():
+    """Handle Ctrl-C as usual: a shell that runs the tests in the background ignores it, also in all their programs."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

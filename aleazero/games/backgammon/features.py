@@ -43,10 +43,10 @@ HALF: Final = 11
 """Sets of rolls have 21 bits. Their probability is the sum of two tables, for the first 11 bits and the rest."""
 
 
-def _escapes() -> NDArray[np.float32]:
+def _escapes() -> NDArray[np.float64]:
     """(4096,) chance that one checker can move both dice, by the mask of the blocked points 1 to 12 ahead of it."""
     masks = np.arange(PLACES_AHEAD + 1)
-    found = np.zeros(len(masks), np.float32)
+    found = np.zeros(len(masks), np.float64)
     for high, low in ROLLS.tolist():
         first, second, both = (masks >> (steps - 1) & 1 for steps in (high, low, high + low))
         found += (1 - both) * (1 - first * second) * (1 if high == low else 2) / 36
@@ -69,10 +69,10 @@ def _shots() -> NDArray[np.int32]:
     return found
 
 
-def _chances(first: int, count: int) -> NDArray[np.float32]:
+def _chances(first: int, count: int) -> NDArray[np.float64]:
     """Return the probability of each set of ``count`` rolls from ``first`` on."""
     chances = [(1 if high == low else 2) / 36 for high, low in ROLLS[first : first + count]]
-    return np.array([sum(c for bit, c in enumerate(chances) if s >> bit & 1) for s in range(1 << count)], np.float32)
+    return np.array([sum(c for bit, c in enumerate(chances) if s >> bit & 1) for s in range(1 << count)], np.float64)
 
 
 ESCAPES = _escapes()
@@ -166,7 +166,7 @@ def _write_escape(
         leaving += pips * _checkers_at(state, who, NUM_POINTS - HOME_POINTS + pips)
     rolls = max(other_pips / PIPS_PER_ROLL, other_left * 0.5)
     out[at + LEAVING] = leaving * 0.1
-    ahead = out[at + OUTSIDE] / (0.02 * PIPS_PER_ROLL) + 0.5 - rolls
+    ahead = float(out[at + OUTSIDE]) / (0.02 * PIPS_PER_ROLL) + 0.5 - rolls
     out[at + SAVING] = min(2.0, max(-2.0, ahead * 0.3))
     if leaving > 0:
         ahead = leaving / PIPS_PER_ROLL + 0.5 - rolls

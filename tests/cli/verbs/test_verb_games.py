@@ -49,7 +49,7 @@ def test_models_are_listed_with_their_strength():
 def test_analyse_plans_with_the_bundled_network():
     data = json.loads(invoke("analyse", "yatzy", "--position", LATE, "--json").stdout)
     assert (data["evaluator"], data["plan"]) == ("net:champion", "turn")
-    assert len(data["wins"]) == 252
+    assert len(data["expected"]["win"]) == 252
     printed = invoke("analyse", "yatzy", "--position", LATE, "--top", 3).stdout
     assert printed.startswith("bundled network with exact turn plan\n")
 
