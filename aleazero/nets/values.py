@@ -13,6 +13,7 @@ from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.games.base import TERMINAL, Game, find_bad_end
 from aleazero.games.check_states import check_features
 from aleazero.games.kernel import KernelGame, Kernels
+from aleazero.games.kit import kit_of
 from aleazero.games.states import Rows
 from aleazero.native.compile import loop_of
 from aleazero.nets.checkpoint import load_tables, load_value_net
@@ -44,7 +45,10 @@ class NetValues:
         except ConfigError as error:
             raise CheckpointError(f"{path}: {error}") from None
         plies = about.training.get("plies")
-        return cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
+        values = cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
+        if about.training.get("exact"):  # the network was never trained on these states
+            values.exact = exact_columns_of(game)
+        return values
 
     def see(self, states: Rows) -> SeenStates:
         """Compute the inputs of the network for states between turns."""
@@ -135,6 +139,15 @@ class SeenStates:
             if not self.over[row]:
                 self.phases[row] = state.phase()
                 self.features[row] = state.observation_tensor()
+
+
+def exact_columns_of(game: Game) -> ExactColumns:
+    """Return the exact results of some states of a game. Raises ConfigError if its kit has none."""
+    make = kit_of(game).exact_columns
+    if make is None:
+        raise ConfigError(f"is true, expected false: {game!r} has no exact values between turns", field="exact")
+    exact: ExactColumns = make()
+    return exact
 
 
 def require_phases(phases: int, game: Game) -> None:

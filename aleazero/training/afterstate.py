@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.kit import kit_of
 from aleazero.games.states import Rows, pack, rows_of, unpack
 from aleazero.native.compile import cached_njit
 from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
-from aleazero.nets.values import ExactColumns, NetValues, require_phases
+from aleazero.nets.values import NetValues, exact_columns_of, require_phases
 from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
@@ -189,7 +188,7 @@ class AfterstateLearner:
             "mean": self.mean,
             "moments": self.moments,
             "counts": np.array([self.steps, self.rounds_done, self.seen], np.int64),
-            "features": self._features[: self.seen],
+            **_sparse("features", self._features[: self.seen]),
             "phases": self._phases[: self.seen],
             "targets": self._targets[: self.seen],
         }
@@ -201,9 +200,9 @@ class AfterstateLearner:
         """Resume from the result of ``state``."""
         self.theta[:], self.mean[:], self.moments[:] = held["theta"], held["mean"], held["moments"]
         self.steps, self.rounds_done, self.seen = (int(count) for count in held["counts"])
-        kept = len(held["features"])
-        self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
-        self._phases[:kept] = held["phases"]
+        kept = len(held["phases"])
+        self._features[:kept] = _dense("features", held, self.shape.features)
+        self._targets[:kept], self._phases[:kept] = held["targets"], held["phases"]
         for number, group in enumerate(self.groups):
             own = f"lane_group_{number}."
             group.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
@@ -226,15 +225,6 @@ class AfterstateLearner:
         """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
-
-
-def exact_columns_of(game: Game) -> ExactColumns:
-    """Return the exact results of some states of a game. Raises ConfigError if its kit has none."""
-    make = kit_of(game).exact_columns
-    if make is None:
-        raise ConfigError(f"is true, expected false: {game!r} has no exact values between turns", field="exact")
-    exact: ExactColumns = make()
-    return exact
 
 
 class LaneGroup:
@@ -359,6 +349,9 @@ class Sample:
 class OpenGames:
     """The turns of all games in progress, for targets that are computed at the end of a game."""
 
+    NAMES: Final = ("phases", "viewers", "base", "values", "strayed")
+    """Arrays by turn in files, besides the features."""
+
     def __init__(self, lanes: int, features: int, columns: int) -> None:
         self.lengths = np.zeros(lanes, np.int64)
         self._fields: dict[str, NDArray[Any]] = {}
@@ -403,13 +396,40 @@ class OpenGames:
         return Sample(np.concatenate(features), np.concatenate(phases), np.concatenate(targets))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return the state to resume from."""
-        return {"lengths": self.lengths, **{f"trail_{name}": array for name, array in self._fields.items()}}
+        """Return the state to resume from: the turns of all games, one game after the other."""
+        held: dict[str, NDArray[Any]] = {"lengths": self.lengths}
+        for name, array in self._fields.items():
+            turns = np.concatenate([turns[:length] for turns, length in zip(array, self.lengths, strict=True)])
+            held |= _sparse("trail_features", turns) if name == "features" else {f"trail_{name}": turns}
+        return held
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Resume from the result of ``state``."""
         self.lengths = np.array(held["lengths"])
-        self._fields = {n.removeprefix("trail_"): np.array(a) for n, a in held.items() if n.startswith("trail_")}
+        fields = {name: held[f"trail_{name}"] for name in self.NAMES if f"trail_{name}" in held}
+        if fields:
+            fields["features"] = _dense("trail_features", held, self._empty[0].shape[1])
+        room = max(16, int(self.lengths.max()))
+        used = np.arange(room) < self.lengths[:, None]  # (lanes, room)
+        self._fields = {}
+        for name, turns in fields.items():
+            self._fields[name] = np.zeros((*used.shape, *turns.shape[1:]), turns.dtype)
+            self._fields[name][used] = turns
+
+
+def _sparse(name: str, rows: Floats) -> dict[str, NDArray[Any]]:
+    """Return the nonzero numbers of network inputs (rows, F), for a file. Most inputs of a state are 0."""
+    used = rows != 0
+    columns = np.nonzero(used)[1].astype(np.uint32)
+    return {f"{name}.counts": used.sum(axis=1, dtype=np.uint32), f"{name}.columns": columns, name: rows[used]}
+
+
+def _dense(name: str, held: Mapping[str, NDArray[Any]], features: int) -> Floats:
+    """Return the network inputs (rows, F) that ``_sparse`` converted."""
+    counts = held[f"{name}.counts"]
+    rows = np.zeros((len(counts), features), np.float32)
+    rows[np.repeat(np.arange(len(counts)), counts), held[f"{name}.columns"]] = held[name]
+    return rows
 
 
 @cached_njit(nogil=True, error_model="numpy")
