@@ -38,16 +38,16 @@ class NetValues:
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> NetValues:
-        """Load a value network that was trained on this game."""
+        """Load a value network that was trained on this game; with exact values if it was trained with them."""
         net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
-        try:
-            require_phases(net.config.phases, game)
-        except ConfigError as error:
-            raise CheckpointError(f"{path}: {error}") from None
         plies = about.training.get("plies")
         values = cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
-        if about.training.get("exact"):  # the network was never trained on these states
-            values.exact = exact_columns_of(game)
+        try:
+            require_phases(net.config.phases, game)
+            if about.training.get("exact"):
+                values.exact = exact_columns_of(game)
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: {error}") from None
         return values
 
     def see(self, states: Rows) -> SeenStates:

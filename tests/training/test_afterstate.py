@@ -73,7 +73,7 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
     run_rounds(other, 4)
-    for part in ("theta", "mean", "targets", "features", "lane_group_0.states"):
+    for part in ("theta", "mean", "targets", "features.columns", "lane_group_0.states"):
         assert bits(other)[part] != found[0][0][part]
 
 
@@ -637,6 +637,21 @@ def test_exact_values_replace_those_of_the_network(solved_pig):
         without = learner.values.columns(learner.values.see(rows))
         np.testing.assert_array_equal(columns[~known], without[~known])
         assert (abs(columns[known] - without[known]) > 1e-3).any()
+
+
+def test_a_network_trained_with_exact_values_plays_with_them(solved_pig, tmp_path):
+    game, columns_of = solved_pig
+    with closing(AfterstateLearner(game, config_of("pig", exact=True))) as learner:
+        learner.round()
+        rows = np.concatenate([group.states for group in learner.groups])
+        learner.save(tmp_path / "net.safetensors")
+    loaded = NetValues.load(tmp_path / "net.safetensors", game)
+    exact, known = columns_of(rows)
+    assert known.any()
+    np.testing.assert_array_equal(loaded.columns(loaded.see(rows))[known], exact[known])
+    give_kit(pig, None)
+    with pytest.raises(CheckpointError, match=r"net.safetensors: exact is true, expected false: pig"):
+        NetValues.load(tmp_path / "net.safetensors", game)
 
 
 def test_exact_values_at_all_ends_of_turns_give_exact_targets(solved_pig):
