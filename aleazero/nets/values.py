@@ -50,9 +50,9 @@ class NetValues:
             raise CheckpointError(f"{path}: {error}") from None
         return values
 
-    def see(self, states: Rows) -> SeenStates:
-        """Compute the inputs of the network for states between turns."""
-        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin)
+    def see(self, states: Rows, room: Floats | None = None) -> SeenStates:
+        """Compute the inputs of the network for states between turns; in ``room`` (states, F), if it is given."""
+        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin, room)
 
     def columns(self, ends: SeenStates) -> NDArray[np.float64]:
         """Return the columns of the outcome by player."""
@@ -106,13 +106,14 @@ class TableValues:
 class SeenStates:
     """States between turns as arrays: network inputs, viewers, returns, and whether the game is over."""
 
-    def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:
+    def __init__(self, game: Game, features: int, states: Rows, points: bool, room: Floats | None = None) -> None:
         rows, players = len(states), game.num_players
         self.over = np.zeros(rows, np.bool_)
         self.viewers = np.zeros(rows, np.int64)
         self.phases = np.zeros(rows, np.int64)
         """Phase of each state; 0 if the game is over."""
-        self.features = np.zeros((rows, features), np.float32)
+        self.features = np.empty((rows, features), np.float32) if room is None else room
+        """Inputs of the network; 0 if the game is over."""
         self.returns = np.zeros((rows, players))
         self.points = np.zeros((rows, players if points else 0))
         if isinstance(game, KernelGame):
@@ -136,6 +137,7 @@ class SeenStates:
             self.over[row] = state.is_terminal()
             self.returns[row] = state.returns()
             self.viewers[row] = state.viewer()
+            self.features[row] = 0.0
             if not self.over[row]:
                 self.phases[row] = state.phase()
                 self.features[row] = state.observation_tensor()
@@ -185,6 +187,8 @@ def make_see(kernels: Kernels, points: bool) -> Any:
             if points_out.shape[1] > 0:
                 points_of(state, points_out[row])
             viewers[row] = viewer_of(state)
+            for i in range(features.shape[1]):
+                features[row, i] = 0.0
             if not over[row]:
                 phases[row] = phase_of(state)
                 write_features(state, viewers[row], features[row])
