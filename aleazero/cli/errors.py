@@ -51,6 +51,8 @@ def error_line(error: Exception) -> str | None:
         return one_line(": ".join(str(part) for part in (error.filename, reason(error)) if part))
     if isinstance(error, UnicodeError):
         return f"text is not valid UTF-8: {one_line(error)}"
+    if isinstance(error, EOFError):
+        return "the input ended, expected an answer for each prompt"
     if isinstance(error, RecursionError):
         return "the input nests too deeply, expected fewer levels"
     return None

@@ -95,7 +95,7 @@ GROUPS = {
     "runs": "List, show and compare runs.",
     "config": "Write, show and check config files.",
     "evaluate": "Measure the strength of a player.",
-    "oracle": "Show exact values of solved games.",
+    "oracle": "Show exact values of one-player Yatzy and of backgammon bear-offs.",
     "yatzy": "Show exact values of one-player Yatzy. The first use computes a table, which takes a few seconds.",
     "bearoff": "Show exact values of backgammon bear-offs. The first use computes a table, which takes a few seconds.",
     "replay": "Show and check training samples.",

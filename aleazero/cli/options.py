@@ -172,6 +172,8 @@ def read_params(pairs: Sequence[str] | None) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise ConfigError(f"--param is {pair!r}, expected KEY=VALUE, e.g. target=50")
+        if key.strip() in params:
+            raise ConfigError(f"--param {key.strip()} is given twice, expected it once")
         try:
             params[key.strip()] = parse_json(value, constant=float)
         except ValueError:

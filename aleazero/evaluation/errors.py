@@ -188,7 +188,7 @@ def measure_errors(
         player: spec of the player.
         judge: spec of the judge.
         game: the game.
-        decisions: number of decisions to judge; one of eight decisions in the games is judged.
+        decisions: number of decisions to judge; one in eight decisions of the games is judged.
         seed: seed of the dice, and of the choice of decisions.
         player_seed: seed of the player's own random numbers.
         workers: number of processes, or an open pool. It does not change the result.

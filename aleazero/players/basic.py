@@ -215,7 +215,7 @@ def value_in_points(state: State) -> NDArray[np.float64]:
     return found
 
 
-TYPED: Final = "type a move by name, by the name's last part, or by id"
+TYPED: Final = "type a move by name, by the name's last part, or by id, e.g. #7"
 """Help text for an empty input."""
 SHOWN: Final = 20
 """Most names of actions in a prompt."""
@@ -250,10 +250,18 @@ def action_names(state: State, actions: Sequence[int]) -> str:
 
 
 def read_move(state: State, text: str, allowed: Sequence[int] | None = None) -> int:
-    """Return the legal action with a name, with the last part of a name, or with an id.
+    """Return the legal action with a name, with the last part of a name, or with an id such as 7 or #7.
 
-    Names have priority over ids: in Yatzy, 5 is keep-5 if that is legal, not the action with id 5.
+    If the last parts of names are numbers, as in keep-55, a number is an id only with #. Else a mistyped name would
+    be another action.
     """
+    names = [state.action_to_string(action) for action in state.legal_actions()]
+    numbered = any(name.rpartition("-")[2].isdigit() for name in names if "-" in name)
+    if numbered and text.strip().isdigit() and sum(f"-{name}".endswith(f"-{text.strip()}") for name in names) != 1:
+        raise IllegalActionError(
+            f"{state.game.name}: no action {text.strip()!r} here, expected one of "
+            f"{action_names(state, state.legal_actions())}, or #{text.strip()} for the action with this id"
+        )
     typed = find_move(state, text)
     state.child(typed)  # raises an error if it is illegal
     action = state.canonical_action(typed)
@@ -287,8 +295,10 @@ def first_play(state: State) -> list[int]:
 
 
 def find_move(state: State, text: str) -> int:
-    """Return the action or outcome with a name, with the last part of a name if it is unique, or with an id."""
+    """Return the action or outcome with a name, with the last part of a name if it is unique, or with an id (7, #7)."""
     text = text.strip()
+    if text[:1] == "#" and text[1:].isdigit():
+        return state.string_to_action(text[1:])
     names = [state.action_to_string(action) for action in state.legal_actions()]
     endings = [name for name in names if name.casefold().endswith(f"-{text.casefold()}")]
     return state.string_to_action(endings[0] if text and text not in names and len(endings) == 1 else text)

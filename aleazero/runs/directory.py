@@ -325,7 +325,7 @@ def read_manifest(path: Path) -> Manifest:
     with os_errors_as(RunError, f"{file} cannot be read"):
         try:
             content = read_regular(file)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise RunError(NO_RUN.format(path)) from None
     try:
         return Manifest.from_json(content.decode())
@@ -455,6 +455,15 @@ def _reschedule(manifest: Manifest, config: RunConfig) -> None:
             f"rounds is {manifest.rounds}, expected more in {wanted} iterations, e.g. "
             f"{-(-rounds[-1] * wanted // count)}: {rounds[-1]} are done in {count}"
         )
+    if count == wanted:
+        name, before, after = "rounds", rounds[-1], manifest.rounds
+        if config.rounds is None:
+            name, before, after = "minutes", had.minutes, plan.minutes
+        if before != after:
+            raise ConfigError(
+                f"{name} is {after}, expected {before}: all iterations ({count}) are trained. To train longer, also "
+                "increase iterations, or start another run"
+            )
     if manifest.finished:
         last = manifest.iterations[-1]
         if any(plan.final) and ("final" not in last.done or plan.final != had.final):

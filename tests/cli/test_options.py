@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import aleazero
-from aleazero.cli.errors import blame_rules, one_line
+from aleazero.cli.errors import blame_rules, error_line, one_line
 from aleazero.cli.options import read_game, read_params, read_state, with_options
 from aleazero.errors import ConfigError, GameError
 from aleazero.players.spec import PlayerSpec
@@ -19,6 +19,15 @@ def test_params_are_numbers_truth_values_or_text():
 def test_a_param_needs_a_key_and_a_value(pair):
     with pytest.raises(aleazero.ConfigError, match="expected KEY=VALUE"):
         read_params([pair])
+
+
+def test_the_end_of_the_input_is_an_error_of_one_line():
+    assert error_line(EOFError()) == "the input ended, expected an answer for each prompt"
+
+
+def test_a_param_is_given_once():
+    with pytest.raises(ConfigError, match="--param target is given twice, expected it once"):
+        read_params(["target=50", "target=60"])
 
 
 def test_games_by_name_and_from_openspiel():

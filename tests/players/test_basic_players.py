@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import aleazero
+from aleazero.errors import IllegalActionError
 from aleazero.oracles.oracle import require_oracle
 from aleazero.players.basic import (
     HumanPlayer,
@@ -153,7 +154,16 @@ def test_actions_that_are_not_allowed_are_prompted_again():
 def test_equivalent_actions_are_accepted():
     state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 33366 rerolls 1")
     other = next(a for a in range(YATZY.num_actions) if state.canonical_action(a) not in (-1, a))
-    assert read_move(state, str(other)) == state.canonical_action(other)
+    assert read_move(state, f"#{other}") == state.canonical_action(other)
+
+
+def test_a_number_that_is_not_a_name_is_not_read_as_an_id_where_names_are_numbers():
+    state = YATZY.state_from_text("filled none upper 0 total 0 / player 0 dice 34555 rerolls 1")
+    with pytest.raises(IllegalActionError, match=r"no action '31' here, expected one of keep.*, or #31 for the action"):
+        read_move(state, "31")
+    assert state.action_to_string(read_move(state, "#31")) == "keep-all"
+    board = aleazero.load_game("tic_tac_toe").new_initial_state()
+    assert read_move(board, "4") == read_move(board, "#4") == 4
 
 
 @pytest.mark.parametrize(

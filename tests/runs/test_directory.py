@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -268,11 +269,11 @@ def killed_at(name, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["config.yaml", "manifest.json"])
-@pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize(
-    "change",
-    [{"iterations": 8}, {"minutes": 5.0}, {"iterations": 8, "minutes": 6.0}, {"evaluate": {"final_pairs": 4}},
-     {"minutes": None, "rounds": 400, "iterations": 7}],
+    ("finished", "change"),
+    [*product([True, False], [{"iterations": 8}, {"iterations": 8, "minutes": 6.0}, {"evaluate": {"final_pairs": 4}},
+                              {"minutes": None, "rounds": 400, "iterations": 7}]),
+     (False, {"minutes": 5.0})],
 )  # fmt: skip
 def test_an_extension_killed_between_its_files_is_applied_when_the_run_is_resumed(
     tmp_path, monkeypatch, finished, change, file
@@ -324,6 +325,20 @@ def test_iterations_without_rounds_are_rejected(tmp_path):
     with pytest.raises(ConfigError, match=r"rounds is 80, expected more in 8 iterations, e.g. 160: 80 are done in 4"):
         begin(tmp_path, rounds=80, iterations=8)
     assert read_manifest(tmp_path).finished
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"minutes": 5.0}, r"minutes is 5\.0, expected 2\.0: all iterations \(4\) are trained\."),
+     ({"minutes": None, "rounds": 5}, r"rounds is 5, expected 80: all iterations \(4\) are trained"),
+     ({"minutes": None, "rounds": 160}, r"rounds is 160, expected 80: ")],
+)  # fmt: skip
+def test_the_length_of_a_finished_training_cannot_change(tmp_path, change, message):
+    settings = done(tmp_path, 80, 4, finished=True)
+    files = [(tmp_path / name).read_bytes() for name in ("config.yaml", "manifest.json")]
+    with pytest.raises(ConfigError, match=message):
+        begin(tmp_path, **{**settings, **change})
+    assert [(tmp_path / name).read_bytes() for name in ("config.yaml", "manifest.json")] == files
 
 
 def test_a_changed_final_evaluation_is_repeated(tmp_path):

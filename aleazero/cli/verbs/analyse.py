@@ -91,8 +91,8 @@ def analyse(
 
     Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
     value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance
-    node, outcomes are sorted by the column luck: their effect on the value of the player that the column names. Ctrl-C
-    ends a search and shows its result so far.
+    node, outcomes are sorted by the column luck: how much each changes the value for the player in the
+    column title. Ctrl-C ends a search and shows its result so far.
 
     **Examples**
 

@@ -171,9 +171,9 @@ def errors(
     param: ParamOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Measure the error rate of a player: the value that its decisions lose by the values of a stronger player.
+    """Measure the error rate of a player: the value that its decisions lose, as judged by a stronger player.
 
-    The player plays against itself, and a judge values all plays of one of eight decisions. Decisions with a single
+    The player plays against itself, and a judge values all plays of one in eight decisions. Decisions with a single
     play do not count. With `--set`, the positions are fixed and their values are stored, so no judge is needed. The
     error rate is the mean loss × 1000 and PR is the mean loss × 500, in units of return per decision.
 

@@ -99,11 +99,12 @@ def play(
 ) -> None:
     """Play against the computer, or watch it play.
 
-    If the game has a bundled network, that is your opponent, and it plans every turn exactly. Otherwise, or with
-    options of a search such as `--sims`, you play against a search, by default with 2000 simulations.
-    `--opponent search` has 200 simulations, as in `aleazero match`. An option that would have no effect is an error.
+    If the game has a bundled network, that is your opponent, with the plan that the start message shows.
+    Otherwise, or with options of a search such as `--sims`, you play against a search. By default it has 2000
+    simulations; the spec `search` alone has 200, as in `aleazero match`. An option that would have no effect is an
+    error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The first line shows other ways, e.g. `8/5 6/5` in
+    Type a move by its name or id, `?` for a hint, `q` to stop. The start message shows other ways, e.g. `8/5 6/5` in
     backgammon. The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in
     Yatzy: on the seed, seat, turn and roll). They do not depend on the actions. No search can foresee them.
 
