@@ -199,6 +199,7 @@ def split(action: int) -> tuple[int, int, int]:
 def apply(state: Vector, action: int) -> None:
     """Draft tiles. After the last ones, all boards are tiled, and a refill or the end follows."""
     source, colour, to = split(action)
+    source = first_equal(state, source)
     player = state[PLAYER]
     board = BOARDS + BOARD * player
     count = tiles_at(state, source, colour)
