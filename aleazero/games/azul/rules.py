@@ -504,8 +504,16 @@ def render(state: Vector) -> str:
     return texts.render(state)
 
 
+EXAMPLE = (
+    "draft round 5 drafts 43 player 1 next - bag - lid b7y9r10k9w11 centre b2yrw3 factories - - - yrkw k3w / 20 wall "
+    "b.rkw,w.yrk,k.byr,.....,..... lines y1,b2,-,b2,y3 floor - / 28 wall byrk.,wbyr.,k....,r.wb.,y.... lines "
+    "-,k2,b2,-,r2 floor -"
+)
+
+
 def kit(game: Game) -> GameKit:
     """Return the kit of the game."""
-    from aleazero.games.kit import GameKit
+    from aleazero.games.kit import Example, GameKit
 
-    return GameKit(no_oracle="Azul is too large to be solved", typing_help=texts.TYPING_HELP)
+    examples = (Example("Both players can complete rows in this round: which tiles should player 1 draft?", EXAMPLE),)
+    return GameKit(no_oracle="Azul is too large to be solved", typing_help=texts.TYPING_HELP, examples=examples)

@@ -365,7 +365,7 @@ def test_observations_have_no_constant_numbers(players):
 
     def refill(state):
         while state.is_chance_node():
-            state.apply_action(state.sample_outcome(draw.random()))
+            game.kernels.apply_outcome(state.vector, state.sample_outcome(draw.random()))
         seen.append(state.observation_tensor())
 
     for _ in range(300):  # of factories in order, the last one rarely has the first colour
@@ -376,7 +376,7 @@ def test_observations_have_no_constant_numbers(players):
             if state.is_chance_node():
                 seen.append(state.observation_tensor())
                 refill(state)
-            state.apply_action(draw.choice(state.legal_actions()))
+            game.kernels.apply(state.vector, draw.choice(state.legal_actions()))
             if draw.random() < 0.2 and not state.is_terminal():
                 seen.append(state.observation_tensor())
     numbers = np.array(seen)
