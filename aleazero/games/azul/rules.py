@@ -516,4 +516,9 @@ def kit(game: Game) -> GameKit:
     from aleazero.games.kit import Example, GameKit
 
     examples = (Example("Both players can complete rows in this round: which tiles should player 1 draft?", EXAMPLE),)
-    return GameKit(no_oracle="Azul is too large to be solved", typing_help=texts.TYPING_HELP, examples=examples)
+    return GameKit(
+        no_oracle="Azul is too large to be solved",
+        parse_play=texts.parse_play,
+        typing_help=texts.TYPING_HELP,
+        examples=examples,
+    )

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from aleazero.errors import PositionError, shortened
+from aleazero.errors import IllegalActionError, PositionError, shortened
 from aleazero.games.azul.board import (
     BAG,
     BOARD,
@@ -53,7 +53,7 @@ from aleazero.games.azul.board import (
 )
 from aleazero.games.azul.positions import ended_by_cap
 from aleazero.games.azul.tiling import PENALTIES, complete_rows, wall_of
-from aleazero.games.base import CHANCE, DECISION, TERMINAL
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, State
 
 TYPING_HELP: Final = (
     "type a source, a colour and a line, such as F1 blue 3, centre red 2 or centre red floor; short: f1 b 3, c r f. "
@@ -84,6 +84,17 @@ def parse_action(line: str, factories: int) -> int:
     colour = COLOURS.index(found[2]) if found[2] in COLOURS else LETTERS.index(found[2])
     to = int(found[3]) - 1 if found[3] else TO_FLOOR
     return (source * NUM_COLOURS + colour) * DESTINATIONS + to
+
+
+def parse_play(state: State, line: str) -> list[int]:
+    """Read a draft that a person types; raise IllegalActionError if it is not legal."""
+    action = state.canonical_action(state.string_to_action(line))
+    if action < 0:
+        raise IllegalActionError(
+            f"azul: {line.strip()!r} is illegal here, expected tiles that are at that source, and a line with room "
+            "that is empty or has the colour, in a row of the wall without it; or the floor"
+        )
+    return [action]
 
 
 def outcome_text(outcome: int) -> str:
