@@ -26,7 +26,7 @@ def returns(state, out): out[0] = state[0]
 
 def sample_games(**pig: Any) -> dict[str, Game]:
     """Return all bundled games, Yatzy for one to three players, and an object game; ``pig`` are parameters of pig."""
-    names = {"pig": pig, "dice_game": {}, "tic_tac_toe": {}, "2048": {}, "backgammon": {}}
+    names = {"pig": pig, "dice_game": {}, "tic_tac_toe": {}, "2048": {}, "backgammon": {}, "azul": {}}
     games = {name: aleazero.load_game(name, **params) for name, params in names.items()}
     games |= {f"yatzy-{players}": aleazero.load_game("yatzy", players=players) for players in (1, 2, 3)}
     return {**games, "coins": aleazero.load_game(COINS)}

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 
 import aleazero
+from aleazero.games import azul
 from aleazero.games.backgammon import to_position
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -33,6 +34,12 @@ PIPS = {
     6: [(-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)],
 }
 TILES = {0: "#cdc1b4", 2: "#eee4da", 4: "#ede0c8", 8: "#f2b179", 16: "#f59563", 32: "#f67c5f", 64: "#f65e3b"}
+AZUL = (
+    "draft round 5 drafts 43 player 1 next - bag - lid b7y9r10k9w11 centre b2yrw3 factories - - - yrkw k3w / 20 wall "
+    "b.rkw,w.yrk,k.byr,.....,..... lines y1,b2,-,b2,y3 floor - / 28 wall byrk.,wbyr.,k....,r.wb.,y.... lines "
+    "-,k2,b2,-,r2 floor -"
+)
+AZUL_TILES = ("#2f6fb5", "#e8b33a", "#c8423b", "#2b2b2b", "#bfe3e6")
 TILE_TEXT = "#776e65"
 
 
@@ -176,6 +183,51 @@ def board_column(place: int) -> float:
     return column + (column > 5)
 
 
+def draw_azul() -> None:
+    """Draw the factories, the centre and both boards of a position."""
+    game = aleazero.load_game("azul")
+    position = azul.to_position(game.state_from_text(AZUL))  # type: ignore[arg-type]
+    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    heaps = [(f"F{i + 1}", tiles) for i, tiles in enumerate(position["factories"])] + [("centre", position["centre"])]
+    for i, (name, tiles) in enumerate(heaps):
+        x, width = 4.6 * i, 4.0 if i < 5 else 5.5
+        box = FancyBboxPatch((x, 14.2), width, 2.6, boxstyle="round,pad=0.1", fc="#f4f5f7", ec=FAINT)
+        axes.add_patch(box)
+        axes.text(x + width / 2, 17.3, name, ha="center", fontsize=9)
+        for place, colour in enumerate(c for c in range(5) for _ in range(tiles[c])):
+            across = 2 if i < 5 else 4
+            tile(axes, x + 0.9 + 1.15 * (place % across), 15.6 - 1.15 * (place // across), colour)
+    if position["marker"]:
+        axes.text(27.8, 14.6, "1", ha="center", va="center", fontsize=9, weight="bold")
+    for player, board in enumerate(position["boards"]):
+        left = 15.0 * player
+        mover = " (to move)" if player == position["to_move"] else ""
+        axes.text(left, 11.9, f"player {player}: {board['score']} points{mover}", fontsize=10)
+        for row in range(5):
+            y = 10.0 - 1.2 * row
+            colour, count = board["lines"][row]
+            for place in range(row + 1):
+                tile(axes, left + 1.2 * (4 - place), y, colour if place < count else None)
+            for column in range(5):
+                tile(axes, left + 6.8 + 1.2 * column, y, (column - row) % 5, board["wall"][row][column] == 0)
+        for slot in range(7):
+            held = board["floor"][slot] if slot < len(board["floor"]) else None
+            tile(axes, left + 1.2 * slot, 3.2, held)
+    axes.set_xlim(-0.5, 28.9)
+    axes.set_ylim(2.6, 18.2)
+    save(figure, "game_azul")
+
+
+def tile(axes: Any, x: float, y: float, colour: int | None, empty: bool = False) -> None:
+    """Draw a tile of a colour, an empty place (None), or an empty place of the wall, which shows its colour."""
+    fill = "white" if colour is None else AZUL_TILES[colour]
+    alpha = 0.18 if empty else 1.0
+    axes.add_patch(Rectangle((x, y), 1.0, 1.0, fc=fill, ec="none", alpha=alpha))
+    axes.add_patch(Rectangle((x, y), 1.0, 1.0, fill=False, ec=FAINT if empty or colour is None else INK, lw=0.7))
+
+
 def draw_dice_game() -> None:
     """Draw the exact values of rolling and stopping by score."""
     game = aleazero.load_game("dice_game")
@@ -229,7 +281,7 @@ def main() -> None:
         "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
         "axes.spines.top": False, "axes.spines.right": False, "text.color": INK, "axes.labelcolor": INK,
     })  # fmt: skip
-    for draw in (draw_yatzy, draw_pig, draw_2048, draw_backgammon, draw_dice_game, draw_tic_tac_toe):
+    for draw in (draw_yatzy, draw_pig, draw_2048, draw_backgammon, draw_azul, draw_dice_game, draw_tic_tac_toe):
         draw()
 
 

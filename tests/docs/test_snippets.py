@@ -70,6 +70,7 @@ PUBLIC_MODULES = {
     "aleazero.adapters.gymnasium_env",
     "aleazero.adapters.pettingzoo_env",
     "aleazero.games",
+    "aleazero.games.azul",
     "aleazero.games.backgammon",
     "aleazero.games.dice",
     "aleazero.games.twenty48",

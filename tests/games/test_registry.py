@@ -53,7 +53,7 @@ def clean_registry(monkeypatch):
 
 
 def test_bundled_games():
-    assert game_names() == ["2048", "backgammon", "dice_game", "pig", "tic_tac_toe", "yatzy"]
+    assert game_names() == ["2048", "azul", "backgammon", "dice_game", "pig", "tic_tac_toe", "yatzy"]
     for name in game_names():
         assert load_game(name).name == name
 

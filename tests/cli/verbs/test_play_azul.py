@@ -1,0 +1,53 @@
+"""A game of Azul in the terminal, typed by a person."""
+
+import random
+
+from aleazero import load_game, make_player
+from aleazero.games.azul import to_position
+from aleazero.games.game_dice import GameDice
+
+COLOURS = {"blue": "b", "yellow": "y", "red": "r", "black": "k", "white": "w"}
+
+
+def spell(name, way):
+    """Return the name of a draft in one of several spellings."""
+    source, colour, to = name.split()
+    return (
+        name,
+        name.upper(),
+        f"{source[:2].lower()}{COLOURS[colour]}{to[0]}".replace("ce", "c"),
+        name.replace(" ", "-"),
+    )[way]
+
+
+def test_a_whole_game_is_played_in_the_terminal(run):
+    game = load_game("azul")
+    opponent, dice, draw = make_player("greedy", game), GameDice(7), random.Random(7)
+    state, typed = game.new_initial_state(), []
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.apply_action(dice.draw(state))
+        elif state.current_player() == 1:
+            state.apply_action(opponent.select(state, seed=0))
+        else:
+            action = draw.choice(state.legal_actions())
+            typed.append(spell(state.action_to_string(action), len(typed) % 4))
+            state.apply_action(action)
+    typed[2:2] = ["F9 blue 1", "centre blue", "l"]
+    result = run("play", "azul", "--opponent", "greedy", "--seed", "7", stdin="\n".join(typed) + "\n")
+    assert result.exit_code == 0, result.output
+    scores = [own["score"] for own in to_position(state)["boards"]]
+    assert f"player 0: {scores[0]} " in result.stdout
+    assert f"player 1: {scores[1]}" in result.stdout
+    assert "the game is over, player 1 has won" in result.stdout
+    assert "no action 'F9 blue 1' here" in result.stdout
+    assert "your move, e.g. F1 " in result.stdout
+    assert result.stdout.count("floor . . . . . . .") > 2
+
+
+def test_an_illegal_draft_is_explained(run):
+    position = load_game("azul").new_initial_state()
+    position.play("bbbb, bbbb, yyyy, rrrr, kkkk")
+    words = ("play", "azul", "--opponent", "greedy", "--seed", "1", "--position", position.to_text())
+    result = run(*words, stdin="F1 red 1\nq\n")
+    assert "azul: 'F1 red 1' is illegal here, expected tiles that are at that source" in result.stdout
