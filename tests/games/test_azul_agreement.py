@@ -143,21 +143,37 @@ def test_actions_that_the_second_engine_rejects_are_illegal():
     assert tried >= 100
 
 
-@pytest.mark.parametrize("players", [2, 4])
-def test_the_move_cap_agrees(players):
-    rng, state, drafts = random.Random(2), game(players).new_initial_state(), 0
-    while not state.is_terminal():
-        if state.is_chance_node():
-            while state.is_chance_node():
-                state.apply_action(state.sample_outcome(rng.random()))
-            continue
+def play_round_on_floors(state, drafts, rng, compare=True):
+    """Play the next round with floor moves only, which complete no row; return the number of drafts after it."""
+    while state.is_chance_node():
+        state.apply_action(state.sample_outcome(rng.random()))
+    while not state.is_chance_node() and not state.is_terminal():
         position = azul.to_position(state)
         action = rng.choice([a for a in by_hand.legal_actions(position) if a % 6 == FLOOR_MOVE])
         state.apply_action(action)
-        if drafts >= 900 or not drafts % 50:
+        if compare:
             check_same(state, by_hand.apply_action(position, action, drafts=drafts))
         drafts += 1
-    assert drafts >= by_hand.DRAFT_CAP
+    return drafts
+
+
+@pytest.mark.parametrize(("players", "from_draft"), [(2, 960), (4, 930)])
+def test_the_move_cap_agrees(players, from_draft):
+    rng, start, played = random.Random(2), game(players).new_initial_state(), 0
+    while played < from_draft:
+        played = play_round_on_floors(start, played, rng, compare=False)
+    round_ends, game_ends = set(), set()
+    for _ in range(300):  # until one round ends with draft 999 and another with draft 1,000
+        state, drafts = start.clone(), played
+        while not state.is_terminal():
+            round_ends.add(drafts)
+            drafts = play_round_on_floors(state, drafts, rng, compare=drafts > 965)
+        game_ends.add(drafts)
+        if 999 in round_ends and 1000 in game_ends:
+            break
+    assert 999 in round_ends
+    assert max(round_ends) == 999
+    assert min(game_ends) == 1000
 
 
 # Hand-worked cases.

@@ -134,7 +134,7 @@ def test_two_tiles_of_a_colour_meet_in_one_factory_with_probability_3_of_19():
 
 
 def test_random_draws_follow_the_distribution():
-    position, rng, rounds = small_refill([1, 1, 0, 0, 0]), random.Random(1), 20_000
+    position, rng, rounds = small_refill([1, 1, 0, 0, 0]), random.Random(1), 5_000
     drawn = Counter(
         by_hand.display(by_hand.refill(position, by_hand.draw_tiles(position, rng))["factories"]) for _ in range(rounds)
     )
