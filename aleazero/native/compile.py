@@ -287,8 +287,8 @@ class _Parts:
 _SHARED_PARTS: dict[str, Any] = {}
 """Dispatchers by fingerprint of library functions that call none of a game. All loops of a process share them.
 
-Without this, a second loop would take twice as long to compile. Functions of a game are not shared: numba lets them
-inherit from their first caller whether they are inlined, so the first loop would decide for all others.
+Without this, the second search of a process would compile for half as long again. Functions of a game are not shared:
+numba lets them inherit from their first caller whether they are inlined, so the first loop would decide for all others.
 """
 
 
@@ -371,14 +371,6 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     numba optimizes and emits every function separately, and again inside each of its callers. A loop has a hundred
     functions in nested calls. Optimized and emitted once as one module, it compiles in a fraction of the time.
     """
-
-    def _optimize_functions(self, module: Any) -> None:
-        """Optimize the function as numba does, but not the declarations of those that it calls (5 ms each)."""
-        module.data_layout = self._codegen._data_layout
-        for function in module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         """Do nothing, because the complete loop is optimized later."""
