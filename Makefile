@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 LIGHT := $(VENV)/.light
 READY := $(VENV)/.ready
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles a module at its first import. Compiling all that are installed would take a minute.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+unexport PYTHONDONTWRITEBYTECODE
+# Each worker begins with its half of the tests, so that they rarely compile the same game at the same time.
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long lint docs bench champions clean
@@ -15,16 +19,19 @@ help:  ## Show this list
 
 setup: $(READY)  ## Create .venv with all development tools
 
-# What `make run` needs: no torch.
-$(LIGHT): pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed, $$($(PYTHON) --version) found: set PYTHON=..."; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+# What `make run` needs: no torch.
+$(LIGHT): pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[report]'
 	touch $(LIGHT)
 
-$(READY): $(LIGHT)
+# This includes what `make run` needs.
+$(READY): pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[dev]'
-	touch $(READY)
+	touch $(LIGHT) $(READY)
 
 run: $(LIGHT)  ## Train a two-player Yatzy player from scratch, evaluate it and write a report (about 6 minutes on 2 cores)
 	$(BIN)/aleazero train configs/yatzy_quick.yaml --out runs/yatzy_quick
@@ -36,10 +43,10 @@ lint: setup  ## Check style, types and the direction of imports
 	$(BIN)/lint-imports
 
 test: lint  ## Lint, then run all tests except the long ones
-	$(BIN)/pytest -n 2 -m "not long"
+	$(PYTEST) -m "not long"
 
 test-long: lint  ## Lint, then run all tests
-	$(BIN)/pytest -n 2
+	$(PYTEST)
 
 docs: setup  ## Build the documentation site into site/
 	$(BIN)/python docs/scripts/site.py

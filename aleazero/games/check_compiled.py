@@ -58,6 +58,8 @@ def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
     """Compile a function and all plain functions that it calls by name."""
     import numba
 
+    from aleazero.native.compile import pausing
+
     if not isinstance(function, types.FunctionType):
         return function
     if id(function) in compiled:
@@ -66,7 +68,7 @@ def _compile(function: Kernel, compiled: dict[int, Any]) -> Any:
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    compiled[id(function)] = numba.njit(copy)
+    compiled[id(function)] = pausing(numba.njit(copy))
     for name in function.__code__.co_names:
         if isinstance(namespace.get(name), types.FunctionType):
             namespace[name] = _compile(namespace[name], compiled)
@@ -140,6 +142,8 @@ def _make_play(compiled: dict[str, Kernel], samples: bool, num_actions: int, max
     array of ends is full."""
     import numba
 
+    from aleazero.native.compile import pausing
+
     init, kind_of, legal, apply = (compiled[name] for name in ("init", "kind", "legal", "apply"))
     outcomes, apply_outcome, returns_of = (compiled[name] for name in ("outcomes", "apply_outcome", "returns"))
     sample = compiled.get("sample", outcomes)
@@ -195,7 +199,7 @@ def _make_play(compiled: dict[str, Kernel], samples: bool, num_actions: int, max
                 progress[0] = 0
         return count
 
-    return play
+    return pausing(play)
 
 
 def _same(got: Any, expected: Any) -> bool:

@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import numba
@@ -70,7 +71,7 @@ def compile_loop(function: Callable[..., int], game: str, name: str = "") -> Cal
         stamp = fingerprint(plain, *versions(), repr(OPTIONS), repr(_INNER), repr(OURS))
         if not compiles_loops():
             return function
-        dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_specialize(plain, stamp, {}, ()))
+        dispatcher = njit(**OPTIONS, no_cfunc_wrapper=True)(_named(_specialize(plain, _Parts(stamp), ()), stamp))
     except GameError as error:
         raise type(error)(f"{game}: {error}") from error
     dispatcher._cache = ContentCache(f"{game}_{name}" if name else game, lambda: stamp, announced=game)
@@ -110,6 +111,21 @@ def paused_collector() -> Iterator[None]:
             gc.enable()
 
 
+def pausing(dispatcher: Made) -> Made:
+    """Return a dispatcher of numba that pauses Python's garbage collector whenever it compiles."""
+    compiler = getattr(dispatcher, "_compiler", None)
+    if compiler is None:  # without compilation it is a function
+        return dispatcher
+    compile_once = compiler.compile
+
+    def compile_paused(*arguments: Any) -> Any:
+        with paused_collector():
+            return compile_once(*arguments)
+
+    compiler.compile = compile_paused
+    return dispatcher
+
+
 def loop_of(game: Any, name: str, make: Callable[[Any], Callable[..., int]], *key: Hashable) -> Callable[..., int]:
     """Return a compiled loop of a kernel game, made at the first call.
 
@@ -143,7 +159,7 @@ def cached_njit(*, stands_alone: bool = False, **options: Any) -> Callable[[Any]
     """
 
     def decorate(function: Any) -> Any:
-        compiled = numba.njit(**options)(function)
+        compiled = pausing(numba.njit(**options)(function))
         if not numba.config.DISABLE_JIT:
             stamp = file_stamp if stands_alone else function_stamp
             name = f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
@@ -257,18 +273,33 @@ def _prefetch_compiled(typing_context: Any, array: Any, index: Any) -> Any:
 _SUBSTITUTES: dict[Any, Any] = {borrow: _borrow_compiled, sized: _sized_compiled, prefetch: _prefetch_compiled}
 
 
-def _specialize(
-    function: types.FunctionType, stamp: str, done: dict[int, Any], inside: tuple[str, ...]
-) -> types.FunctionType:
+@dataclass
+class _Parts:
+    """The functions inside one loop, by ``id`` of the original."""
+
+    loop: str  # the loop's fingerprint
+    compiled: dict[int, Any] = field(default_factory=dict)  # dispatchers; None as long as a function is copied
+    stamps: dict[int, str] = field(default_factory=dict)  # fingerprints
+    of_game: set[int] = field(default_factory=set)  # functions of the game, and those that call one
+    of_loop: dict[str, Any] = field(default_factory=dict)  # dispatchers by fingerprint
+
+
+_SHARED_PARTS: dict[str, Any] = {}
+"""Dispatchers by fingerprint of library functions that call none of a game. All loops of a process share them.
+
+Without this, the second search of a process would compile for half as long again. Functions of a game are not shared:
+numba lets them inherit from their first caller whether they are inlined, so the first loop would decide for all others.
+"""
+
+
+def _specialize(function: types.FunctionType, parts: _Parts, inside: tuple[str, ...]) -> types.FunctionType:
     """Return a copy of a function in which the functions that it names are compiled copies. The original is unchanged.
 
-    The stamp is part of the copy's name, and so of the symbols in its machine code: two games loaded from the cache
-    into one process must not share symbols. The copy's module is this one, which can be imported wherever the code is
-    loaded.
+    The copy's module is this one, which can be imported wherever the code is loaded.
     """
-    if function.__name__ in inside and id(function) in done and done[id(function)] is None:
+    if function.__name__ in inside and id(function) in parts.compiled and parts.compiled[id(function)] is None:
         raise GameError(f"{function.__name__} calls itself: kernels cannot recurse, expected a loop")
-    done[id(function)] = None
+    parts.compiled[id(function)] = None
 
     def replace(value: Any) -> Any:
         if isinstance(value, types.FunctionType) and value in _SUBSTITUTES:
@@ -276,10 +307,12 @@ def _specialize(
         plain = plain_function(value)
         if plain is None:
             return value
-        if done.get(id(plain)) is None:
-            copy = _specialize(plain, stamp, done, (*inside, function.__name__))
-            done[id(plain)] = njit(**OPTIONS, **_INNER, **_part_options(plain), pipeline_class=PartCompiler)(copy)
-        return done[id(plain)]
+        if parts.compiled.get(id(plain)) is None:
+            copy = _specialize(plain, parts, (*inside, function.__name__))
+            parts.compiled[id(plain)] = _compile_part(plain, copy, parts)
+        if id(plain) in parts.of_game:
+            parts.of_game.add(id(function))
+        return parts.compiled[id(plain)]
 
     names = names_used(function)
     free = function.__code__.co_freevars
@@ -287,8 +320,31 @@ def _specialize(
     scope.update((name, replace(value)) for name, value in names.items() if name not in free)
     cells = tuple(types.CellType(replace(names[name])) for name in free)
     copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
-    copy.__qualname__ = f"{function.__name__}_{stamp}"
     copy.__module__ = __name__
+    return copy
+
+
+def _compile_part(function: types.FunctionType, copy: types.FunctionType, parts: _Parts) -> Any:
+    """Return the dispatcher of a function's copy, or of an equal function that was compiled earlier."""
+    options = _part_options(function)
+    words = (*versions(), repr(OPTIONS), repr(_INNER), repr(options), function.__name__)
+    stamp = parts.stamps[id(function)] = fingerprint(function, *words, known=parts.stamps)
+    if not is_ours(function):
+        parts.of_game.add(id(function))
+    shared = id(function) not in parts.of_game
+    known = _SHARED_PARTS if shared else parts.of_loop
+    if stamp not in known:
+        copy = _named(copy, stamp if shared else parts.loop)
+        known[stamp] = njit(**OPTIONS, **_INNER, **options, pipeline_class=PartCompiler)(copy)
+    return known[stamp]
+
+
+def _named(copy: types.FunctionType, stamp: str) -> types.FunctionType:
+    """Make a fingerprint part of a function's name, and so of the symbols in its machine code.
+
+    Code of several games is loaded from the cache into one process, where equal symbols must mean equal functions.
+    """
+    copy.__qualname__ = f"{copy.__name__}_{stamp}"
     return copy
 
 

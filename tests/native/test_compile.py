@@ -184,7 +184,7 @@ def test_cache_info_and_clear_cache(folder: Path, caplog: pytest.LogCaptureFixtu
     game = aleazero.load_game("dice_game")
     for _ in range(2):
         with caplog.at_level(logging.WARNING, "aleazero"):
-            aleazero.Search(game, "uniform", aleazero.SearchConfig(num_simulations=5)).run(game.new_initial_state())
+            aleazero.Planner(game, horizon="game", backend="compiled").run(game.new_initial_state())
     assert caplog.messages == ["compiling dice_game, once (about 20 s)"]
     assert cache_info().files == 1
     assert cache_info().bytes > 10_000
@@ -207,6 +207,6 @@ def test_errors_name_rules_that_do_not_compile(folder: Path, old: str, new: str,
     file.write_text(text.replace(old, new))
     game = aleazero.load_game(str(file))
     with pytest.raises(aleazero.GameError, match=message) as error:
-        aleazero.Search(game, "uniform").run(game.new_initial_state())
+        aleazero.Planner(game, plies=1, backend="compiled").run(game.new_initial_state())  # faster than a search
     assert "\n" not in str(error.value)
     assert str(error.value).startswith("climb: ")

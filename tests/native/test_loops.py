@@ -142,6 +142,88 @@ def test_borrowed_tuples_are_the_same_arrays(tmp_path, monkeypatch: pytest.Monke
     assert borrow(outer) is outer
 
 
+# -- functions that loops share ----------------------------------------------------------------------------------
+
+
+def make_game_loop(step: int) -> Callable[..., int]:
+    """Make a loop with a rule of a game, functions of the library that call it or not, and two equal ones."""
+
+    def rule(x: Any) -> Any:
+        return x + step
+
+    def make_twice() -> Callable[..., int]:
+        def twice(x: Any) -> Any:
+            return 2 * x
+
+        return twice
+
+    def make_ruled() -> Callable[..., int]:
+        def ruled(x: Any) -> Any:
+            return rule(x)
+
+        return ruled
+
+    rule.__module__ = "some_game"
+    first, second, ruled, ruled_again = make_twice(), make_twice(), make_ruled(), make_ruled()
+    for function in (first, second, ruled, ruled_again):
+        function.__module__ = "aleazero.search.test"
+
+    def loop(x: Any) -> Any:
+        return first(ruled(x)) + second(ruled_again(x))
+
+    return loop
+
+
+def parts_of(loop: Callable[..., int]) -> dict[str, Any]:
+    """Return the dispatchers inside a loop's specialized copy, by the name of its variable."""
+    parts = native_compile._Parts("stamp")
+    copy = native_compile._specialize(plain_function(loop), parts, ())
+    return dict(zip(copy.__code__.co_freevars, (cell.cell_contents for cell in copy.__closure__ or ()), strict=True))
+
+
+@COMPILES
+def test_loops_share_functions_of_the_library_but_not_of_the_game() -> None:
+    one, other = parts_of(make_game_loop(1)), parts_of(make_game_loop(1))
+    assert one["first"] is one["second"] is other["first"] is other["second"]
+    assert one["ruled"] is one["ruled_again"]
+    assert one["ruled"] is not other["ruled"]
+    assert one["ruled"].py_func.__qualname__ == "ruled_stamp"
+    assert one["first"].py_func.__qualname__ != "twice_stamp"
+
+
+@COMPILES
+def test_equal_functions_with_other_options_are_not_shared() -> None:
+    def make(module: str, inlined: bool) -> Any:
+        def twice(x: Any) -> Any:
+            return 2 * x
+
+        def calls(x: Any) -> Any:
+            return twice(x)
+
+        def loop(x: Any) -> Any:
+            return calls(x)
+
+        twice.__module__, calls.__module__ = module, "aleazero.search.test"
+        if not inlined:
+            not_inlined(twice)
+        return parts_of(loop)["calls"]
+
+    library = make("aleazero.search.test", True)
+    assert make("aleazero.search.test", True) is library
+    assert make("aleazero.search.test", False) is not library
+    assert make("some_game", True) is not library
+
+
+@COMPILES
+def test_loops_that_share_functions_compute_their_own_results(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALEAZERO_CACHE_DIR", str(tmp_path))
+    loops = [compile_loop(make_game_loop(step), "some") for step in (1, 5)]
+    assert [loop(10) for loop in loops for _ in range(2)] == [44, 44, 60, 60]
+    assert len(list(tmp_path.rglob("*.code"))) == 2
+    again = [compile_loop(make_game_loop(step), "some") for step in (5, 1)]  # loaded from the cache
+    assert [loop(10) for loop in again] == [60, 44]
+
+
 # -- the memo --------------------------------------------------------------------------------------------------
 
 
