@@ -6,8 +6,9 @@ positions. A value network is also evaluated by the game's own fast measurement,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, PositionError, nearest
 from aleazero.evaluation.match import game_seeds, play_match
-from aleazero.evaluation.pairs import PairTable, play_pairs
+from aleazero.evaluation.pairs import PairTable, SeatedGame, open_pairs
 from aleazero.evaluation.regret import RegretReport, measure_regret, read_positions
 from aleazero.evaluation.statistics import Mean
-from aleazero.games.base import Game, State
+from aleazero.games.base import CHANCE_PLAYER, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.kit import kit_of
 from aleazero.games.states import rows_of, states_of
@@ -59,6 +60,8 @@ class StrengthReport:
     """Spec and pairs of each opponent, by its name."""
     regret: RegretReport | None
     """Regret on fixed positions; None if no exact values are known."""
+    moves: Mapping[str, MoveShare] = field(default_factory=dict)
+    """Shares of the player's decisions in all games, by the names of ``GameKit.move_warnings``."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -70,7 +73,51 @@ class StrengthReport:
             "seed": self.seed,
             "against": {name: {"spec": spec, **table.to_dict()} for name, (spec, table) in self.against.items()},
             "regret": regret,
+            **({"moves": {name: share.to_dict() for name, share in self.moves.items()}} if self.moves else {}),
         }
+
+
+@dataclass(frozen=True)
+class MoveShare:
+    """The share of a kind of action among the decisions of a player."""
+
+    count: int
+    decisions: int
+    limit: float
+    """A higher share is a warning."""
+
+    @property
+    def share(self) -> float:
+        """The share, 0 without decisions."""
+        return self.count / max(1, self.decisions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON data."""
+        return {"share": self.share, "count": self.count, "decisions": self.decisions, "limit": self.limit,
+                "warning": self.share > self.limit}  # fmt: skip
+
+
+def count_moves(game: Game, games: Iterable[SeatedGame]) -> dict[str, MoveShare]:
+    """Return the shares of the kinds of actions that the game's kit warns of, in the games of a first player.
+
+    Args:
+        game: the game.
+        games: games of pairs; only the seats of the first player count.
+
+    Returns:
+        The share of each kind among all decisions, by the names of ``GameKit.move_warnings``.
+    """
+    warnings = kit_of(game).move_warnings
+    counts, decisions = dict.fromkeys(warnings, 0), 0
+    for played in games if warnings else ():
+        state = game.new_initial_state()
+        for player, action in played.steps:
+            if player != CHANCE_PLAYER and played.seating[player]:
+                decisions += 1
+                for name, warning in warnings.items():
+                    counts[name] += warning.counts(state, action)
+            state._apply(action)
+    return {name: MoveShare(counts[name], decisions, warning.limit) for name, warning in warnings.items()}
 
 
 def evaluate_player(
@@ -99,7 +146,8 @@ def evaluate_player(
         if opponent not in known:
             raise ConfigError(f"no opponent {opponent!r} in {game!r}, {nearest(opponent, known)}")
     measured = _regret(player, game, player_seed, threads) if regret else None
-    played = {}
+    played: dict[str, tuple[str, PairTable]] = {}
+    games: list[SeatedGame] = []
     with open_pool(workers) as pool:
         for opponent in names:
 
@@ -108,11 +156,19 @@ def evaluate_player(
                     progress(opponent, done, of)
 
             report(0, pairs)
-            played[opponent] = known[opponent], play_pairs(
+            found = []
+            contest = open_pairs(
                 game, player, known[opponent], game_seeds(seed, pairs), player_seed=player_seed, workers=pool,
-                threads=threads, source=source, progress=report,
+                threads=threads, source=source,
             )  # fmt: skip
-    return StrengthReport(name or player, game, seed, played, measured)
+            with closing(contest):
+                for pair in contest:
+                    found.append(pair)
+                    report(len(found), pairs)
+            played[opponent] = known[opponent], PairTable.of(found, game)
+            if kit_of(game).move_warnings:
+                games += [one for pair in found for one in pair.games]
+    return StrengthReport(name or player, game, seed, played, measured, count_moves(game, games))
 
 
 def _regret(player: str, game: Game, seed: int, threads: int) -> RegretReport | None:

@@ -363,6 +363,10 @@ class State(ABC):
         """Return the action of a playout without checks; default: all legal actions are equally likely."""
         return legal[int(u * len(legal))]
 
+    def _prior_logits(self, legal: list[int]) -> list[float] | None:
+        """Return the logits of the priors in a search with playouts; None, the default, if all are equal."""
+        return None
+
     def kind(self) -> int:
         """Return DECISION, CHANCE or TERMINAL."""
         player = self.current_player()

@@ -19,6 +19,7 @@ from aleazero.games.kernel import Kernel, KernelGame, Kernels
 COMPILED = (
     *("init", "kind", "to_play", "legal", "apply", "outcomes", "apply_outcome", "sample"),
     *("returns", "viewer", "observe", "decision_class", "canonical", "turn", "playout", "phase", "features", "points"),
+    "prior_logit",
 )
 SPARE = 64
 """Extra length of arrays, for kernels that write after the end."""
@@ -251,6 +252,7 @@ def _readers(game: KernelGame, vector: NDArray[np.int64]) -> dict[str, list[Read
         readers["legal"] = [_list_legal(info.num_actions)]
         readers["apply"] = [_applying(action) for action in subset(actions[:count])]
         readers["playout"] = [_choosing(actions, count, u) for u in UNITS]
+        readers["prior_logit"] = [_real_with(action) for action in subset(actions[:count])]
         readers["canonical"] = [_with(action) for action in subset(np.arange(info.num_actions))]
     elif kind == CHANCE:
         ids, probabilities = np.zeros(info.max_outcomes, np.int64), np.zeros(info.max_outcomes)
@@ -290,6 +292,10 @@ def _room(size: int, dtype: Any) -> NDArray[Any]:
 
 def _with(argument: Any) -> Reader:
     return lambda kernel, row: int(kernel(row, argument))
+
+
+def _real_with(argument: Any) -> Reader:
+    return lambda kernel, row: float(kernel(row, argument))
 
 
 def _choosing(actions: NDArray[np.int64], count: int, u: float) -> Reader:

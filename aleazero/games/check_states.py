@@ -175,6 +175,14 @@ def _playouts(checker: Checker, state: State) -> None:
             broken("playouts", state, f"action {action} for u = {u!r}", f"one of {legal}")
 
 
+def _priors(checker: Checker, state: State) -> None:
+    if state.kind() != DECISION:
+        return
+    for action, logit in zip(checker.choices, state._prior_logits(checker.choices) or (), strict=False):
+        if not math.isfinite(logit):
+            broken("priors", state, f"logit {logit} of action {action}", "a finite number")
+
+
 def _decision_classes(checker: Checker, state: State) -> None:
     classes = len(checker.game.info.decision_classes)
     if state.kind() == DECISION and not 0 <= state.decision_class() < classes:
@@ -453,6 +461,7 @@ CHECKS: dict[str, Callable[[Checker, State], None]] = {
     "legal actions": _legal,
     "probabilities": _probabilities,
     "playouts": _playouts,
+    "priors": _priors,
     "decision classes": _decision_classes,
     "phases": _phases,
     "returns": _returns,

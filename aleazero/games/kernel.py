@@ -249,6 +249,10 @@ class KernelState(State):
             return super()._choose(legal, u)
         return int(playout(self.vector, np.array(legal, np.int64), len(legal), u))
 
+    def _prior_logits(self, legal: list[int]) -> list[float] | None:
+        prior_logit = self.game.kernels.prior_logit
+        return None if prior_logit is None else [float(prior_logit(self.vector, action)) for action in legal]
+
     def _apply(self, action: int) -> None:
         if self.kind() == CHANCE:
             self.game.kernels.apply_outcome(self.vector, action)
@@ -308,7 +312,10 @@ class KernelState(State):
 
 REQUIRED = ("kind", "to_play", "legal", "apply", "returns")
 CHANCE_REQUIRED = ("outcomes", "apply_outcome")
-OPTIONAL = ("sample", "canonical", "turn", "playout", "played_outcome_bits", "turn_solver", "turn_lanes", "kit")
+OPTIONAL = (
+    *("sample", "canonical", "turn", "playout", "prior_logit", "played_outcome_bits", "turn_solver", "turn_lanes"),
+    "kit",
+)
 UNCOMPILED = (
     *("text", "parse", "check", "render", "action_text", "parse_action", "outcome_text", "played_outcome", "points"),
 )
@@ -344,6 +351,9 @@ class Kernels:
     playout: Kernel | None
     """``playout(state, actions, count, u) -> action`` selects one of the first ``count`` actions, which are the legal
     ones, in playouts; u is uniform in [0, 1). Without it, all legal actions are equally likely."""
+    prior_logit: Kernel | None
+    """``prior_logit(state, action) -> float`` returns the logit of a legal action, a finite number. A search with
+    playouts takes the softmax over the legal actions as priors; without this function its priors are equal."""
     played_outcome_bits: Kernel | None
     """``played_outcome_bits(state, seed, count) -> outcome`` is ``played_outcome`` for a seed of type uint64. Self-play
     compiles it; without it, ``played_outcome`` is called from Python."""

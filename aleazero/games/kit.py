@@ -43,6 +43,18 @@ class Example:
 
 
 @dataclass(frozen=True)
+class MoveWarning:
+    """A kind of action of which a high share shows that a player has learned a bad habit."""
+
+    counts: Callable[[State, int], bool]
+    """``counts(state, action)`` returns whether a legal action at a decision is of this kind."""
+    limit: float
+    """A higher share of a player's decisions is a warning."""
+    meaning: str
+    """One sentence for the glossary of a report."""
+
+
+@dataclass(frozen=True)
 class GameKit:
     """Game-specific knowledge beyond the rules: exact values, players, positions, measurements, texts.
 
@@ -90,6 +102,8 @@ class GameKit:
     ``reference`` it returns instead of the regret ``won``, the share of games won against it with its ``pair_table``,
     and ``reference_score``, the score of the reference.
     """
+    move_warnings: Mapping[str, MoveWarning] = field(default_factory=dict)
+    """Kinds of actions, by name, whose shares evaluations and reports show for every player."""
     format_play: Callable[[State, Sequence[int]], str] | None = None
     """Returns a play (the actions up to the next roll or player) as text; default: names of actions, with commas."""
     parse_play: Callable[[State, str], Sequence[int]] | None = None

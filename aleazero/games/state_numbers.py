@@ -149,7 +149,7 @@ def _call_rules(state: KernelState) -> None:
             out = np.zeros(game.info.features.size(game.num_players), np.float32)
             kernels.features(state.vector, state.viewer(), out)
     if state.kind() == DECISION:
-        state.decision_class(), state.playout_action(0.5)
+        state.decision_class(), state.playout_action(0.5), state._prior_logits(state.legal_actions())
 
 
 def _check_parsed_size(game: KernelGame) -> None:

@@ -66,6 +66,8 @@ def _make(spec: PlayerSpec, game: Game, threads: int, max_seconds: float | None)
         return _net_player(game, settings, threads, max_seconds)
     if max_seconds is not None:
         raise ConfigError(f"is {max_seconds}, which has no effect: {kind} does not search", field="max_seconds")
+    if kind in own:  # before the built-in kinds: a game may have its own greedy player
+        return basic.player_of_kit(own[kind], game, spec.settings, name=f"{kind} of {game.name}")
     if kind == "plan":
         return search.PlanPlayer(game, *make_plan(spec, game))
     if kind == "random":
@@ -84,9 +86,7 @@ def _make(spec: PlayerSpec, game: Game, threads: int, max_seconds: float | None)
         return basic.OraclePlayer(require_oracle(game))
     if kind == FILE:
         return basic.read_player(settings["path"], settings["name"], game)
-    if kind not in own:
-        raise ConfigError(f"no player {kind!r}, {nearest(kind, [*SETTINGS, *own])}")
-    return basic.player_of_kit(own[kind], game, spec.settings, name=f"{kind} of {game.name}")
+    raise ConfigError(f"no player {kind!r}, {nearest(kind, [*SETTINGS, *own])}")
 
 
 def _net_player(game: Game, settings: dict[str, Any], threads: int, max_seconds: float | None) -> Player:

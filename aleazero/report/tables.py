@@ -72,6 +72,8 @@ def final_table(run: RunSource, networks: dict[str, Sourced]) -> Table:
     add("regret per decision", [_mean(one["results"]["regret"], "plain", "decisions") for one in columns])
     add("optimal decisions", [_found(one["results"]["regret"]["optimal"], "percent") for one in columns])
     add("regret per game", [_mean(one["results"]["regret_per_game"], "plain", "games") for one in columns])
+    for name in dict.fromkeys(name for one in columns for name in one["results"]["moves"].parts()):
+        add(name, [_move_share(one["results"]["moves"][name]) for one in columns])
     anchor = next((one["name"] for one in ratings.values() if one["error"].value == 0.0), Sourced("", "events:"))
     add(Markup("Elo <small>relative to {}</small>").format(text_html(anchor)),
         [_elo(ratings.get(f"network {one.value['iteration']}")) for one in networks.values()]
@@ -298,6 +300,16 @@ def _mean(estimate: Sourced, way: str, counted: str) -> str:
 
 def _share(estimate: Sourced) -> str:
     return _mean(estimate, "percent", "pairs")
+
+
+def _move_share(one: Sourced) -> str:
+    if not one:
+        return NOTHING
+    above = Markup("above the limit of {}, ").format(number_html(one["limit"], "percent"))
+    below = Markup('<small class="below">{}{} decisions</small>').format(
+        above if one["warning"].value is True else "", number_html(one["decisions"], "count")
+    )
+    return number_html(one["share"], "percent") + below
 
 
 def _points(both: Sourced) -> str:

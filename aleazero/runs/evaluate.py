@@ -65,8 +65,9 @@ def evaluate_network(
     everything = {**strength.to_dict(), "iteration": iteration, **results,
                   "pairs": {name: table.scores.tolist() for name, (_, table) in strength.against.items()}}  # fmt: skip
     run.write(run.path / "evaluations" / f"{iteration:04}.json", json.dumps(everything, indent=1) + "\n")
-    if notes := kit_of(game).notes:
-        run.write(run.path / NOTES, json.dumps(dict(notes), indent=1) + "\n")
+    kit = kit_of(game)
+    if notes := {**{name: warning.meaning for name, warning in kit.move_warnings.items()}, **kit.notes}:
+        run.write(run.path / NOTES, json.dumps(notes, indent=1) + "\n")
     results["ratings"] = ratings(run, game, iteration)
     return results
 
@@ -113,6 +114,8 @@ def _opponent_scores(strength: StrengthReport) -> dict[str, Any]:
         results["opponents"][name] = table.score().to_dict()
         if table.points is not None:
             results.setdefault("points", {})[name] = [float(part.mean()) for part in table.points]
+    if strength.moves:
+        results["moves"] = {name: share.to_dict() for name, share in strength.moves.items()}
     return results
 
 

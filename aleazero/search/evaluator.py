@@ -62,9 +62,10 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Rollout:
-    """Built-in evaluator with equal priors. The value of a leaf is the mean return of random playouts.
+    """Built-in evaluator. The value of a leaf is the mean return of random playouts.
 
     Playouts choose legal actions with equal probability, or use the ``playout`` function of the game if it has one.
+    Priors are equal, or a softmax over the ``prior_logit`` of the game's actions if it has this function.
 
     Args:
         playouts: number of playouts per leaf.

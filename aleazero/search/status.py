@@ -44,7 +44,7 @@ BAD_OUTCOMES: Final = -3  # a list of outcomes or a sampled outcome is invalid
 UNLISTED_OUTCOMES: Final = -4  # a list of outcomes is needed, and the game has none here
 BAD_ACTIONS: Final = -5  # the list of legal actions is invalid
 BAD_PLAYOUT: Final = -6  # a playout takes an action that does not exist
-BROKEN_RULES: Final = -7  # a kind, player, action or return of a state is invalid
+BROKEN_RULES: Final = -7  # a kind, player, action, prior or return of a state is invalid
 ENDLESS_CHANCE: Final = -8  # too many chance events follow each other
 GAME_OVER: Final = -9  # a search starts at a terminal state
 TOO_MANY_NODES: Final = -10  # a plan has more states than allowed
@@ -55,7 +55,7 @@ NO_EVALUATOR: Final = -12  # a plan needs a value of a state, and there is no ev
 
 EXTERNAL: Final = 0  # outside of the loop: called from Python with batches of leaves
 UNIFORM: Final = 1  # inside the loop: equal priors, returns so far
-ROLLOUT: Final = 2  # inside the loop: equal priors, playouts
+ROLLOUT: Final = 2  # inside the loop: equal priors or those of the game, playouts
 NO_KIND: Final = -1  # none: a plan whose frontier holds terminal states only
 
 TRUST_NONE: Final = int(NONE)
@@ -102,7 +102,7 @@ def error_for(status: int, game: str, position: str | None = None, max_nodes: in
         )
     if status == BROKEN_RULES:
         return ContractError(
-            f"{game}: the rules returned an invalid kind, player, action or return, expected rules that pass "
+            f"{game}: the rules returned an invalid kind, player, action, prior or return, expected rules that pass "
             f"check_game, which reports the state"
         )
     if status == ENDLESS_CHANCE:

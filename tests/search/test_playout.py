@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 
 import numpy as np
@@ -19,7 +20,7 @@ ANY, LAZY, EAGER, MOSTLY_EAGER, ILLEGAL, TOO_LARGE, NEGATIVE, UNKNOWN, STUCK = r
 """How playouts decide: in the state itself, so that one compiled search serves for all. From ILLEGAL on they err."""
 
 
-def walk_game(says: bool = True):
+def walk_game(says: bool = True, priors: bool = False):
     """Take 0, 2 or 3 points a turn, six times, and a coin may add one to each; 3 is legal on even turns only."""
 
     # The state: points, turns so far, kind, how playouts decide.
@@ -65,11 +66,16 @@ def walk_game(says: bool = True):
             return 3 if mode == ILLEGAL else 1_000_000 if mode == TOO_LARGE else -7 if mode == NEGATIVE else 1
         return actions[int(u * count)]
 
+    def prior_logit(state, action):
+        return math.nan if state[3] == UNKNOWN else 0.5 * action - state[1]
+
     module = types.ModuleType("walk")
     for function in (kind, to_play, legal, apply, outcomes, apply_outcome, returns):
         setattr(module, function.__name__, function)
     if says:
         module.playout = playout
+    if priors:
+        module.prior_logit = prior_logit
     module.describe = lambda: GameInfo("walk", num_players=1, num_actions=4, max_outcomes=2, utility=(0.0, 24.0),
                                        state_size=4)  # fmt: skip
     return aleazero.load_game(module)
@@ -154,6 +160,38 @@ def test_playouts_without_a_legal_action_raise_an_error() -> None:
             search(one, STUCK, Rollout())
         with pytest.raises(ContractError, match=r"a playout from '.*' chose an invalid action"):
             plan(one, STUCK, Rollout(), plies=1)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_playout_searches_use_the_priors_of_the_game() -> None:
+    game, weights = walk_game(priors=True), np.exp([0.0, 1.0, 1.5])
+    for backend in BACKENDS:
+        np.testing.assert_allclose(search(game, ANY, Rollout(), backend).priors, weights / weights.sum(), rtol=1e-12)
+        # One simulation takes the action with the highest prior, here the last.
+        assert search(game, ANY, Rollout(), backend, sims=1).visits.tolist() == [0, 0, 1]
+        np.testing.assert_allclose(search(game, ANY, "uniform", backend).priors, 1 / 3)
+        np.testing.assert_allclose(search(walk_game(), ANY, Rollout(), backend).priors, 1 / 3)
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("chance", ["sampling", "stratified", "progressive", "open"])
+def test_both_searches_have_the_same_priors(chance: str) -> None:
+    game = walk_game(priors=True)
+    for mode in (ANY, MOSTLY_EAGER):
+        found = both(game, Rollout(), f"0,0,0,{mode}", chance=chance, in_flight=2)
+        assert not np.array_equal(found.visits, both(walk_game(), Rollout(), f"0,0,0,{mode}", chance=chance).visits)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_logit_that_is_not_finite_raises_an_error() -> None:
+    game = walk_game(says=False, priors=True)
+    for backend in BACKENDS:
+        with pytest.raises(ContractError, match="invalid kind, player, action, prior or return"):
+            search(game, UNKNOWN, Rollout(), backend)
+        assert search(game, UNKNOWN, "uniform", backend).visits.sum() == 100
+    game.kernels.prior_logit = lambda state, action: math.inf
+    with pytest.raises(ContractError, match=r"check of priors failed.*logit inf of action 0.*expected a finite number"):
+        check_game(game)
 
 
 class Walk:

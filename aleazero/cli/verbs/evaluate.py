@@ -245,6 +245,12 @@ def _show_strength(data: dict[str, Any], notes: Mapping[str, str], console: Cons
             f"{mean_text(regret, '.4f')} per decision, {regret['optimal']:.1%} of {regret['count']:,} optimal",
         )
         console.print(facts)
+    if "moves" in data:
+        facts = facts_table()
+        for name, one in data["moves"].items():
+            verdict = f"above the limit of {one['limit']:.0%}" if one["warning"] else f"limit {one['limit']:.0%}"
+            facts.add_row(name, f"{one['share']:.1%} of {one['decisions']:,} decisions ({verdict})")
+        console.print(facts)
     for term, note in notes.items():
         console.print(Text(f"{term}: {note}", style="dim"))
 

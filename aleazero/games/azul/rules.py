@@ -8,7 +8,7 @@ Drafted factories stay empty in their place, so that sources keep their numbers 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,10 @@ from aleazero.games.azul.board import (
     num_actions,
     num_factories,
 )
+from aleazero.games.azul.policy import PRIOR_POINTS, explore, worth
 from aleazero.games.azul.tiling import PENALTIES, bonus, complete_rows, tile, tile_board, wall_of
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
 from aleazero.native.random import GAME_DICE, extend_key_bits, stream_key, unit, unit_bits
-
-if TYPE_CHECKING:
-    from aleazero.games.kit import GameKit
 
 PLAYERS = 2
 FACTORIES = 5
@@ -427,6 +425,19 @@ def points(state: Vector, out: NDArray[np.float64]) -> None:
         out[player] = standing(state, player) / SCORE_UNIT
 
 
+# -- a fixed policy ----------------------------------------------------------------------------------------------------
+
+
+def playout(state: Vector, actions: Vector, count: int, u: float) -> int:
+    """The greedy action, or with probability 0.2 a random one; see ``policy``."""
+    return explore(state, actions, count, u)
+
+
+def prior_logit(state: Vector, action: int) -> float:
+    """Half of the greedy worth of an action, in points; see ``policy``."""
+    return worth(state, action) / PRIOR_POINTS
+
+
 # -- observations ------------------------------------------------------------------------------------------------------
 
 
@@ -502,23 +513,3 @@ def parse(line: str) -> Vector:
 def render(state: Vector) -> str:
     """The tiles on display, and the boards side by side."""
     return texts.render(state)
-
-
-EXAMPLE = (
-    "draft round 5 drafts 43 player 1 next - bag - lid b7y9r10k9w11 centre b2yrw3 factories - - - yrkw k3w / 20 wall "
-    "b.rkw,w.yrk,k.byr,.....,..... lines y1,b2,-,b2,y3 floor - / 28 wall byrk.,wbyr.,k....,r.wb.,y.... lines "
-    "-,k2,b2,-,r2 floor -"
-)
-
-
-def kit(game: Game) -> GameKit:
-    """Return the kit of the game."""
-    from aleazero.games.kit import Example, GameKit
-
-    examples = (Example("Both players can complete rows in this round: which tiles should player 1 draft?", EXAMPLE),)
-    return GameKit(
-        no_oracle="Azul is too large to be solved",
-        parse_play=texts.parse_play,
-        typing_help=texts.TYPING_HELP,
-        examples=examples,
-    )

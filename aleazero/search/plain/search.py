@@ -24,6 +24,7 @@ from aleazero.search.plain.chance import make_list, may_store, pick_outcome
 from aleazero.search.plain.nodes import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
 from aleazero.search.plain.playout import evaluate_inside
 from aleazero.search.status import (
+    BROKEN_RULES,
     DONE,
     ENDLESS_CHANCE,
     EVALUATIONS_SPENT,
@@ -33,6 +34,9 @@ from aleazero.search.status import (
     WAITING,
     error_for,
 )
+
+Logits = list[float] | dict[int, float]
+"""By action."""
 
 
 class Collision(Exception):
@@ -87,7 +91,7 @@ class PlainTree:
                     for number, leaf in enumerate(visit.leaves):
                         if leaf.value is None:
                             value = evaluate_inside(self.evaluator, leaf.state, self.seed, visit.simulation, number)
-                            self._store_evaluation(leaf, None, value)
+                            self._store_evaluation(leaf, self._own_logits(leaf.state), value)
                     self._finish_visit(visit)
             if self.started == 0 and pause == 0:
                 return PAUSED
@@ -390,6 +394,18 @@ class PlainTree:
                 row += 1
             self._finish_visit(visit)
 
+    def _own_logits(self, state: State) -> dict[int, float] | None:
+        """Return the game's own logits by action, for a search with playouts; None if all priors are equal."""
+        if not isinstance(self.evaluator, Rollout) or state.kind() != DECISION:
+            return None
+        legal = state.legal_actions()
+        logits = state._prior_logits(legal)
+        if logits is None:
+            return None
+        if not all(map(math.isfinite, logits)):
+            raise error_for(BROKEN_RULES, self.game.name)
+        return dict(zip(legal, logits, strict=True))
+
     def abandon(self) -> None:
         """Remove the waiting visits, as if they had not started."""
         for visit in self._take_batch():
@@ -399,7 +415,7 @@ class PlainTree:
 
     # -- expand and back up ------------------------------------------------------------------------------------
 
-    def _store_evaluation(self, leaf: Leaf, logits: list[float] | None, value: Values, exact: bool = False) -> None:
+    def _store_evaluation(self, leaf: Leaf, logits: Logits | None, value: Values, exact: bool = False) -> None:
         """Store the evaluation of a leaf at its node, and expand the node."""
         self.cost.evaluations += 1
         leaf.value = value
@@ -511,7 +527,7 @@ class PlainTree:
         return PlainView(self.root, self.closed, cost)
 
 
-def _priors(legal: list[int], logits: list[float] | None) -> list[float]:
+def _priors(legal: list[int], logits: Logits | None) -> list[float]:
     if logits is None:
         return [1.0 / len(legal)] * len(legal)
     highest = max(logits[action] for action in legal)

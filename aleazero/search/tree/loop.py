@@ -49,6 +49,7 @@ from aleazero.search.status import (
     UNIFORM,
     WAITING,
 )
+from aleazero.search.status import ROLLOUT as ROLLOUT_INSIDE
 from aleazero.search.tree.arrays import (
     BLOCKED,
     BROKEN,
@@ -526,6 +527,8 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
     """Make ``absorb(tree, flight, batch, scratch, settings, first, stop)`` of one game."""
     legal = kernels.legal
     viewer_of = kernels.viewer
+    prior_logit = kernels.prior_logit or equal_logit
+    has_priors = kernels.prior_logit is not None
 
     def absorb(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings, first: Any,
                stop: Any) -> None:  # fmt: skip
@@ -566,7 +569,10 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
 
     def expand(tree: Tree, flight: InFlight, batch: EvalBatch, scratch: Scratch, settings: LoopSettings, i: Any,
                n: Any) -> None:  # fmt: skip
-        """Give a decision node its edges, with priors by softmax of the logits of its legal actions, or equal ones."""
+        """Give a decision node its edges, with priors by softmax of the logits of its legal actions, or equal ones.
+
+        Logits are the evaluator's; in a search with playouts those of the game's ``prior_logit``, if it has one.
+        """
         node = tree.nodes[n]
         leaf = flight.leaves[i]
         row = leaf.row
@@ -596,12 +602,35 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
                 weight = math.exp(batch.logits[row, action] - highest)
                 total += weight
             new_edge(tree, node.first_edge + j, action, weight)
+        if has_priors and settings.evaluator == ROLLOUT_INSIDE:
+            total = weigh_edges(tree, state, node.first_edge, count)
         for e in range(node.first_edge, node.first_edge + count):
             prior = tree.edges[e].prior / total
             # Open loop: weights with mean 1, so that actions which appear later fit in with weight 1.
             tree.edges[e].prior = prior * count if settings.open_loop else prior
 
+    def weigh_edges(tree: Tree, state: Any, first: Any, count: Any) -> Any:
+        """Set the priors of new edges to exp(logit − highest logit) by the game's ``prior_logit``; return their sum."""
+        highest = -math.inf
+        for e in range(first, first + count):
+            logit = float(prior_logit(state, np.int64(tree.edges[e].action)))
+            if not math.isfinite(logit):
+                tree.counters[BROKEN] = 1
+                logit = 0.0
+            tree.edges[e].prior = logit
+            highest = max(highest, logit)
+        total = 0.0
+        for e in range(first, first + count):
+            tree.edges[e].prior = math.exp(tree.edges[e].prior - highest)
+            total += tree.edges[e].prior
+        return total
+
     return absorb
+
+
+def equal_logit(state: Any, action: Any) -> Any:
+    """Return 0: a stand-in for the ``prior_logit`` of games that have none. It is not called."""
+    return 0.0
 
 
 def finish_visit(tree: Tree, flight: InFlight, scratch: Scratch, settings: LoopSettings, v: Any) -> None:
