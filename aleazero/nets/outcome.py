@@ -83,8 +83,10 @@ class Outcome:
         """Convert columns of a two-player game to the point of view of the other player."""
         if self.levels == 1:
             return -columns
-        wins, losses = np.split(columns[:, 1:], 2, axis=1)
-        return np.concatenate((-columns[:, :1], losses, wins), axis=1)
+        others = np.arange(1, self.levels)
+        turned: Columns = columns[:, np.concatenate(([0], others + self.levels - 1, others))]
+        turned[:, 0] *= -1.0
+        return turned
 
     def describe(self, columns: Columns, player: int) -> dict[str, Columns]:
         """Return what columns mean to a player, by name, each of shape (rows,); empty for scores.

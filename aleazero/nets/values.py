@@ -13,6 +13,7 @@ from aleazero.errors import CheckpointError, ConfigError, ContractError
 from aleazero.games.base import TERMINAL, Game, find_bad_end
 from aleazero.games.check_states import check_features
 from aleazero.games.kernel import KernelGame, Kernels
+from aleazero.games.kit import kit_of
 from aleazero.games.states import Rows
 from aleazero.native.compile import loop_of
 from aleazero.nets.checkpoint import load_tables, load_value_net
@@ -37,18 +38,21 @@ class NetValues:
 
     @classmethod
     def load(cls, path: str | Path, game: Game) -> NetValues:
-        """Load a value network that was trained on this game."""
+        """Load a value network that was trained on this game; with exact values if it was trained with them."""
         net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
+        plies = about.training.get("plies")
+        values = cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
         try:
             require_phases(net.config.phases, game)
+            if about.training.get("exact"):
+                values.exact = exact_columns_of(game)
         except ConfigError as error:
             raise CheckpointError(f"{path}: {error}") from None
-        plies = about.training.get("plies")
-        return cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
+        return values
 
-    def see(self, states: Rows) -> SeenStates:
-        """Compute the inputs of the network for states between turns."""
-        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin)
+    def see(self, states: Rows, room: Floats | None = None) -> SeenStates:
+        """Compute the inputs of the network for states between turns; in ``room`` (states, F), if it is given."""
+        return SeenStates(self.game, self.net.shape.features, states, self.outcome.margin, room)
 
     def columns(self, ends: SeenStates) -> NDArray[np.float64]:
         """Return the columns of the outcome by player."""
@@ -102,13 +106,14 @@ class TableValues:
 class SeenStates:
     """States between turns as arrays: network inputs, viewers, returns, and whether the game is over."""
 
-    def __init__(self, game: Game, features: int, states: Rows, points: bool) -> None:
+    def __init__(self, game: Game, features: int, states: Rows, points: bool, room: Floats | None = None) -> None:
         rows, players = len(states), game.num_players
         self.over = np.zeros(rows, np.bool_)
         self.viewers = np.zeros(rows, np.int64)
         self.phases = np.zeros(rows, np.int64)
         """Phase of each state; 0 if the game is over."""
-        self.features = np.zeros((rows, features), np.float32)
+        self.features = np.empty((rows, features), np.float32) if room is None else room
+        """Inputs of the network; 0 if the game is over."""
         self.returns = np.zeros((rows, players))
         self.points = np.zeros((rows, players if points else 0))
         if isinstance(game, KernelGame):
@@ -132,9 +137,19 @@ class SeenStates:
             self.over[row] = state.is_terminal()
             self.returns[row] = state.returns()
             self.viewers[row] = state.viewer()
+            self.features[row] = 0.0
             if not self.over[row]:
                 self.phases[row] = state.phase()
                 self.features[row] = state.observation_tensor()
+
+
+def exact_columns_of(game: Game) -> ExactColumns:
+    """Return the exact results of some states of a game. Raises ConfigError if its kit has none."""
+    make = kit_of(game).exact_columns
+    if make is None:
+        raise ConfigError(f"is true, expected false: {game!r} has no exact values between turns", field="exact")
+    exact: ExactColumns = make()
+    return exact
 
 
 def require_phases(phases: int, game: Game) -> None:
@@ -172,6 +187,8 @@ def make_see(kernels: Kernels, points: bool) -> Any:
             if points_out.shape[1] > 0:
                 points_of(state, points_out[row])
             viewers[row] = viewer_of(state)
+            for i in range(features.shape[1]):
+                features[row, i] = 0.0
             if not over[row]:
                 phases[row] = phase_of(state)
                 write_features(state, viewers[row], features[row])

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from aleazero.errors import ConfigError, GameError
 from aleazero.games.base import Game
-from aleazero.games.kit import kit_of
+from aleazero.games.kernel import KernelGame
 from aleazero.games.states import Rows, pack, rows_of, unpack
 from aleazero.native.compile import cached_njit
 from aleazero.native.random import LANE_SAMPLES, LANE_STARTS, LANE_TURNS, stream_key
 from aleazero.nets.checkpoint import ValueInfo, write_checkpoint
 from aleazero.nets.outcome import Column, Outcome, feature_schema, feature_shape
 from aleazero.nets.value_net import make_value_net
-from aleazero.nets.values import ExactColumns, NetValues, require_phases
+from aleazero.nets.values import NetValues, exact_columns_of, require_phases
 from aleazero.training.adam import average, step
 from aleazero.training.config import AfterstateConfig
 from aleazero.training.learner import Round
@@ -43,7 +43,7 @@ WARM_EXPLORE: Final = 0.3
 """Fraction of random turns in the warm-up."""
 SQUARE: Final = 1e6
 """A delta that turns the Huber loss into a squared error."""
-PART: Final = 256
+PART: Final = 128
 """Rows per gradient task of a thread."""
 
 
@@ -189,7 +189,7 @@ class AfterstateLearner:
             "mean": self.mean,
             "moments": self.moments,
             "counts": np.array([self.steps, self.rounds_done, self.seen], np.int64),
-            "features": self._features[: self.seen],
+            **_sparse("features", self._features[: self.seen]),
             "phases": self._phases[: self.seen],
             "targets": self._targets[: self.seen],
         }
@@ -201,9 +201,9 @@ class AfterstateLearner:
         """Resume from the result of ``state``."""
         self.theta[:], self.mean[:], self.moments[:] = held["theta"], held["mean"], held["moments"]
         self.steps, self.rounds_done, self.seen = (int(count) for count in held["counts"])
-        kept = len(held["features"])
-        self._features[:kept], self._targets[:kept] = held["features"], held["targets"]
-        self._phases[:kept] = held["phases"]
+        kept = len(held["phases"])
+        self._features[:kept] = _dense("features", held, self.shape.features)
+        self._targets[:kept], self._phases[:kept] = held["targets"], held["phases"]
         for number, group in enumerate(self.groups):
             own = f"lane_group_{number}."
             group.restore({name.removeprefix(own): array for name, array in held.items() if name.startswith(own)})
@@ -228,15 +228,6 @@ class AfterstateLearner:
             self._pool.shutdown()
 
 
-def exact_columns_of(game: Game) -> ExactColumns:
-    """Return the exact results of some states of a game. Raises ConfigError if its kit has none."""
-    make = kit_of(game).exact_columns
-    if make is None:
-        raise ConfigError(f"is true, expected false: {game!r} has no exact values between turns", field="exact")
-    exact: ExactColumns = make()
-    return exact
-
-
 class LaneGroup:
     """A group of lanes, with the network inputs of their states."""
 
@@ -250,7 +241,9 @@ class LaneGroup:
         self._learner, self._number = learner, number
         lanes = learner.config.lanes
         self.states = np.repeat(learner.first_rows, lanes, axis=0)
-        self.open_games = OpenGames(lanes, learner.shape.features, len(learner.outcome.columns))
+        self.open_games = OpenGames(learner.game, lanes)
+        self._room = np.empty((0, learner.shape.features), np.float32)
+        """Memory for the inputs of all leaves. New memory in each round would cost more time than the inputs."""
 
     def play(self, round_: int, explore: float, margin: float, decay: float) -> Sample:
         """Play a turn in every lane; return its samples or, with the target ``lambda``, those of games that ended."""
@@ -260,7 +253,9 @@ class LaneGroup:
         draws = generator.random((len(self.states), learner.turn_player.draws))
         begun = learner.start_turns(self.states, generator)
         leaves, starts, known = learner.turn_player.list_turn_ends(begun)
-        ends = learner.values.see(leaves)
+        if len(self._room) < len(leaves):
+            self._room = np.empty((len(leaves) + len(leaves) // 4, learner.shape.features), np.float32)
+        ends = learner.values.see(leaves, self._room[: len(leaves)])
         columns = learner.values.columns(ends)
         # Columns whose expectations are targets too: margin or win levels of two players, or one column per seat.
         carried = columns[:, 1:] if outcome.kind == "two_player" or outcome.players == 1 else columns
@@ -280,8 +275,8 @@ class LaneGroup:
             sample = self._sample(columns[chosen], ~explored)
         else:
             strayed = explored & (round_ >= config.warmup)
-            self.open_games.add(self.features, self.phases, self.viewers, self._base(), columns[chosen], strayed)
-            sample = self.open_games.end(over, decay, outcome)
+            self.open_games.add(self.states, columns[chosen], strayed)
+            sample = self._sample_games(*self.open_games.end(over, decay))
         sample.games, sample.score = int(over.sum()), float(ends.returns[chosen][over, 0].sum())
         sample.leaves = len(leaves)
         self.states, self.features, self.phases = leaves[chosen], ends.features[chosen], ends.phases[chosen]
@@ -322,13 +317,21 @@ class LaneGroup:
         key = stream_key(use, self._learner.config.seed, round_, self._number)
         return np.random.Generator(np.random.Philox(key=key))
 
-    def _base(self) -> NDArray[np.float64]:
-        return self.base if self._learner.outcome.kind == "score" else np.zeros((len(self.base), 1))
-
     def _sample(self, columns: NDArray[np.float64], used: NDArray[np.bool_]) -> Sample:
         """Return targets of the states where the turns began, from the point of view of their viewers."""
-        seen = self._learner.outcome.by_viewer(columns - self._base(), self.viewers)
-        return Sample(self.features[used], self.phases[used], seen[used].astype(np.float32))
+        seen = self._targets(columns, self.base, self.viewers)
+        return Sample(self.features[used], self.phases[used], seen[used])
+
+    def _sample_games(self, states: Rows, columns: NDArray[np.float64]) -> Sample:
+        """Return targets of the turns of games that ended."""
+        ends = self._learner.values.see(states)
+        return Sample(ends.features, ends.phases, self._targets(columns, ends.returns, ends.viewers))
+
+    def _targets(self, columns: NDArray[np.float64], base: NDArray[np.float64], viewers: NDArray[np.int64]) -> Floats:
+        """Convert columns by player to targets by viewer; scores are counted from the state on."""
+        outcome = self._learner.outcome
+        rest = columns - base if outcome.kind == "score" else columns
+        return outcome.by_viewer(rest, viewers).astype(np.float32)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the state to resume from."""
@@ -359,57 +362,88 @@ class Sample:
 class OpenGames:
     """The turns of all games in progress, for targets that are computed at the end of a game."""
 
-    def __init__(self, lanes: int, features: int, columns: int) -> None:
+    def __init__(self, game: Game, lanes: int) -> None:
+        self._game = game
         self.lengths = np.zeros(lanes, np.int64)
-        self._fields: dict[str, NDArray[Any]] = {}
-        self._empty = np.zeros((0, features), np.float32), np.zeros(0, np.int64), np.zeros((0, columns), np.float32)
+        self._turns: dict[str, NDArray[Any]] = {}
+        """By name: an array (lanes, turns, ...), of which a lane uses as many turns as its length."""
 
-    def add(self, features: Any, phases: Any, viewers: Any, base: Any, values: Any, explored: Any) -> None:
-        """Add a turn of every lane: the state where it began, and the value by player of the state where it ended."""
-        turn = {"features": features, "phases": phases, "viewers": viewers, "base": base, "values": values}
-        turn["strayed"] = explored  # the name of an array in files
-        room = next(iter(self._fields.values())).shape[1] if self._fields else 0
+    def add(self, states: Rows, values: NDArray[np.float64], strayed: NDArray[np.bool_]) -> None:
+        """Add a turn of every lane.
+
+        Args:
+            states: the states where the turns began.
+            values: the columns by player of the states where they ended.
+            strayed: whether they were played with random actions.
+        """
+        turn = {"states": self._short(states), "values": values, "strayed": strayed}
+        room = self._turns["strayed"].shape[1] if self._turns else 0
         if self.lengths.max(initial=0) >= room:
-            more = max(16, 2 * room)
             for name, array in turn.items():
-                longer = np.zeros((len(array), more, *array.shape[1:]), array.dtype)
-                if name in self._fields:
-                    longer[:, :room] = self._fields[name]
-                self._fields[name] = longer
+                longer = np.zeros((len(array), max(16, 2 * room), *array.shape[1:]), array.dtype)
+                if name in self._turns:
+                    longer[:, :room] = self._turns[name]
+                self._turns[name] = longer
         rows = np.arange(len(self.lengths))
         for name, array in turn.items():
-            self._fields[name][rows, self.lengths] = array
+            self._turns[name][rows, self.lengths] = array
         self.lengths += 1
 
-    def end(self, over: NDArray[np.bool_], decay: float, outcome: Outcome) -> Sample:
-        """Return the samples of lanes whose games are over: G = (1 - lambda)·V + lambda·(G of the next turn).
+    def end(self, over: NDArray[np.bool_], decay: float) -> tuple[Rows, NDArray[np.float64]]:
+        """Return states and targets by player of lanes whose games are over: G = (1 - lambda)·V + lambda·(next G).
 
         If the next turn was played with random actions, its G says nothing about good play, and G = V.
         """
-        features, phases, targets = [], [], []
+        states, targets = [self._turns["states"][0, :0]], [self._turns["values"][0, :0]]
         for lane in np.flatnonzero(over):
-            length = int(self.lengths[lane])
-            held = {name: array[lane, :length] for name, array in self._fields.items()}
+            held = {name: array[lane, : self.lengths[lane]] for name, array in self._turns.items()}
             found = held["values"].copy()
             _mix_backwards(found, held["strayed"], decay)
-            used = ~held["strayed"]
-            seen = outcome.by_viewer(found - held["base"], held["viewers"])
-            features.append(held["features"][used])
-            phases.append(held["phases"][used])
-            targets.append(seen[used].astype(np.float32))
+            states.append(held["states"][~held["strayed"]])
+            targets.append(found[~held["strayed"]])
         self.lengths[over] = 0
-        if not features:
-            return Sample(*self._empty)
-        return Sample(np.concatenate(features), np.concatenate(phases), np.concatenate(targets))
+        return np.concatenate(states), np.concatenate(targets)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return the state to resume from."""
-        return {"lengths": self.lengths, **{f"trail_{name}": array for name, array in self._fields.items()}}
+        """Return the state to resume from: the turns of all games, one game after the other."""
+        held: dict[str, NDArray[Any]] = {"lengths": self.lengths}
+        if self.lengths.any():
+            used = self._used(self._turns["strayed"].shape[1])
+            held |= {f"trail_{name}": array[used] for name, array in self._turns.items()}
+            held["trail_states"] = pack(self._game, held["trail_states"])
+        return held
 
     def restore(self, held: Mapping[str, NDArray[Any]]) -> None:
         """Resume from the result of ``state``."""
-        self.lengths = np.array(held["lengths"])
-        self._fields = {n.removeprefix("trail_"): np.array(a) for n, a in held.items() if n.startswith("trail_")}
+        self.lengths, self._turns = np.array(held["lengths"]), {}
+        used = self._used(int(self.lengths.max(initial=0)))
+        for name in ("states", "values", "strayed") if used.any() else ():
+            array = held[f"trail_{name}"]
+            turns = self._short(unpack(self._game, array)) if name == "states" else array
+            self._turns[name] = np.zeros((*used.shape, *turns.shape[1:]), turns.dtype)
+            self._turns[name][used] = turns
+
+    def _used(self, room: int) -> NDArray[np.bool_]:
+        return np.arange(room) < self.lengths[:, None]  # (lanes, room)
+
+    def _short(self, states: Rows) -> Rows:
+        """Return the rows in the data type of the game, which is shorter."""
+        return states.astype(self._game.info.state_dtype) if isinstance(self._game, KernelGame) else states
+
+
+def _sparse(name: str, rows: Floats) -> dict[str, NDArray[Any]]:
+    """Return the nonzero numbers of network inputs (rows, F), for a file. Most inputs of a state are 0."""
+    used = rows != 0
+    columns = np.nonzero(used)[1].astype(np.uint32)
+    return {f"{name}.counts": used.sum(axis=1, dtype=np.uint32), f"{name}.columns": columns, name: rows[used]}
+
+
+def _dense(name: str, held: Mapping[str, NDArray[Any]], features: int) -> Floats:
+    """Return the network inputs (rows, F) that ``_sparse`` converted."""
+    counts = held[f"{name}.counts"]
+    rows = np.zeros((len(counts), features), np.float32)
+    rows[np.repeat(np.arange(len(counts)), counts), held[f"{name}.columns"]] = held[name]
+    return rows
 
 
 @cached_njit(nogil=True, error_model="numpy")

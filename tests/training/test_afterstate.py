@@ -73,7 +73,7 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
     assert learner.net.config.kind == ("towers" if name == "yatzy2" else "mlp")
     other = learner_of(name, seed=1)
     run_rounds(other, 4)
-    for part in ("theta", "mean", "targets", "features", "lane_group_0.states"):
+    for part in ("theta", "mean", "targets", "features.columns", "lane_group_0.states"):
         assert bits(other)[part] != found[0][0][part]
 
 
@@ -325,15 +325,19 @@ def test_target_lambda_equals_a_simple_recursion(name):
 
 
 def test_open_games_grow_beyond_their_initial_size():
-    learner = learner_of("pig")
-    games = OpenGames(1, 5, 1)
+    games = OpenGames(game_of("pig"), 1)
+    state = game_of("pig").new_initial_state().vector
     for turn in range(40):
-        games.add(np.full((1, 5), turn, np.float32), np.array([turn]), np.zeros(1, np.int64), np.zeros((1, 1)),
-                  np.full((1, 1), turn / 100), np.zeros(1, np.bool_))  # fmt: skip
-    sample = games.end(np.array([True]), 0.0, learner.outcome)
-    assert sample.features[:, 0].tolist() == sample.phases.tolist() == list(range(40))
-    np.testing.assert_allclose(sample.targets[:, 0], np.arange(40) / 100, atol=1e-7)
-    assert len(games.end(np.array([False]), 0.0, learner.outcome).features) == 0
+        games.add(state[None] + turn, np.full((1, 1), turn / 100), np.zeros(1, np.bool_))
+    held = games.state()
+    assert len(held["trail_values"]) == 40
+    restored = OpenGames(game_of("pig"), 1)
+    restored.restore(held)
+    for one in (games, restored):
+        states, targets = one.end(np.array([True]), 0.0)
+        assert (states[:, 0] - state[0]).tolist() == list(range(40))
+        np.testing.assert_allclose(targets[:, 0], np.arange(40) / 100, atol=1e-7)
+        assert len(one.end(np.array([False]), 0.0)[0]) == 0
 
 
 def test_lanes_begin_at_different_turns():
@@ -637,6 +641,21 @@ def test_exact_values_replace_those_of_the_network(solved_pig):
         without = learner.values.columns(learner.values.see(rows))
         np.testing.assert_array_equal(columns[~known], without[~known])
         assert (abs(columns[known] - without[known]) > 1e-3).any()
+
+
+def test_a_network_trained_with_exact_values_plays_with_them(solved_pig, tmp_path):
+    game, columns_of = solved_pig
+    with closing(AfterstateLearner(game, config_of("pig", exact=True))) as learner:
+        learner.round()
+        rows = np.concatenate([group.states for group in learner.groups])
+        learner.save(tmp_path / "net.safetensors")
+    loaded = NetValues.load(tmp_path / "net.safetensors", game)
+    exact, known = columns_of(rows)
+    assert known.any()
+    np.testing.assert_array_equal(loaded.columns(loaded.see(rows))[known], exact[known])
+    give_kit(pig, None)
+    with pytest.raises(CheckpointError, match=r"net.safetensors: exact is true, expected false: pig"):
+        NetValues.load(tmp_path / "net.safetensors", aleazero.load_game("pig", target=20))
 
 
 def test_exact_values_at_all_ends_of_turns_give_exact_targets(solved_pig):

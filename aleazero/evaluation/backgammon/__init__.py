@@ -37,9 +37,10 @@ AFTERSTATE: Final = {
     "final_lambda": 0.5,
     "net": {"hidden": (256,)},
     "explore": 0.02,
-    "warmup": 100,
+    "lanes": 512,  # a round with few lanes spends most of its time in Python, where threads wait for each other
+    "warmup": 15,
     "replay": 50_000,
-    "updates": 1,  # more steps per round fit the noise of the dice
+    "updates": 8,  # as many samples as the round adds: more steps fit the noise of the dice
     "batch_size": 256,
     "learning_rate": 0.002,
     "final_rate": 0.03,
