@@ -23,7 +23,7 @@ from aleazero.untrusted import path_exists
 
 _BUNDLED = {
     "2048": ("aleazero.games.twenty48", None),
-    "azul": ("aleazero.games.azul.rules", None),
+    "azul": ("aleazero.games.azul.rules", "aleazero.evaluation.azul"),
     "backgammon": ("aleazero.games.backgammon.rules", "aleazero.evaluation.backgammon"),
     "dice_game": ("aleazero.games.dice_game", None),
     "pig": ("aleazero.games.pig", None),

@@ -8,7 +8,7 @@ Drafted factories stay empty in their place, so that sources keep their numbers 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,11 @@ from aleazero.games.azul.board import (
     num_actions,
     num_factories,
 )
+from aleazero.games.azul.features import BLOCK_SIZE, COMMON_SIZE, LEAD, write_features
+from aleazero.games.azul.features import LEAD_UNIT as FEATURE_LEAD_UNIT
 from aleazero.games.azul.tiling import PENALTIES, bonus, complete_rows, tile, tile_board, wall_of
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, GameInfo
 from aleazero.native.random import GAME_DICE, extend_key_bits, stream_key, unit, unit_bits
-
-if TYPE_CHECKING:
-    from aleazero.games.kit import GameKit
 
 PLAYERS = 2
 FACTORIES = 5
@@ -96,6 +95,14 @@ def describe(players: int = 2, negative_scores: bool = False) -> GameInfo:
         state_dtype="int16",
         observation_size=SEAT_SIZE * players + LEAD_SIZE * (players - 1) + NUM_COLOURS * factories + TILES_SIZE,
         observation_schema=f"azul-{players}p-1",
+        features=Features(
+            schema=f"azul-{players}p-value-1",
+            block=BLOCK_SIZE,
+            common=COMMON_SIZE,
+            lead=LEAD if players == 2 else None,
+            lead_unit=FEATURE_LEAD_UNIT,
+            point_unit=SCORE_UNIT,
+        ),
         phases=("draft", "refill"),
         constants={"PLAYERS": players, "FACTORIES": factories, "NEGATIVE": int(negative_scores)},
     )
@@ -465,6 +472,11 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
     out[at + 16] = 1.0 if state[KIND] == CHANCE else 0.0
 
 
+def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """Inputs of value networks: the boards and how the display fits them, then tiles and round."""
+    write_features(state, player, PLAYERS, FACTORIES, NEGATIVE, out)
+
+
 # -- texts and positions -----------------------------------------------------------------------------------------------
 
 
@@ -501,10 +513,3 @@ def parse(line: str) -> Vector:
 def render(state: Vector) -> str:
     """The tiles on display, and the boards side by side."""
     return texts.render(state)
-
-
-def kit(game: Game) -> GameKit:
-    """Return the kit of the game."""
-    from aleazero.games.kit import GameKit
-
-    return GameKit(no_oracle="Azul is too large to be solved", typing_help=texts.TYPING_HELP)
