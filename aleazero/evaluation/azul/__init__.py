@@ -23,6 +23,8 @@ AFTERSTATE: Final = {
     "ema": 0.999,
 }
 """Settings of the recipe ``afterstate``."""
+PRIOR_TEMPERATURE: Final = 0.05
+"""Of value networks in a search. A difference of 0.1 in the value, from −1 to 1, is one unit of a logit."""
 
 
 def kit(game: Game) -> GameKit:
@@ -32,4 +34,5 @@ def kit(game: Game) -> GameKit:
         no_oracle="Azul is too large to be solved",
         typing_help=TYPING_HELP,
         afterstate={**AFTERSTATE, "net": net},
+        prior_temperature=PRIOR_TEMPERATURE,
     )
