@@ -8,8 +8,8 @@ import aleazero
 from aleazero.games.kernel import KernelGame
 
 
-def object_copy(game: KernelGame) -> aleazero.Game:
-    """Return an object game with the states of a kernel game."""
+def object_copy(game: KernelGame, turns: bool = False) -> aleazero.Game:
+    """Return an object game with the states of a kernel game; with ``turns``, with its ``turn``, too."""
     size = game.observation_size if game.info.features is None else game.info.features.size(game.num_players)
 
     class Twin:
@@ -52,4 +52,18 @@ def object_copy(game: KernelGame) -> aleazero.Game:
             other.inner = self.inner.clone()
             return other
 
-    return aleazero.load_game(Twin)
+    class TwinWithTurns(Twin):
+        name = f"object_turns_{game.name}"
+
+        def __init__(self):
+            self.inner = game.new_initial_state()
+
+        def turn(self):
+            return int(game.kernels.turn(self.inner.vector))
+
+        def clone(self):
+            other = TwinWithTurns()
+            other.inner = self.inner.clone()
+            return other
+
+    return aleazero.load_game(TwinWithTurns if turns else Twin)

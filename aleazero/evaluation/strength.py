@@ -35,7 +35,7 @@ from aleazero.oracles.oracle import Oracle, oracle_of
 from aleazero.players.make import make_player
 from aleazero.processes import Pool, open_pool
 from aleazero.training.targets import Tenths, tenths
-from aleazero.training.turns_compiled import turn_player_of
+from aleazero.training.turns_compiled import SampledChance, turn_player_of
 
 ROLLOUT: Final = "search:sims=200,evaluator=rollout"
 ORACLE: Final = "oracle"
@@ -298,6 +298,7 @@ def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
     The predicted number is the probability of a win if the game's returns only count wins, else the return.
     """
     lanes, game = turn_player_of(values.game, values.plies), values.game
+    sampled = SampledChance(game) if values.samples_chance else None
     states = np.repeat(rows_of(game, [game.new_initial_state()]), games, axis=0)
     running, result = np.arange(games), np.full(games, np.nan)
     predictions: list[NDArray[np.float64]] = []
@@ -305,11 +306,13 @@ def calibrate(values: NetValues, games: int, *, seed: int = 0) -> Tenths:
     for turn in range(MOST_TURNS):
         predictions.append(values.columns(values.see(states))[:, 0])
         game_numbers.append(running)
+        random = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
+        draws = random.random((games, lanes.draws))[running]
+        if sampled is not None:
+            states = sampled.play(states, random.integers(2**64, size=games, dtype=np.uint64)[running])
         leaves, starts, known = lanes.list_turn_ends(states)
         ends = values.see(leaves)
         columns = values.columns(ends)
-        random = np.random.Generator(np.random.Philox(key=stream_key(CALIBRATION, seed, turn)))
-        draws = random.random((games, lanes.draws))[running]
         worth, nothing = values.outcome.values_by_player(columns, MARGIN), np.zeros((len(leaves), 0))
         *_, chosen, _ = lanes.play_turns(states, starts, known, worth, nothing, draws, 0.0)
         over = ends.over[chosen]

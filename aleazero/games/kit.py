@@ -115,6 +115,9 @@ class GameKit:
     ``points_1``, ``points_2`` etc. for the name of a win by this many points."""
     afterstate: Mapping[str, Any] = field(default_factory=dict)
     """Default settings of the recipe ``afterstate`` for this game. Those of a config file take precedence."""
+    prior_temperature: float | None = None
+    """Temperature of the priors of value networks in a search, as a fraction of the range of returns; None for the
+    general default."""
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)

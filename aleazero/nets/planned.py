@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, ESTIMATE, Game, State
 from aleazero.games.kernel import KernelGame, Kernels, KernelState
+from aleazero.games.kit import kit_of
 from aleazero.games.states import Rows, rows_of, state_of, states_of
 from aleazero.native.compile import loop_of
+from aleazero.nets.next_states import NextStateLists, choose_best
 from aleazero.nets.outcome import MARGIN
 from aleazero.nets.values import NetValues, TableValues
 from aleazero.search.plan.horizon import turn_of
@@ -25,7 +27,7 @@ from aleazero.search.plan.turn_solver import starts_of
 
 Values = NDArray[np.float64]
 TEMPERATURE: Final = 0.01
-"""Temperature of the priors. Other values gave the same strength."""
+"""Temperature of the priors, if the kit of the game has none."""
 KEPT_TURNS: Final = 256
 CHUNK: Final = 1024
 """States that are evaluated together. Values do not depend on it."""
@@ -94,6 +96,7 @@ class PlannedEvaluator:
         self.ended, self.describes, self.describe = self.ends.ended, self.ends.describes, self.ends.describe
         self._planner = Planner(self.game, self.ends, plies=values.plies)
         self._plan_of_turn = lru_cache(maxsize=KEPT_TURNS)(self._plan_turn)
+        self._next = NextStateLists(self.game, values.plies) if isinstance(self.game, KernelGame) else None
 
     @classmethod
     def load(
@@ -101,7 +104,8 @@ class PlannedEvaluator:
     ) -> PlannedEvaluator:
         """Load a value network (or tables) that was trained on this game."""
         values = TableValues.load(path, game) if tables else NetValues.load(path, game)
-        return cls(values, TEMPERATURE if prior_temperature is None else prior_temperature)
+        own = kit_of(game).prior_temperature if prior_temperature is None else prior_temperature
+        return cls(values, TEMPERATURE if own is None else own)
 
     def __call__(self, states: Sequence[State]) -> tuple[Values, Values]:
         """Return logits, and values by seat relative to the viewer."""
@@ -112,6 +116,8 @@ class PlannedEvaluator:
         known = self._known(rows, starts)
         if known.any():
             _, values[known] = self.ends(states_of(self.game, rows[known]))
+        if starts is None and self._next is not None:
+            known |= self._value_decisions(rows, known, logits, values)
         unknown = np.flatnonzero(~known)
         others = [state_of(self.game, rows[row]) for row in unknown]
         for row, state, plan in zip(unknown, others, self._plans(others, unknown, starts), strict=True):
@@ -124,6 +130,25 @@ class PlannedEvaluator:
                 value = plan.value(state)
             values[row] = np.roll(value, -state.viewer())
         return logits, values
+
+    def _value_decisions(
+        self, rows: Rows, known: NDArray[np.bool_], logits: Values, values: Values
+    ) -> NDArray[np.bool_]:
+        """Value decisions whose turn is over after any action, without a plan for each; return which ones.
+
+        The results are those of plans.
+        """
+        assert self._next is not None
+        found = np.zeros(len(rows), np.bool_)
+        others = np.flatnonzero(~known)
+        unbounded = self.game.info.utility is None
+        scale = self._temperature * (1.0 if unbounded else self._range(0.0))
+        for part in self._next.parts(rows[others]):
+            worth = self.values.outcome.values_by_player(self.values.columns(self.values.see(part.states)), MARGIN)
+            part = part._replace(rows=others[part.rows])
+            choose_best(worth, part, scale, not unbounded, logits, values)
+            found[part.rows] = True
+        return found
 
     def state_values(self, states: Sequence[State]) -> Values:
         """Return the values only, by seat relative to the viewer."""
@@ -162,8 +187,9 @@ class PlannedEvaluator:
 
     def for_plan(self, horizon: str, plies: int | None, prunes: bool) -> TurnEndEvaluator | PlannedEvaluator:
         """Return the evaluator for a planner: the network without further plans, if its plans end between turns."""
-        whole_turns = horizon == "turn" and plies is None and self.values.plies is None
-        return self.ends if whole_turns and not prunes else self
+        own = self.values.plies
+        between = plies is own if plies is None or own is None else plies % own == 0
+        return self.ends if between and horizon == "turn" and not prunes else self
 
     def _starts(self, rows: Rows) -> NDArray[np.int64] | None:
         return starts_of(self.game, rows) if isinstance(self.game, KernelGame) else None

@@ -31,8 +31,10 @@ class NetValues:
     def __init__(self, game: Game, net: FlatNet, theta: Floats, plies: int | None = None) -> None:
         self.game, self.net, self.theta = game, net, theta
         self.outcome = Outcome.of(game)
-        self.plies = plies
-        """Number of plies that were planned for its targets; None for complete turns."""
+        self.plies = 1 if plies == 0 else plies  # sampled or planned, the states are the same
+        """Number of plies to plan; None for complete turns."""
+        self.samples_chance = plies == 0
+        """Whether chance events were sampled in training, perhaps because they are too many to plan."""
         self.exact: ExactColumns | None = None
         """Exact results of some states, in place of those of the network."""
 
@@ -41,7 +43,7 @@ class NetValues:
         """Load a value network that was trained on this game; with exact values if it was trained with them."""
         net, theta, about = load_value_net(path, game, feature_shape(game), feature_schema(game))
         plies = about.training.get("plies")
-        values = cls(game, net, theta, 1 if plies == 0 else plies)  # sampled or planned, the states are the same
+        values = cls(game, net, theta, plies)
         try:
             require_phases(net.config.phases, game)
             if about.training.get("exact"):
@@ -187,11 +189,12 @@ def make_see(kernels: Kernels, points: bool) -> Any:
             if points_out.shape[1] > 0:
                 points_of(state, points_out[row])
             viewers[row] = viewer_of(state)
-            for i in range(features.shape[1]):
-                features[row, i] = 0.0
             if not over[row]:
                 phases[row] = phase_of(state)
                 write_features(state, viewers[row], features[row])
+            else:
+                for i in range(features.shape[1]):
+                    features[row, i] = 0.0
         return 0
 
     return see

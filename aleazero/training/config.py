@@ -84,7 +84,7 @@ class AfterstateConfig(Settings):
         None,
         ge=0,
         description="Number of chance events to plan ahead; default: the complete turn. 0: sample the chance event and "
-        "plan only the decisions that follow, up to the next one.",
+        "plan only the decisions that follow, up to the next one or to the end of the turn.",
     )
     rounds: int = Field(
         10_000,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import draft_game
 import numpy as np
 import pytest
 
 import aleazero
 from aleazero.evaluation.strength import calibrate
+from aleazero.games.kernel import KernelGame
 from aleazero.games.states import states_of
 from aleazero.nets.outcome import feature_shape
 from aleazero.nets.values import NetValues
@@ -19,9 +21,9 @@ from aleazero.training.targets import tenths
 class Exact(NetValues):
     """Exact values between turns, changed by ``distort``."""
 
-    def __init__(self, game, distort=lambda exact: exact):
+    def __init__(self, game, distort=lambda exact: exact, plies=None):
         net = SimpleNamespace(shape=feature_shape(game))
-        super().__init__(game, net, np.zeros(1, np.float32))
+        super().__init__(game, net, np.zeros(1, np.float32), plies)
         self.solved, self.distort = solve(game), distort
 
     def see(self, states):
@@ -46,6 +48,15 @@ def test_exact_values_are_calibrated_in_every_tenth(pig):
     assert [value for value, *_ in found] == sorted(value for value, *_ in found)
     for predicted, result, count in found:
         assert predicted == pytest.approx(result, abs=4 / np.sqrt(count))
+
+
+def test_chance_is_sampled_if_it_was_sampled_in_training():
+    values = Exact(KernelGame(draft_game, {}), plies=0)
+    assert (values.samples_chance, values.plies) == (True, 1)
+    found = calibrate(values, 1500)
+    assert sum(count for *_, count in found) > 1500 * 6
+    for predicted, result, count in found:
+        assert predicted == pytest.approx(result, abs=4 * 4 / np.sqrt(count))  # a game has at most 15 turns
 
 
 def test_mean_prediction_matches_mean_result(pig):

@@ -7,13 +7,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import draft_game
 import harvest
 import numpy as np
 import pytest
 from object_copy import object_copy
 
 import aleazero
-from aleazero import DECISION, ESTIMATE, TERMINAL, Planner
+from aleazero import CHANCE, DECISION, ESTIMATE, TERMINAL, Planner
 from aleazero.errors import CheckpointError, ConfigError, GameError
 from aleazero.games import pig
 from aleazero.games.kernel import KernelGame
@@ -31,8 +32,10 @@ SMALL = {"lanes": 8, "lane_groups": 3, "replay": 150, "updates": 2, "batch_size"
 
 @cache
 def game_of(name):
-    if name == "harvest":
-        return KernelGame(harvest, {})
+    if name in ("harvest", "drafts"):
+        return KernelGame(harvest if name == "harvest" else draft_game, {})
+    if name == "object_drafts":
+        return object_copy(game_of("drafts"), turns=True)
     if name.startswith("object_"):
         return object_copy(game_of(name.removeprefix("object_")))
     if name.startswith("yatzy"):
@@ -46,7 +49,8 @@ PARAMS = {"pig": {"target": 20}, "race": {"length": 8}, "tag": {"length": 8}}
 
 def config_of(name, **settings):
     net = default_net(game_of(name)).model_copy(update={"hidden": (8, 8), "joint": 4})
-    return AfterstateConfig(**{"net": net, **SMALL, **settings})
+    own = {"plies": 0} if name.endswith("drafts") else {}
+    return AfterstateConfig(**{"net": net, **SMALL, **own, **settings})
 
 
 def learner_of(name, threads=1, **settings):
@@ -77,7 +81,7 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
         assert bits(other)[part] != found[0][0][part]
 
 
-@pytest.mark.parametrize("name", ["dice", "object_dice"])
+@pytest.mark.parametrize("name", ["dice", "object_dice", "drafts", "object_drafts"])
 def test_sampled_chance_does_not_depend_on_threads_and_resumes(name):
     """With ``plies=0`` the samples are those of one outcome per turn, so they differ from planned ones."""
     settings = {"plies": 0, "target": "lambda", "warmup": 3}
@@ -98,12 +102,28 @@ def test_sampled_chance_does_not_depend_on_threads_and_resumes(name):
     assert bits(planned)["targets"] != found[0][0]["targets"]
 
 
-def test_object_games_sample_the_same_chance():
+@pytest.mark.parametrize("game", ["dice", "drafts"])
+def test_object_games_sample_the_same_chance(game):
     """Compiled and plain sampling draw the same outcomes, so both learners are equal."""
-    learners = [learner_of(name, plies=0, target="td") for name in ("dice", "object_dice")]
+    learners = [learner_of(name, plies=0, target="td") for name in (game, f"object_{game}")]
     for learner in learners:
         run_rounds(learner, 3)
     np.testing.assert_array_equal(learners[0].theta, learners[1].theta)
+
+
+def test_turns_after_a_sampled_refill_are_single_drafts():
+    """Lanes stand between turns: at decisions, or before the first of two chance events of a refill."""
+    learner = learner_of("drafts", plies=0, target="td", explore=0.5)
+    places = set()
+    for _ in range(6):
+        before = np.concatenate([group.states.copy() for group in learner.groups])
+        learner.round()
+        after = np.concatenate([group.states for group in learner.groups])
+        places |= {tuple(row[[draft_game.KIND, draft_game.STEP]]) for row in after}
+        new = after[:, draft_game.TURNS] == 0
+        if learner.rounds_done > 1:
+            assert (after[:, draft_game.TURNS] - before[:, draft_game.TURNS])[~new].tolist() == [1] * int((~new).sum())
+    assert places == {(DECISION, 0), (CHANCE, 0)}
 
 
 def test_the_warm_up_explores_and_uses_final_results():
@@ -288,7 +308,7 @@ def test_target_td_is_the_value_at_the_end_of_the_turn(name):
     assert 0 < some < 4 * 24
 
 
-@pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2"])
+@pytest.mark.parametrize("name", ["pig", "tag", "harvest", "yatzy2", "drafts"])
 def test_target_lambda_equals_a_simple_recursion(name):
     learner, group = trained(name, "lambda")
     decay, lanes = 0.6, 24

@@ -56,9 +56,11 @@ from aleazero.games.azul.board import (
     num_actions,
     num_factories,
 )
+from aleazero.games.azul.features import BLOCK_SIZE, COMMON_SIZE, LEAD, write_features
+from aleazero.games.azul.features import LEAD_UNIT as FEATURE_LEAD_UNIT
 from aleazero.games.azul.policy import PRIOR_POINTS, explore, worth
 from aleazero.games.azul.tiling import PENALTIES, bonus, complete_rows, tile, tile_board, wall_of
-from aleazero.games.base import CHANCE, DECISION, TERMINAL, GameInfo
+from aleazero.games.base import CHANCE, DECISION, TERMINAL, Features, GameInfo
 from aleazero.native.random import GAME_DICE, extend_key_bits, stream_key, unit, unit_bits
 
 PLAYERS = 2
@@ -94,6 +96,14 @@ def describe(players: int = 2, negative_scores: bool = False) -> GameInfo:
         state_dtype="int16",
         observation_size=SEAT_SIZE * players + LEAD_SIZE * (players - 1) + NUM_COLOURS * factories + TILES_SIZE,
         observation_schema=f"azul-{players}p-1",
+        features=Features(
+            schema=f"azul-{players}p-value-1",
+            block=BLOCK_SIZE,
+            common=COMMON_SIZE,
+            lead=LEAD if players == 2 else None,
+            lead_unit=FEATURE_LEAD_UNIT,
+            point_unit=SCORE_UNIT,
+        ),
         phases=("draft", "refill"),
         constants={"PLAYERS": players, "FACTORIES": factories, "NEGATIVE": int(negative_scores)},
     )
@@ -475,6 +485,11 @@ def observe(state: Vector, player: int, out: NDArray[np.float32]) -> None:
         out[at + 10 + colour] = state[LID + colour] / float(TILES_PER_COLOUR)
     out[at + 15] = 1.0 if state[STARTER] == 0 else 0.0
     out[at + 16] = 1.0 if state[KIND] == CHANCE else 0.0
+
+
+def features(state: Vector, player: int, out: NDArray[np.float32]) -> None:
+    """Inputs of value networks: the boards and how the display fits them, then tiles and round."""
+    write_features(state, player, PLAYERS, FACTORIES, NEGATIVE, out)
 
 
 # -- texts and positions -----------------------------------------------------------------------------------------------

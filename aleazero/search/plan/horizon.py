@@ -26,8 +26,8 @@ MOVER: Final = 1
 TURN: Final = 2
 """A turn, by the game's own count: the first state of another turn than the root's, and all that follows."""
 CHANCE_RUNS: Final = 3
-"""Plies: a chance node after a decision begins a new layer. So does a chance node of another ``turn`` after a chance
-node; other chance events in a row are one."""
+"""Plies: a chance node after a decision begins a new layer. So does a state of another ``turn`` after a state of the
+same kind; other chance events in a row are one."""
 DECISIONS: Final = 4
 """Plies of a game without chance, or the turn of a single player: each action begins a new layer."""
 

@@ -202,7 +202,8 @@ def make_expansion(kernels: Kernels) -> tuple[Callable[..., Any], Callable[..., 
             passed = inside and kind == CHANCE and turn_of(state) != turn_of(graph.states[n])
             return layer + (1 if passed else 0)
         if settings.counts == CHANCE_RUNS:
-            return layer + (1 if kind == CHANCE else 0)
+            passed = kind == CHANCE or (kind == DECISION and turn_of(state) != turn_of(graph.states[n]))
+            return layer + (1 if passed else 0)
         return layer + (1 if settings.counts == DECISIONS else 0)
 
     def add(graph: Graph, state: Any, kind: Any, layer: Any, code: Any, place: Any, settings: PlanSettings) -> Any:

@@ -90,7 +90,7 @@ class PlainGraph:
             inside = layer < self.horizon.limit or self.values_any_state
             return layer + (inside and kind == CHANCE and turn_of(state) != turn_of(node.state))
         if counts == CHANCE_RUNS:
-            return layer + (kind == CHANCE)
+            return layer + (kind == CHANCE or (kind == DECISION and turn_of(state) != turn_of(node.state)))
         return layer + (counts == DECISIONS)
 
     def _expand(self, node: PlainNode, kept: NDArray[np.bool_] | None) -> None:

@@ -38,7 +38,8 @@ class Planner:
             ``"rollout"`` is the mean of 100 playouts per state, the same as ``Rollout(100)``. A plan takes maxima over
             these values, so the more noise they have, the more the results are too high for the player to move.
         horizon: ``"turn"`` or ``"game"``.
-        plies: plan this many chance events instead of a turn (in games without chance: decisions).
+        plies: plan this many chance events instead of a turn (in games without chance: decisions). A turn that begins
+            with a decision, by the game's own ``turn``, also counts as a ply.
         max_nodes: maximum number of states per plan.
         keep: plan only this many actions of each decision further: those with the best value by the evaluator one step
             later. Other actions count as illegal. The last ply is not pruned. None: no limit.
