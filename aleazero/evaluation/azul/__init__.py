@@ -15,7 +15,7 @@ AFTERSTATE: Final = {
     "final_lambda": 0.8,
     "explore": 0.0,
     "lanes": 256,
-    "replay": 0,
+    "replay": 20_000,
     "updates": 8,
     "batch_size": 128,
     "learning_rate": 0.002,
