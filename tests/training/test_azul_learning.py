@@ -17,7 +17,7 @@ from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.config import config_for
 
 AZUL = aleazero.load_game("azul")
-TINY = {"lanes": 6, "lane_groups": 2, "rounds": 5, "batch_size": 32}
+TINY = {"lanes": 6, "lane_groups": 2, "rounds": 5, "batch_size": 32, "target": "td"}  # games last longer
 
 
 def trained(game, threads=1, rounds=5, **settings):
@@ -49,7 +49,7 @@ def states():
 
 def test_results_do_not_depend_on_threads():
     (one, rounds), (other, same) = trained(AZUL), trained(AZUL, threads=2)
-    assert rounds == same
+    assert repr(rounds) == repr(same)
     assert {name: array.tobytes() for name, array in one.state().items()} == {
         name: array.tobytes() for name, array in other.state().items()
     }

@@ -32,7 +32,6 @@ from aleazero.games.azul.board import (
     ROUND,
     SCORE,
     STARTER,
-    WALL,
     Vector,
 )
 from aleazero.games.azul.tiling import PENALTIES, bonus, placement_points, tile
@@ -78,8 +77,8 @@ COLOUR_AT = np.array([(column - row) % 5 for row in range(5) for column in range
 PLACE_OF = np.array([next((i for i in range(25) if (1 << i) % 29 == rest), 0) for rest in range(29)], np.int64)
 """(29,) the place of a bit of the wall, by the bit modulo 29."""
 
-# Working memory. By colour: factories with at least 0, 1, ..., 6 tiles of it; then tiles in the bag; then, by line, what
-# ``EMPTY`` counts.
+# Working memory. By colour: factories with at least 0, 1, ..., 6 tiles of it; then tiles in the bag; then, by line,
+# what ``EMPTY`` counts.
 STACK_SIZE: Final = 7
 IN_BAG, FITS, WORK_SIZE = 35, 40, 55
 NOTHING: Final = -20
