@@ -14,7 +14,7 @@ import numpy as np
 
 from aleazero.games.azul.board import BOARD, BOARDS, KIND, PLAYER, SCORE, Vector
 from aleazero.games.azul.policy import rank
-from aleazero.games.azul.tiling import bonus, tile
+from aleazero.games.azul.tiling import tile
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.kernel import LIST_SLACK, KernelGame, Kernels
 from aleazero.native.compile import loop_of
@@ -24,12 +24,11 @@ FAR = 1_000_000
 
 
 def standing(state: Vector, player: int, negative: int) -> int:
-    """Return the score that a player would have if the game ended with this board."""
+    """Return the score that a player would have if the round ended now; bonuses count only if the game is over."""
     board = BOARDS + BOARD * player
     if state[KIND] == TERMINAL:
         return state[board + SCORE]
-    score, wall = tile(state, board, negative)
-    return score + bonus(wall)
+    return tile(state, board, negative)[0]
 
 
 def lead(state: Vector, player: int, negative: int) -> int:

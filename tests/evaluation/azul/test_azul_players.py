@@ -84,8 +84,8 @@ BLUE, YELLOW, RED, BLACK, WHITE = range(5)
         ({"factories": ["yb", "rr"], "lines": {1: (WHITE, 2)}}, "blue 1"),
         # The marker costs a point: a single tile from a factory is better than three from the centre.
         ({"factories": ["rykw"], "centre": "bbb"}, "yellow 1"),
-        # On a full floor neither the marker nor tiles cost anything.
-        ({"factories": ["r"], "centre": "bbb", "floor": ["marker"] + [RED] * 6, "marker": False}, "blue 3"),
+        # On a full floor tiles cost nothing, so lines 1 to 3 are worth one point: the lowest id.
+        ({"factories": ["r"], "centre": "bbb", "floor": ["marker"] + [RED] * 6, "marker": False}, "blue 1"),
         # On a floor with two tiles, one more costs two points and two more cost four.
         ({"factories": ["bb"], "centre": "y", "lines": {r: (BLACK, r + 1) for r in range(5)}, "marker": False,
           "floor": [RED, RED]}, "yellow floor"),
@@ -151,7 +151,9 @@ def plain_minimax(state, depth, width, root):
 
 
 @pytest.mark.parametrize(("players", "depth", "width", "root"), [(2, 3, 3, 4), (2, 5, 2, 3), (3, 4, 2, 3)])
-def test_lookahead_is_minimax(players, depth, width, root):
+def test_lookahead_is_minimax(players, depth, width, root, request):
+    if players > 2:  # one compiled search is enough
+        request.getfixturevalue("interpreted")
     chosen = set()
     for number, state in enumerate(walk(players, seed=1)):
         if number % 7 == 6 and len(state.legal_actions()) > 1:
@@ -162,13 +164,16 @@ def test_lookahead_is_minimax(players, depth, width, root):
     assert len(chosen) > 5
 
 
-def test_bonuses_count_in_the_lead():
-    """White in line 2 completes the first column: a run of five, and seven points as bonus."""
-    state = draft(factories=["ww", "bbbb"], wall={(0, 0), (2, 0), (3, 0), (4, 0)})
-    player = aleazero.make_player("lookahead:depth=1", state.game)
-    action = player.select(state, 0)
+COLUMN, ROW = {(0, 0), (2, 0), (3, 0), (4, 0)}, {(1, column) for column in range(1, 5)}
+
+
+@pytest.mark.parametrize(("wall", "expected"), [(COLUMN, 5), (ROW, 5 + 2)])
+def test_bonuses_count_only_at_the_end(wall, expected):
+    """White in line 2 completes a column, whose bonus comes later; or a row, which ends the game with a bonus of 2."""
+    state = draft(factories=["ww"], wall=wall)
+    action = aleazero.make_player("lookahead:depth=1", state.game).select(state, 0)
     assert state.action_to_string(action).endswith("white 2")
-    assert (int(lead(state.vector, 0, 0)), int(lead(state.child(action).vector, 0, 0))) == (0, 5 + 7)
+    assert (int(lead(state.vector, 0, 0)), int(lead(state.child(action).vector, 0, 0))) == (0, expected)
 
 
 def test_the_lead_is_over_the_best_of_the_others():
@@ -191,7 +196,7 @@ def test_settings_are_checked(game):
 
 
 def test_compiled_and_plain_searches_agree(game):
-    for chance in ("sampling", "open"):
+    for chance in ("sampling", "stratified"):  # one compiled loop
         both(game, Rollout(max_steps=12), LATE, num_simulations=15, chance=chance)
 
 
