@@ -456,9 +456,9 @@ def _reschedule(manifest: Manifest, config: RunConfig) -> None:
             f"{-(-rounds[-1] * wanted // count)}: {rounds[-1]} are done in {count}"
         )
     if count == wanted:
-        name, before, after = "rounds", rounds[-1], manifest.rounds
-        if config.rounds is None:
-            name, before, after = "minutes", had.minutes, plan.minutes
+        name, before, after = "minutes", str(had.minutes), str(plan.minutes)
+        if config.rounds is not None:
+            name, before, after = "rounds", str(rounds[-1]), str(config.rounds)
         if before != after:
             raise ConfigError(
                 f"{name} is {after}, expected {before}: all iterations ({count}) are trained. To train longer, also "
