@@ -20,9 +20,9 @@ ALPHAZERO = ["alphazero.games=2", "alphazero.first_games=2", "alphazero.selfplay
              "alphazero.train.net.width=8", "evaluate.every=1"]  # fmt: skip
 
 
-SLOW = ("yatzy", "yatzy_alphazero", "tic_tac_toe", "backgammon", "backgammon_quick", "bearoff", "azul")
+SLOW = ("yatzy", "yatzy_alphazero", "tic_tac_toe", "backgammon", "backgammon_quick", "bearoff", "azul", "azul_quick")
 """Shrunk, the first equals `yatzy_quick`; the second starts workers and torch; the third compiles the same as `pig`;
-the next three compile the most; the last equals `azul_quick`."""
+the others compile the most."""
 MARKED = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in SLOW else []) for path in CONFIGS]
 
 
