@@ -203,6 +203,8 @@ def draw_inside(state, action):
         ("playouts", {"playout": lambda state, actions, count, u: 0 if u < 0.9 else -1}),
         ("playouts", {"playout": raise_error}),
         ("playouts", {"playout": lambda state, actions, count, u: actions[count]}),
+        ("priors", {"prior_logit": lambda state, action: float("inf") if action == 1 else 0.0}),
+        ("priors", {"prior_logit": raise_error}),
         ("decision classes", {"decision_class": lambda state: 1}),
         ("phases", {"phase": lambda state: state[1], "info": {"phases": ("early", "late")}}),
         ("phases", {"phase": raise_error, "info": {"phases": ("early", "late")}}),
