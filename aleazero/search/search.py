@@ -17,7 +17,9 @@ from aleazero.search.result import SearchResult
 from aleazero.search.root import make_request
 
 PROGRESS_SECONDS = 0.25
-"""Shortest time between two calls of ``progress``."""
+"""Default of the shortest time between two calls of ``progress``."""
+STOP_SECONDS = 0.02
+"""Shortest time between two calls of ``stop``."""
 
 
 class Search:
@@ -58,6 +60,8 @@ class Search:
         seed: int | None = None,
         *,
         progress: Callable[[SearchResult], None] | None = None,
+        progress_seconds: float = PROGRESS_SECONDS,
+        stop: Callable[[], bool] | None = None,
     ) -> SearchResult:
         """Search from a state.
 
@@ -67,7 +71,11 @@ class Search:
             state: a decision or chance node of the game; it is not changed.
             actions: actions to consider at the root; None for all legal actions.
             seed: seed of this run; None for the configured seed. Use different seeds for the moves of one game.
-            progress: called with the result so far, at most four times per second. The result is valid during the call.
+            progress: called with the result so far. The result is valid during the call.
+            progress_seconds: shortest time between two calls of ``progress``. Compiled searches pause about every
+                0.05 s.
+            stop: called whenever the search pauses, about every 0.05 s. If it returns True, the search ends, and
+                ``stopped`` of its result is ``interrupted``.
 
         Returns:
             Visits, values and priors of the root's actions, and the searched tree.
@@ -81,7 +89,7 @@ class Search:
         request = make_request(self.game, state, actions, self.config.seed if seed is None else seed)
         with self._exclusive(), Interrupts() as interrupts:
             self._driver.begin(0, request)
-            stopped = self._grow(interrupts, progress)
+            stopped = self._grow(interrupts, progress, progress_seconds, stop)
             return self._driver.read(0, stopped)
 
     @contextmanager
@@ -96,15 +104,25 @@ class Search:
             finally:
                 self._running_in = None
 
-    def _grow(self, interrupts: Interrupts, progress: Callable[[SearchResult], None] | None) -> str | None:
-        """Run all simulations. Returns the reason if the time limit or Ctrl-C ends the search early."""
-        started = reported = time.monotonic()
+    def _grow(
+        self,
+        interrupts: Interrupts,
+        progress: Callable[[SearchResult], None] | None,
+        progress_seconds: float,
+        stop: Callable[[], bool] | None,
+    ) -> str | None:
+        """Run all simulations. Returns the reason if the time limit, Ctrl-C or ``stop`` ends the search early."""
+        started = reported = asked = time.monotonic()
         self._driver.round()  # evaluates the root; with a built-in evaluator also runs the first simulations
         while not self._driver.ended():
             self._driver.round()
-            if progress is not None and self._driver.paused() and time.monotonic() - reported >= PROGRESS_SECONDS:
+            now = time.monotonic()
+            if progress is not None and self._driver.paused() and now - reported >= progress_seconds:
                 progress(self._driver.peek(0))
-                reported = time.monotonic()
+                reported = now
+            if stop is not None and now - asked >= STOP_SECONDS:
+                interrupts.seen |= bool(stop())
+                asked = now
             late = self.config.max_seconds is not None and time.monotonic() - started >= self.config.max_seconds
             if (late or interrupts.seen) and not self._driver.ended():
                 self._driver.finish_pending()

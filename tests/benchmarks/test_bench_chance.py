@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from aleazero.games.registry import load_game
+from aleazero.oracles.solve import solve
 from aleazero.search.config import PRESETS, ChanceConfig
 from benchmarks.chance import cases, command, measure
 from benchmarks.chance.cases import CASES, SETTINGS, NetworkLike, Position
@@ -101,7 +103,8 @@ def test_the_noisy_network_has_the_given_error_and_is_deterministic():
 
 
 def test_noise_of_two_players_sums_to_zero():
-    position = Position(CASES["pig"].positions[0].state, CASES["pig"].positions[0].truth)
+    pig = load_game("pig", target=20)
+    position = Position(pig.state_from_text("4-3 turn 6"), solve(pig))
     _, values = NetworkLike(position.truth, 0.1, 0)([position.state])
     assert values.sum() == pytest.approx(0)
     assert values[0, 0] != position.value

@@ -421,8 +421,7 @@ def test_threads_that_share_a_search_wait_for_each_other(pig) -> None:
     assert [found[i] for i in range(4)] == alone
 
 
-def test_progress_reports_the_search_that_runs(monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
-    monkeypatch.setattr("aleazero.search.search.PROGRESS_SECONDS", 0.0)
+def test_progress_reports_the_search_that_runs(backend: str) -> None:
     game = aleazero.load_game("pig")
 
     def evaluator(observations, masks):
@@ -436,9 +435,33 @@ def test_progress_reports_the_search_that_runs(monkeypatch: pytest.MonkeyPatch, 
             state = game.state_from_text(text)
             seen = []
             result = search.run(
-                state, progress=lambda r, seen=seen: seen.append((r.stats.simulations, list(r.actions)))
+                state,
+                progress=lambda r, seen=seen: seen.append((r.stats.simulations, list(r.actions))),
+                progress_seconds=0.0,
             )
             assert seen or text != "40-12 turn 8"  # a second run may be too quick for a report
             assert [count for count, _ in seen] == sorted(count for count, _ in seen)
             assert all(0 < count < 600 for count, _ in seen)
             assert all(actions == list(result.actions) for _, actions in seen)
+
+
+def test_stop_ends_a_search_with_its_result_so_far(backend: str) -> None:
+    search = Search(aleazero.load_game("pig"), "uniform", SearchConfig(num_simulations=2**31 - 2), backend=backend)
+    state, calls = search.game.state_from_text("40-12 turn 8"), []
+
+    def stop() -> bool:
+        calls.append(None)
+        return len(calls) == 3
+
+    result = search.run(state, stop=stop)
+    assert result.stopped == "interrupted"
+    assert len(calls) == 3
+    assert 0 < result.stats.simulations < 2**31 - 2
+    same = Search(search.game, "uniform", SearchConfig(num_simulations=result.stats.simulations), backend=backend)
+    assert same.run(state).visits.tolist() == result.visits.tolist()
+
+
+def test_a_search_that_is_not_stopped_is_complete(backend: str) -> None:
+    search = Search(aleazero.load_game("pig"), "uniform", SearchConfig(num_simulations=600), backend=backend)
+    result = search.run(search.game.state_from_text("40-12 turn 8"), stop=lambda: False)
+    assert (result.stopped, result.stats.simulations) == (None, 600)
