@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -32,14 +32,11 @@ def argument(metavar: str, help: str, show_default: bool = False) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=show_default)
 
 
-GameArgument = Annotated[
-    str,
-    argument(
-        "GAME",
-        "A name from `aleazero games`, with parameters as `'pig(target=50)'`; your own game as "
-        "`path/file.py` or `path/file.py:NAME`; or `openspiel:NAME`.",
-    ),
-]
+GAME_HELP: Final = (
+    "A name from `aleazero games`, with parameters as `'pig(target=50)'`; your own game as `path/file.py` or "
+    "`path/file.py:NAME`; or `openspiel:NAME`."
+)
+GameArgument = Annotated[str, argument("GAME", GAME_HELP)]
 ParamOption = Annotated[
     list[str] | None, option("--param -p", "KEY=VALUE", "Set a parameter of the game. Can be repeated.")
 ]

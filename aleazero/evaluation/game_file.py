@@ -72,7 +72,12 @@ class GameFile:
             for pair in pairs
             for one in pair.games
         )
-        return cls(parse_game_text(source)[0], game.params, game.info.version, games)
+        return cls.of_games(game, source, games)
+
+    @classmethod
+    def of_games(cls, game: Game, source: str, games: Sequence[RecordedGame]) -> GameFile:
+        """Make a file of recorded games; ``source`` is a text that ``load_game`` accepts."""
+        return cls(parse_game_text(source)[0], game.params, game.info.version, tuple(games))
 
     def to_bytes(self) -> bytes:
         """Return the content of the file, one game per line."""
@@ -93,15 +98,22 @@ class GameFile:
                 data = parse_json(read_regular(path))
         except ValueError as error:
             raise ReplayError(f"{path.name} is not JSON ({error}), expected a file of recorded games") from None
+        return cls.from_dict(data, path.name)
+
+    @classmethod
+    def from_dict(cls, data: Any, what: str) -> GameFile:
+        """Read JSON data and check its format; ``what`` is its name in error messages."""
         if not isinstance(data, dict) or data.get("kind") != KIND:
-            raise ReplayError(f"{path.name} has no kind {KIND!r}, expected a file written by `aleazero gate --replays`")
+            raise ReplayError(
+                f"{what} has no kind {KIND!r}, expected a file of `aleazero match --save` or `gate --replays`"
+            )
         if data.get("format") != FORMAT:
-            raise ReplayError(f"{path.name}: got format {data.get('format')!r}, expected {FORMAT}")
+            raise ReplayError(f"{what}: got format {data.get('format')!r}, expected {FORMAT}")
         try:
             games = tuple(_read(row) for row in data["games"])
             return cls(_is(data["game"], str), _is(data["params"], dict), _is(data["rules_version"], int), games)
         except (KeyError, TypeError, ValueError) as error:
-            raise ReplayError(f"{path.name} is damaged ({error!r}), expected a file of recorded games") from None
+            raise ReplayError(f"{what} is damaged ({error!r}), expected a file of recorded games") from None
 
 
 def _read(row: Any) -> RecordedGame:

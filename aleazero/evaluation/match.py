@@ -193,8 +193,12 @@ def play_rotation(
     seed: int = 0,
     player_seed: int = 0,
     progress: Progress | None = None,
+    on_game: Callable[[PlayedGame, Sequence[int]], None] | None = None,
 ) -> list[WinCounts]:
-    """Play at least ``games`` games, each seed once per rotation of the seats; return the counts by player."""
+    """Play at least ``games`` games, each seed once per rotation of the seats; return the counts by player.
+
+    ``on_game`` is called with each game and the index of the player at each seat.
+    """
     count = game.num_players
     _require_one_per_seat(players, game)
     if games < 1:
@@ -202,7 +206,8 @@ def play_rotation(
     seeds = game_seeds(seed, -(-games // count))
     tallies = [WinCounts() for _ in players]
     for turn in range(count):
-        seated = [players[(seat + turn) % count] for seat in range(count)]
+        order = [(seat + turn) % count for seat in range(count)]
+        seated = [players[index] for index in order]
 
         def report(done: int, of: int, before: int = turn * len(seeds)) -> None:
             if progress is not None:
@@ -210,8 +215,10 @@ def play_rotation(
 
         own_seed = stream_key(SEAT_ROTATION, player_seed, turn)
         for played in play_match(game, seated, seeds, player_seed=own_seed, progress=report):
-            for seat in range(count):
-                tallies[(seat + turn) % count].add(played.returns, seat)
+            for seat, index in enumerate(order):
+                tallies[index].add(played.returns, seat)
+            if on_game is not None:
+                on_game(played, order)
     return tallies
 
 

@@ -94,17 +94,32 @@ def play_pairs(
     Raises:
         ConfigError: if there are no seeds, a spec is invalid, or players are passed to more than one worker.
     """
-    played = []
-    pairs = open_pairs(
-        game, first, second, seeds, player_seed=player_seed, deterministic_chance=deterministic_chance,
-        workers=workers, threads=threads, source=source,
+    return PairTable.of(
+        collect_pairs(
+            game, first, second, seeds, player_seed=player_seed, deterministic_chance=deterministic_chance,
+            workers=workers, threads=threads, source=source, progress=progress,
+        ),
+        game,
     )  # fmt: skip
-    with closing(pairs):
+
+
+def collect_pairs(
+    game: Game,
+    first: str | Player,
+    second: str | Player,
+    seeds: Sequence[int],
+    *,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> list[PlayedPair]:
+    """Return all pairs with their games, in the order of the seeds. Arguments: see ``play_pairs``."""
+    played = []
+    with closing(open_pairs(game, first, second, seeds, **settings)) as pairs:
         for pair in pairs:
             played.append(pair)
             if progress is not None:
                 progress(len(played), len(seeds))
-    return PairTable.of(played, game)
+    return played
 
 
 def open_pairs(

@@ -43,6 +43,18 @@ class Example:
 
 
 @dataclass(frozen=True)
+class WrittenGame:
+    """A game in a file format of its own, e.g. a match file."""
+
+    steps: tuple[tuple[int, int], ...]
+    """(player, action) pairs from the initial state; for chance the player is −1 and the action is the outcome."""
+    names: tuple[str, ...]
+    """Name of the player at each seat."""
+    result: str = ""
+    """How the game ended if the steps do not show it, e.g. by resignation."""
+
+
+@dataclass(frozen=True)
 class MoveWarning:
     """A kind of action of which a high share shows that a player has learned a bad habit."""
 
@@ -52,6 +64,16 @@ class MoveWarning:
     """A higher share of a player's decisions is a warning."""
     meaning: str
     """One sentence for the glossary of a report."""
+
+
+@dataclass(frozen=True)
+class ReviewThresholds:
+    """Costs from which a review marks a decision, in units of the game's returns."""
+
+    error: float
+    """A decision that costs at least this is an error."""
+    blunder: float
+    """A decision that costs at least this is a blunder."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +132,9 @@ class GameKit:
     """Reads a play that a person types, and returns its actions; raises an ``AleaZeroError`` if it is not legal."""
     typing_help: str = ""
     """How to type moves, with examples, for the help of ``aleazero play``."""
+    read_games: Mapping[str, Callable[[str], Sequence[WrittenGame]]] = field(default_factory=dict)
+    """Readers of the game's own formats of recorded games, by the ending of the file, e.g. ``.mat``. Each is called
+    with the text of a file and raises an ``AleaZeroError`` with the line of an error."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """The game's words in tables and results: ``value``, ``win``, ``win_2``, ``lose_2`` etc. for columns, and
     ``points_1``, ``points_2`` etc. for the name of a win by this many points."""
@@ -118,6 +143,8 @@ class GameKit:
     prior_temperature: float | None = None
     """Temperature of the priors of value networks in a search, as a fraction of the range of returns; None for the
     general default."""
+    review: ReviewThresholds | None = None
+    """Thresholds of ``aleazero review``; None for fractions of the range of returns."""
     examples: Sequence[Example] = ()
     """Positions and games for ``aleazero demo``."""
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -78,6 +78,7 @@ EVALUATIONS: Final = _stream("eval")  # seeds of the evaluations of a run
 
 PLAYED_SEARCHES: Final = _stream("searches")  # seeds of searches in an interactive game
 HINTS: Final = _stream("hints")  # seeds of searches for hints
+REVIEWS: Final = _stream("reviews")  # seeds of searches and sampled outcomes that judge a played game
 
 ROOT_EVALUATION: Final = (1 << 64) - 1
 """The simulation number of the root's own evaluation."""

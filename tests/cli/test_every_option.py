@@ -64,6 +64,8 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "chance": (PLAY, f"{PLAY} --chance open"),
         "evaluator": (PLAY, f"{PLAY} --evaluator uniform"),
         "temperature": (f"{PLAY} --sims 30", f"{PLAY} --sims 30 --temperature 9"),
+        "opened": ("play pig --opponent greedy --seed 1", "play --load saved.json"),
+        "save": (PLAY, f"{PLAY} --save recorded.json"),
         "seed": (PLAY, f"{PLAY} --seed 2"),
         "c": (PLAY, f"{PLAY} --c 0.1"),
         "selection": (PLAY, f"{PLAY} --selection uct"),
@@ -154,6 +156,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "pairs": (MATCH, f"{MATCH} --pairs 4"),
         "seed": (MATCH, f"{MATCH} --seed 1"),
         "player_seed": (MATCH, f"{MATCH} --player-seed 1"),
+        "save": (MATCH, f"{MATCH} --save recorded.json"),
         "dice": (f"{MATCH} --pairs 20", f"{MATCH} --pairs 20 --dice fresh"),
         "param": ("match pig greedy random --pairs 2", "match pig greedy random --pairs 2 -p target=15"),
         "json": (MATCH, f"{MATCH} --json"),
@@ -331,6 +334,9 @@ VALUES = {
 REJECTED: list[tuple[str, str, str, str]] = [
     ("play", "seat", "play pig --watch --seat 0", "the computer plays every seat"),
     ("play", "json", "play pig --json", "--json requires --watch"),
+    ("play", "game", "play", "got no GAME, expected one, or --load FILE"),
+    *(("play", name, f"play --load saved.json --{name} {value}", "--load continues a game that has its own")
+      for name, value in (("seed", "1"), ("position", "1-2"), ("moves", "roll"), ("param", "target=20"))),
     *(("play", name, f"{GREEDY} --{name} {value}", f"'greedy' has no {name}") for name, value in VALUES.items()),
     *(("play", name, f"{SPEC} --{name} {value}", f"sets {name}") for name, value in VALUES.items()),
     ("play", "seconds", f"{GREEDY} --seconds 1", "greedy does not search"),
@@ -403,6 +409,16 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("fit", "optimizer", f"{FIT} --optimizer kept", "it requires --start"),
     ("fit", "device", f"{FIT} --device gpu", "--device is 'gpu'"),
     ("fit", "threads", f"{FIT} --threads 0", "--threads"),
+    ("serve api", "host", "serve api --host 0.0.0.0", "which other machines may reach: expected a token"),
+    ("serve api", "port", "serve api --port 70000", "--port"),
+    ("serve api", "token_file", "serve api --token-file missing", "missing cannot be read"),
+    ("serve api", "allow_host", "serve api --allow-host http://box", "expected the name of a host without port"),
+    ("serve api", "game_file", "serve api --game-file =", "expected a path or NAME=PATH"),
+    ("serve api", "net", "serve api --net =", "expected a path or NAME=PATH"),
+    ("serve api", "runs", "serve api --runs missing", "--runs is 'missing', expected a folder"),
+    ("serve api", "sessions", "serve api --sessions small.yaml", "small.yaml cannot be written"),
+    ("serve api", "workers", "serve api --workers 0", "--workers"),
+    ("serve api", "limit", "serve api --limit sims=0", "--limit: sims is 0, expected"),
     ("bench", "width", f"{BENCH} --net dummy", "--net sets the network"),
     ("bench", "seconds", "bench dice_game --seconds 0", "--seconds"),
 ]  # fmt: skip
@@ -445,6 +461,7 @@ def stage(tmp_path_factory, oracle, bearoff_tables, coin_rules):
             FIT.replace("new.", "net."),
             f"{GATE} --replays games.json",
             f"{GATE} --replays other.json --seed 1",
+            "play pig --opponent random --seed 2 --save saved.json",
         ):
             result = CliRunner().invoke(app, shlex.split(command))
             assert result.exit_code == 0, result.output
@@ -510,7 +527,7 @@ EFFECTS: dict[str, tuple[str, dict[str, bytes]]] = {}
 
 
 def test_every_option_has_a_case(commands):
-    assert {" ".join(path) for path in commands} == CHANGES.keys() | {"runs tensorboard"}
+    assert {" ".join(path) for path in commands} == CHANGES.keys() | {"runs tensorboard", "serve api"}
     for path, command in commands.items():
         name = " ".join(path)
         cases = CHANGES.get(name, {}).keys() | {option for verb, option, *_ in REJECTED if verb == name}

@@ -118,6 +118,7 @@ def analyse(
     from aleazero.players.make import EVALUATOR, make_plan, make_search
     from aleazero.players.spec import PlayerSpec, parse_spec
     from aleazero.search.plan.planner import Planner
+    from aleazero.serving.answers import result_data
 
     refuse_ignored(context, {
         "tree_depth": "it requires --tree" if tree is None else None,
@@ -181,7 +182,7 @@ def analyse(
             _write_tree(result, tree, tree_depth)
         if json:
             more = {} if details is None else details.to_dict(result)
-            data = _as_data(state, result, took, evaluated) | {"engine": str(spec)}
+            data = result_data(state, result) | {"evaluator": evaluated, "seconds": took, "engine": str(spec)}
             print_json(data | more | ({} if plan is None else {"plan": plan}))
             return
         print_result(state, result, took, console, top, details)
@@ -251,21 +252,6 @@ def _write_tree(result: SearchResult, file: Path, depth: int) -> None:
     cut = result.tree(depth=depth)
     with os_errors_as(ConfigError, f"cannot write {str(file)!r}"):
         file.write_text(getattr(cut, WRITERS[file.suffix])() + "\n", encoding="utf-8")
-
-
-def _as_data(state: State, result: SearchResult, seconds: float, evaluator: str) -> dict[str, Any]:
-    """Return the result as plain data, with the position and all names."""
-    return {
-        "game": state.game.name,
-        "params": state.game.params,
-        "position": state.to_text(),
-        "player": state.current_player(),
-        "evaluator": evaluator,
-        "seconds": seconds,
-        "action_names": [state.action_to_string(int(action)) for action in result.actions],
-        "outcome_names": [state.action_to_string(o.outcome) for o in result.outcomes],
-        **result.to_dict(),
-    }
 
 
 def plan_details(planner: Planner, plan: Plan, before: State | None, evaluator: Any) -> PlanDetails | None:

@@ -13,7 +13,6 @@ from aleazero.errors import count_text
 from aleazero.untrusted import printable
 
 if TYPE_CHECKING:
-    from aleazero.games.base import Game
     from aleazero.games.check import CheckReport
     from aleazero.games.kit import Example
     from aleazero.native.cache import CacheInfo
@@ -30,8 +29,9 @@ def games(json: JsonFlag = False) -> None:
 
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.games.registry import game_names, load_game
+    from aleazero.serving.answers import describe_game
 
-    rows = [_describe(load_game(name)) for name in game_names()]
+    rows = [describe_game(load_game(name)) for name in game_names()]
     if json:
         print_json(rows)
         return
@@ -47,26 +47,6 @@ def games(json: JsonFlag = False) -> None:
             Text(row["description"]),
         )
     make_console().print(table)
-
-
-def _describe(game: Game) -> dict[str, Any]:
-    return {
-        "name": game.name,
-        "players": game.num_players,
-        "actions": game.num_actions,
-        "chance": game.info.max_outcomes > 0,
-        "max_outcomes": game.info.max_outcomes,
-        "params": game.params,
-        "description": _summary(game),
-    }
-
-
-def _summary(game: Game) -> str:
-    """Return the first line of the docstring of a game's file or class, without the game's name."""
-    text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
-    name, colon, rest = text.partition(": ")
-    sentence = rest if colon and len(name.split()) <= 3 else text
-    return sentence[:1].upper() + sentence[1:]
 
 
 def models(json: JsonFlag = False) -> None:
@@ -231,7 +211,7 @@ def demo(
 
     from aleazero.cli.progress import prepare, timed_search
     from aleazero.cli.show import make_console, print_position, print_result
-    from aleazero.cli.verbs.play import TerminalGame
+    from aleazero.cli.terminal_game import TerminalGame
     from aleazero.games.registry import load_game
     from aleazero.players.make import make_player
     from aleazero.search.config import SearchConfig
@@ -256,7 +236,7 @@ def demo(
             game = load_game(name, **example.params)
             player = make_player(f"search:sims={sims}", game)
             seats = dict.fromkeys(range(game.num_players), player)
-            TerminalGame(Session(game.new_initial_state(), seed, seats), player, None, console).play()
+            TerminalGame(Session(game.new_initial_state(), seed, seats), player, console).play()
             console.print()
             console.print(f"Next: aleazero play {name}, or aleazero analyse {name}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +55,9 @@ def match(
     param: ParamOption = None,
     workers: PairWorkersOption = 1,
     threads: ThreadsOption = None,
+    save: Annotated[
+        Path | None, option("--save", "FILE", "Record all games for `aleazero watch FILE` and `aleazero review FILE`.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Let players play against each other, on the same dice and at every seat.
@@ -68,14 +72,19 @@ def match(
     - `aleazero match pig search:sims=200 random`
 
     - `aleazero match yatzy net:champion search:sims=200,evaluator=rollout --pairs 200 --json`
+
+    - `aleazero match pig greedy random --pairs 5 --save games.json`
     """
     from aleazero.cli.progress import progress_bar
     from aleazero.cli.show import make_console, print_json, print_pairs, quiet_table
-    from aleazero.evaluation.match import game_seeds, play_rotation
-    from aleazero.evaluation.pairs import play_pairs
+    from aleazero.evaluation.game_file import GameFile, RecordedGame
+    from aleazero.evaluation.match import PlayedGame, game_seeds, play_rotation
+    from aleazero.evaluation.pairs import PairTable, collect_pairs
     from aleazero.native.random import check_seed
     from aleazero.players.make import make_player
 
+    if save is not None:
+        _require_folder("--save", save)
     why = None if len(players) == 2 else "it applies to matches of two players"
     refuse_ignored(context, {"dice": why, "workers": why})
     loaded = read_game(game, param)
@@ -88,16 +97,29 @@ def match(
     shared, data = shares_dice(dice), None
     with blame_rules(game), progress_bar("playing", "pairs") as show:
         if len(players) == 2:
-            table = play_pairs(
+            played = collect_pairs(
                 loaded, players[0], players[1], game_seeds(seed, pairs), player_seed=player_seed,
                 deterministic_chance=shared, workers=workers, threads=threads or cores(), source=game, progress=show,
             )  # fmt: skip
+            table = PairTable.of(played, loaded)
             data, rows = table.to_dict(), _rows(players, table, loaded)
+            file = GameFile.of(loaded, game, (players[0], players[1]), played)
         else:
             made = [make_player(spec, loaded, threads=threads or cores()) for spec in players]
-            games = pairs * len(players)
-            found = play_rotation(loaded, made, games, seed=seed, player_seed=player_seed, progress=show)
+            games, recorded = pairs * len(players), list[RecordedGame]()
+
+            def record(one: PlayedGame, order: Sequence[int]) -> None:
+                names = tuple(players[index] for index in order)
+                recorded.append(RecordedGame(one.number, names, one.seed, tuple(one.steps), tuple(one.returns)))
+
+            found = play_rotation(
+                loaded, made, games, seed=seed, player_seed=player_seed, progress=show, on_game=record
+            )
             rows = [{"player": spec, **tally.to_dict()} for spec, tally in zip(players, found, strict=True)]
+            file = GameFile.of_games(loaded, game, recorded)
+    if save is not None:
+        with os_errors_as(ConfigError, f"cannot write {str(save)!r}"):
+            file.write(save)
     if json:
         more = {} if data is None else {"pairs": data}
         print_json({"game": game, "seed": seed, "player_seed": player_seed, "players": rows, **more})
@@ -111,6 +133,8 @@ def match(
     console.print(result)
     if data is not None:
         print_pairs(data, console)
+    if save is not None:
+        console.print(f"written to {save}", soft_wrap=True)
 
 
 def _rows(players: list[str], table: PairTable, game: Game) -> list[dict[str, Any]]:
@@ -224,8 +248,8 @@ def gate(
     from aleazero.evaluation.gate_rules import GateConfig
 
     for name, file in (("--out", out), ("--replays", replays)):
-        if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
-            raise ConfigError(f"{name} is {str(file)!r}, expected a file in a folder that exists")
+        if file is not None:
+            _require_folder(name, file)
     loaded = read_game(game, param)
     settings: dict[str, Any] = {"rule": rule, "unit": unit}
     shared = shares_dice(dice)
@@ -261,6 +285,11 @@ def gate(
     for file in (out, replays):
         if file is not None:
             console.print(f"written to {file}", soft_wrap=True)
+
+
+def _require_folder(option: str, file: Path) -> None:
+    if file.is_dir() or not file.resolve().parent.is_dir():
+        raise ConfigError(f"{option} is {str(file)!r}, expected a file in a folder that exists")
 
 
 def _show_gate(data: dict[str, Any], console: Console) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
+    GAME_HELP,
     OPTIONS,
     SEARCH,
     ChanceOption,
     EvaluationsOption,
     EvaluatorOption,
     ExplorationOption,
-    GameArgument,
     JsonFlag,
     MovesOption,
     ParamOption,
@@ -33,20 +32,21 @@ from aleazero.cli.options import (
     refuse_ignored,
     with_options,
 )
-from aleazero.errors import AleaZeroError, ConfigError, ReplayError, count_text, fields_named
+from aleazero.errors import ConfigError, ReplayError, fields_named
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from aleazero.evaluation.game_file import RecordedGame
     from aleazero.games.base import Game
     from aleazero.players.player import Player
-    from aleazero.search.result import SearchResult
+    from aleazero.players.spec import PlayerSpec
     from aleazero.serving.session import Session
 
 
 def play(
-    game: GameArgument,
+    context: typer.Context,
+    game: Annotated[
+        str | None, argument("GAME", f"{GAME_HELP} With `--load`, the game of the file if it is left out.")
+    ] = None,
     seat: Annotated[int | None, option("--seat", "N", "Your seat; seat 0 moves first.", show_default="0")] = None,
     watch: Annotated[bool, option("--watch", "", "Let the computer play every seat.")] = False,
     position: PositionOption = None,
@@ -95,6 +95,18 @@ def play(
     ] = None,
     c: ExplorationOption = None,
     selection: SelectionOption = None,
+    opened: Annotated[
+        Path | None,
+        option(
+            "--load", "FILE", "Continue a saved game, with its seats, players and dice. Other players can be given."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        option(
+            "--save", "FILE", "Save the game to this file after every move. It is a new file, or the one of --load."
+        ),
+    ] = None,
     json: Annotated[bool, option("--json", "", "With --watch: print the game as JSON.")] = False,
 ) -> None:
     """Play against the computer, or watch it play.
@@ -104,9 +116,12 @@ def play(
     simulations; the spec `search` alone has 200, as in `aleazero match`. An option that would have no effect is an
     error.
 
-    Type a move by its name or id, `?` for a hint, `q` to stop. The start message shows other ways, e.g. `8/5 6/5` in
-    backgammon. The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in
-    Yatzy: on the seed, seat, turn and roll). They do not depend on the actions. No search can foresee them.
+    Type a move by its name or id, `?` for a hint, `u` to take back your last move, `redo` to play it again, `save FILE`
+    to save the game and `q` to stop. The start message shows other ways, e.g. `8/5 6/5` in backgammon.
+
+    The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in Yatzy: on the
+    seed, seat, turn and roll). They do not depend on the actions. No search can foresee them. After `u` the same dice
+    follow.
 
     **Examples**
 
@@ -123,271 +138,130 @@ def play(
     - `aleazero play pig --watch --seed 7 --sims 5000`
 
     - `aleazero play 2048 --watch --json > game.json`
+
+    - `aleazero play yatzy --save game.json`, later `aleazero play --load game.json --save game.json`
     """
     from aleazero.cli.progress import prepare
     from aleazero.cli.show import make_console, print_json
-    from aleazero.games.kit import kit_of
+    from aleazero.cli.terminal_game import TerminalGame, require_new
     from aleazero.native.random import check_seed
-    from aleazero.players.champions import champion_of
-    from aleazero.players.make import EVALUATOR, make_player
     from aleazero.players.search import SearchPlayer
-    from aleazero.players.spec import chance_name, parse_spec
-    from aleazero.serving.session import Session
+    from aleazero.serving.session import Session, make_players
 
     if json and not watch:
         raise ConfigError("--json requires --watch")
     if watch and seat is not None:
         raise ConfigError(f"--seat is {seat}, which has no effect with --watch: the computer plays every seat")
-    with blame_rules(game):
-        the_game = read_game(game, param)
-    options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
-               "selection": selection}  # fmt: skip
-    searched = any(one is not None for one in (*options.values(), seconds, temperature))
-    bundled = champion_of(the_game) if opponent is None and not searched else None
-    if opponent is None:
-        limited = (sims, seconds, evaluations) != (None,) * 3
-        opponent = bundled.engine if bundled is not None else "search" if limited else SEARCH
-    kit = kit_of(the_game)
-    spec = with_options(parse_spec(opponent, "--opponent", kit.players, kit.evaluators), options, the_game)
+    if game is None and opened is None:
+        raise ConfigError("got no GAME, expected one, or --load FILE")
+    own = None if opened is None else "--load continues a game that has its own"
+    refuse_ignored(context, {"position": own, "moves": own, "seed": own, "param": own if game is None else None})
+    if save is not None:
+        require_new(save, "--save", set() if opened is None else {opened.resolve()})
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
-    with blame_rules(game):
-        human = None if watch else seat or 0
-        if human is not None and not 0 <= human < the_game.num_players:
-            raise ConfigError(f"--seat is {seat}, expected a seat from 0 to {the_game.num_players - 1}")
-        state = read_state(the_game, position, moves)
-        state.require_running()
+    with blame_rules(game or str(opened)):
+        options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
+                   "selection": selection}  # fmt: skip
+        before = None if opened is None else _load_session(opened, game, param)
+        the_game = before.game if before is not None else read_game(str(game), param)
+        seats, spec, bundled = _seats(
+            the_game, before, opponent, options, seat, watch=watch, seconds=seconds, temperature=temperature
+        )
+        if before is None:
+            state = read_state(the_game, position, moves)
+            session = Session(state, seed, source=game, temperature=temperature or 0.0, seconds=seconds)
+        else:
+            session = before
+            session.seconds = before.seconds if seats == before.seats and seconds is None else seconds
+            session.temperature = before.temperature if temperature is None else temperature
+        session.state.require_running()
         given = {key: OPTIONS[key] for key, value in {**options, "max_seconds": seconds}.items() if value is not None}
-        with fields_named(given):
-            player = make_player(spec, the_game, max_seconds=seconds)
-        config = player.config if isinstance(player, SearchPlayer) else None
-        if config is not None:
-            prepare(the_game, state)
+        engine = str(spec)
+        with fields_named(given):  # also the player of the hints, which has no seat in a one-player game
+            players = make_players((*seats, engine), the_game, max_seconds=session.seconds)
+        player = players.pop(len(seats), None)
+        session.set_seats(seats, players)
+        if isinstance(player, SearchPlayer):
+            prepare(the_game, session.state)
         elif temperature is not None:
-            raise ConfigError(f"--temperature is {temperature}, which has no effect: {spec} does not search")
-        seats = {number: player for number in range(the_game.num_players) if number != human}
-        session = Session(state, seed, seats, temperature=temperature or 0.0)
-        terminal = TerminalGame(session, player, human, make_console(), str(spec), silent=json)
-        if not json:
-            name = str(spec) if bundled is None else f"{bundled_text(spec.settings)}, see aleazero models"
+            raise ConfigError(f"--temperature is {temperature}, which has no effect: {engine} does not search")
+        terminal = TerminalGame(session, player, make_console(), engine, silent=json, save=save, opened=opened)
+        if not json and player is not None:
+            name = f"{bundled_text(spec.settings)}, see aleazero models" if bundled else engine
             terminal.console.print(f"computer: {name}", style="dim", soft_wrap=True)
         complete = terminal.play()
     if json:
-        evaluated = spec.settings.get("evaluator", EVALUATOR) if spec.kind in ("search", "plan") else None
-        print_json({
-            "game": the_game.name, "params": the_game.params, "seed": seed, "start": session.start,
-            "engine": str(spec), "simulations": None if config is None else config.num_simulations,
-            "chance": chance_name(player.chance) if isinstance(player, SearchPlayer) else None,
-            "evaluator": evaluated, "temperature": temperature or 0.0, "steps": session.history, "complete": complete,
-            "returns": state.returns(),
-        })  # fmt: skip
+        print_json(_record(session, engine, player, complete))
 
 
-class Roll(NamedTuple):
-    """An outcome of the dice in a played game."""
+def _load_session(file: Path, game: str | None, param: list[str] | None) -> Session:
+    """Read the game of ``--load``; a game on the command line must be the same."""
+    from aleazero.serving.session_file import only_this, read_session
 
-    roller: int
-    name: str
-    position: str
-    """The position after it."""
-
-
-class Stopped(Exception):
-    """Raised if the user stops the game."""
+    named = None if game is None else read_game(game, param)
+    session = read_session(file, load=only_this(named, file.name, load))
+    if session.state.is_terminal():
+        raise ReplayError(f"{file.name}: the game is over, expected one in progress")
+    return session
 
 
-class TerminalGame:
-    """A session in a terminal: reads the user's moves, lets the players move, and prints each move with its dice.
+def _seats(
+    game: Game, before: Session | None, opponent: str | None, options: dict[str, Any], seat: int | None, *, watch: bool,
+    seconds: float | None, temperature: float | None,
+) -> tuple[tuple[str, ...], PlayerSpec, bool]:  # fmt: skip
+    """Return the text of each seat, the player that gives hints, and whether it is the bundled network by default.
 
-    Args:
-        session: the game in progress.
-        player: gives the hints.
-        human: seat of the user; None to watch.
-        console: prints the game.
-        name: spec of ``player``.
-        silent: print nothing.
+    A loaded game keeps its seats, unless an option changes a player or your seat.
     """
+    from aleazero.games.kit import kit_of
+    from aleazero.players.champions import champion_of
+    from aleazero.players.spec import parse_spec
+    from aleazero.serving.session import PERSON, seat_spec
 
-    def __init__(
-        self,
-        session: Session,
-        player: Player,
-        human: int | None,
-        console: Console,
-        name: str = "",
-        *,
-        silent: bool = False,
-    ) -> None:
-        self.session, self.player, self.human, self.console = session, player, human, console
-        self.name, self.silent = name, silent
-        self._rest: list[int] = []
-        """Further actions of the play that the user typed."""
-        self._width = 8
-        """Width of the names of actions."""
+    found = () if before is None else before.seats
+    searched = any(one is not None for one in (*options.values(), seconds, temperature))
+    kept = before is not None and not (searched or watch or seat is not None or opponent is not None)
+    bundled = None
+    if opponent is None:
+        opponent = next((text for text in found if text != PERSON), None)
+    if opponent is None:
+        limited = seconds is not None or any(options[name] is not None for name in ("sims", "evaluations"))
+        bundled = None if searched else champion_of(game)
+        opponent = bundled.engine if bundled is not None else "search" if limited else SEARCH
+    kit = kit_of(game)
+    opponent = seat_spec(opponent, game)
+    spec = with_options(parse_spec(opponent, "--opponent", kit.players, kit.evaluators), options, game)
+    if kept:
+        return found, spec, bundled is not None
+    human = seat
+    if seat is None and not watch:
+        human = found.index(PERSON) if PERSON in found else 0
+    if human is not None and not 0 <= human < game.num_players:
+        raise ConfigError(f"--seat is {seat}, expected a seat from 0 to {game.num_players - 1}")
+    seats = tuple(PERSON if number == human else str(spec) for number in range(game.num_players))
+    return seats, spec, bundled is not None
 
-    def play(self) -> bool:
-        """Play to the end; return False if the user stops the game."""
-        from aleazero.cli.show import outcome_of_game, print_position
 
-        session = self.session
-        if not self.silent:
-            heading = f"{session.state.game!r}, seed {session.seed}"
-            if self.human is None:
-                print_position(session.state, self.console, heading)
-                self.console.print()
-            else:
-                self._print(heading, "bold")
-                self._print(f"you are player {self.human}: {self._help()}", "dim")
-        try:
-            self._print_move(self._draw_all())
-            while not session.state.is_terminal():
-                self._take_turn()
-        except (Stopped, KeyboardInterrupt, EOFError):
-            self._print(f"\nstopped after {count_text(session.ply, 'move')}", "yellow")
-            return False
-        if not self.silent:
-            self.console.print()
-            print_position(session.state, self.console, repr(session.state.game))
-            self._print(outcome_of_game(session.state, self.human), "bold green")
-        return True
+def _record(session: Session, engine: str, player: Player | None, complete: bool) -> dict[str, Any]:
+    """Return a watched game as JSON data."""
+    from aleazero.games.kit import kit_of
+    from aleazero.players.make import EVALUATOR
+    from aleazero.players.search import SearchPlayer
+    from aleazero.players.spec import chance_name, parse_spec
 
-    def _take_turn(self) -> None:
-        from aleazero.cli.show import value_text
-
-        session = self.session
-        mover = session.state.current_player()
-        yours = mover == self.human
-        if yours and not self._rest:
-            self._rest = self._read_play()
-        action, result = (self._rest.pop(0), None) if yours else session.choose()
-        forced = len(session.state.legal_actions()) == 1
-        name = session.act(action, result)
-        value = None if result is None else float(result.value[mover])
-        note = "forced" if forced and not yours else ""
-        if value is not None:
-            note = value_text(value, session.state.game)
-        position = session.state.to_text()
-        self._print_move(self._draw_all(), mover, f"{session.ply:>4}", name, note, position)
-
-    def _draw_all(self) -> list[Roll]:
-        """Draw outcomes until a player decides or the game is over."""
-        from aleazero.games.game_dice import roller_of
-
-        drawn, state = [], self.session.state
-        while (roller := roller_of(state)) is not None:
-            drawn.append(Roll(roller, self.session.draw(), state.to_text()))
-        return drawn
-
-    def _print_move(
-        self, drawn: list[Roll], mover: int | None = None, number: str = "", name: str = "", note: str = "",
-        position: str = "",
-    ) -> None:  # fmt: skip
-        """Print a move, its value for the mover, and the outcomes drawn after it; one line per player that rolls.
-
-        ``position`` is the position after the move and before the outcomes. Without a move there are only outcomes.
-        """
-        from rich.text import Text
-
-        if self.silent:
-            return
-        lines = [(roller, list(rolls)) for roller, rolls in groupby(drawn, key=lambda roll: roll.roller)]
-        if mover is not None and (not lines or lines[0][0] != mover):
-            lines.insert(0, (mover, []))
-        for player, rolls in lines:
-            who = "you" if player == self.human else f"player {player}"
-            if mover is None and self.session.state.game.num_players == 1:
-                who = "chance"
-            line = Text(f"{number:<5}")
-            line.append(f"{who:<10}", "bold cyan" if who == "you" else "cyan")
-            self._width = max(self._width, len(name))
-            line.append(f"{name:<{self._width}} ", "bold")
-            line.append(f"{note:>8}  ", "green")
-            line.append(f"{' '.join(f'({roll.name})' for roll in rolls):<8} ", "magenta")
-            line.append(rolls[-1].position if rolls else position, "dim")
-            if self.console.is_terminal:
-                self.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
-            else:
-                self.console.print(line, soft_wrap=True)
-            number = name = note = ""
-
-    def _print(self, text: str, style: str = "") -> None:
-        from rich.text import Text
-
-        if not self.silent:
-            self.console.print(Text(text, style), soft_wrap=True)
-
-    def _read_play(self) -> list[int]:
-        """Return the actions that the user types, or the only one at an empty line."""
-        from aleazero.cli.show import print_result
-        from aleazero.players.basic import read_play
-
-        state = self.session.state
-        self.console.print()
-        self._print(str(state))
-        legal = state.legal_actions()
-        while True:
-            self._print(self._prompt(), "bold")
-            typed = self.console.input("> ").strip()
-            if typed.casefold() in ("q", "quit"):
-                raise Stopped
-            if typed.casefold() in ("l", "list") and self._lists():
-                self._print(self._list_plays())
-                continue
-            if typed in ("?", "help"):
-                self._print(self._help(), "dim")
-                try:
-                    print_result(state, *self._hint(), self.console)
-                except ConfigError as error:
-                    self._print(str(error), "yellow")
-                continue
-            if not typed and len(legal) == 1:
-                return legal
-            try:
-                return read_play(state, typed)
-            except AleaZeroError as error:
-                self._print(str(error) if typed else self._help(), "yellow")
-
-    def _prompt(self) -> str:
-        """Return the line above the input: the only action, an example, or the names of the actions."""
-        from aleazero.games.kit import play_text
-        from aleazero.players.basic import action_names, first_play
-
-        state = self.session.state
-        legal = state.legal_actions()
-        if len(legal) == 1:
-            return f"your only move is {state.action_to_string(legal[0])}: press Enter"
-        if self._lists():
-            return f"your move, e.g. {play_text(state, first_play(state))} (l lists all):"
-        return f"your move ({action_names(state, legal)}):"
-
-    def _lists(self) -> bool:
-        """Return whether the user types complete plays of possibly several actions, which are listed on demand."""
-        from aleazero.games.kit import kit_of
-
-        return kit_of(self.session.state.game).parse_play is not None
-
-    def _list_plays(self) -> str:
-        from aleazero.evaluation.plays import plays_of
-        from aleazero.games.kit import play_text
-
-        state = self.session.state
-        return ", ".join(play_text(state, play.actions) for play in plays_of(state))
-
-    def _help(self) -> str:
-        from aleazero.games.kit import kit_of
-        from aleazero.players.basic import TYPED
-
-        how = kit_of(self.session.state.game).typing_help or TYPED
-        return f"{how}; ? for a hint, {'l for a list, ' * self._lists()}q to stop"
-
-    def _hint(self) -> tuple[SearchResult, float]:
-        import time
-
-        started = time.perf_counter()
-        result = self.session.hint(self.player)
-        if result is None:
-            raise ConfigError(f"{self.name} has no search to show, expected --opponent search or plan for a hint")
-        return result, time.perf_counter() - started
+    game, config, chance = session.game, None, None
+    if isinstance(player, SearchPlayer):
+        config, chance = player.config, chance_name(player.chance)
+    kit = kit_of(game)
+    spec = parse_spec(engine, kinds=kit.players, evaluators=kit.evaluators)
+    return {
+        "game": game.name, "params": game.params, "seed": session.seed, "start": session.start,
+        "engine": engine, "simulations": None if config is None else config.num_simulations, "chance": chance,
+        "evaluator": spec.settings.get("evaluator", EVALUATOR) if spec.kind in ("search", "plan") else None,
+        "temperature": session.temperature, "steps": session.history, "complete": complete,
+        "returns": session.state.returns(),
+    }  # fmt: skip
 
 
 def watch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 from aleazero.games.backgammon.board import MOST_CHECKERS
 from aleazero.games.backgammon.notation import format_move, parse_move
 from aleazero.games.base import Game
-from aleazero.games.kit import Example, GameKit
+from aleazero.games.kit import Example, GameKit, ReviewThresholds, WrittenGame
 
 SETS_FOLDER: Final = Path(__file__).parent / "sets"
 """Sets of judged decisions, made by ``benchmarks/backgammon/judged_set.py``."""
@@ -56,8 +56,11 @@ def kit(game: Game) -> GameKit:
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}, **exact_parts(game)}
     parts |= {"format_play": format_move, "parse_play": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
+    parts |= {"review": ReviewThresholds(0.02, 0.08)}  # the usual thresholds of money play
     if game.params["start"] == "standard":
         parts |= {"afterstate": AFTERSTATE}
+    if (game.params["start"], game.params["checkers"]) == ("standard", MOST_CHECKERS):
+        parts |= {"read_games": {".mat": _mat_games}}
     if parts["oracle"] is None:
         parts |= {"reference": "heuristic"}
     if game.params["checkers"] == MOST_CHECKERS:
@@ -75,6 +78,12 @@ def _engine(game: Game, settings: Mapping[str, str], name: str) -> Any:
     from aleazero.evaluation.backgammon.engines import make_engine_player
 
     return make_engine_player(game, settings, name=name)
+
+
+def _mat_games(text: str) -> Sequence[WrittenGame]:
+    from aleazero.games.backgammon.mat import read_mat_games
+
+    return read_mat_games(text)
 
 
 def _judged_set(name: str, game: Game) -> Any:

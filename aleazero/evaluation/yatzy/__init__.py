@@ -8,7 +8,7 @@ from typing import Any
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game, State
-from aleazero.games.kit import Example, GameKit
+from aleazero.games.kit import Example, GameKit, ReviewThresholds
 
 SOLO_OPTIMAL = "solo-optimal"
 """Name of the player ``solo`` as an opponent."""
@@ -47,7 +47,7 @@ def kit(game: Game) -> GameKit:
             "measure": _measure,
         }
     if game.num_players == 1:
-        return GameKit(oracle=_oracle, **parts)
+        return GameKit(oracle=_oracle, review=ReviewThresholds(1.0, 4.0), **parts)
     notes = NOTES
     if game.num_players == 2:
         parts |= {"positions_oracle": _solo_values}

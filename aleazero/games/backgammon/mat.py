@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from aleazero.errors import AleaZeroError, IllegalActionError, PositionError, shortened
 from aleazero.games.backgammon.board import HIGH, LOW, NUM_ROLLS, PLAYER, SETUP
 from aleazero.games.backgammon.notation import Step, parse_move, steps_of_move
-from aleazero.games.base import CHANCE, DECISION
+from aleazero.games.base import CHANCE, CHANCE_PLAYER, DECISION
+from aleazero.games.kit import WrittenGame
 
 if TYPE_CHECKING:
     from aleazero.games.kernel import KernelGame, KernelState
@@ -65,7 +66,21 @@ class MatchGame:
         state = _new_game()
         for turn in self.turns:
             if turn.dice is not None:
-                yield _play(state, turn)
+                _, before, actions = _play(state, turn)
+                yield before, actions
+
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """Return all rolls and actions as (player, action) pairs; the player of a roll is −1.
+
+        Raises:
+            IllegalActionError: a move is illegal.
+        """
+        state, found = _new_game(), list[tuple[int, int]]()
+        for turn in self.turns:
+            if turn.dice is not None:
+                roll, _, actions = _play(state, turn)
+                found += [(CHANCE_PLAYER, roll), *((turn.player, action) for action in actions)]
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -85,8 +100,8 @@ def _new_game() -> KernelState:
     return cast("KernelGame", load_game("backgammon")).new_initial_state()
 
 
-def _play(state: KernelState, turn: Turn) -> tuple[KernelState, tuple[int, ...]]:
-    """Play a turn; return the decision at which its move begins, and its actions."""
+def _play(state: KernelState, turn: Turn) -> tuple[int, KernelState, tuple[int, ...]]:
+    """Play a turn; return its roll, the decision at which its move begins, and its actions."""
     assert turn.dice is not None
     if state.is_terminal():
         raise IllegalActionError("the game is over, expected no more moves")
@@ -102,7 +117,7 @@ def _play(state: KernelState, turn: Turn) -> tuple[KernelState, tuple[int, ...]]
     before, actions = state.clone(), tuple(parse_move(state, turn.move))
     for action in actions:
         state._apply(action)
-    return before, actions
+    return roll, before, actions
 
 
 def record_game(actions: Sequence[int], scores: tuple[int, int] = (0, 0)) -> MatchGame:
@@ -213,6 +228,20 @@ def read_mat(text: str) -> Match:
         IllegalActionError: a move is illegal. The message has the number of the line.
     """
     return _Reader(text).read()
+
+
+def read_mat_games(text: str) -> list[WrittenGame]:
+    """Read the games of a ``.mat`` file for analysis; raises as ``read_mat``."""
+    match = read_mat(text)
+    return [WrittenGame(game.steps(), match.players, _result(game, match.players)) for game in match.games]
+
+
+def _result(game: MatchGame, names: tuple[str, str]) -> str:
+    if game.winner is None:
+        return ""
+    plural = "" if game.points == 1 else "s"
+    dropped = " after a refused double" if game.turns and game.turns[-1].cube == "drop" else ""
+    return f"{names[game.winner]} won {game.points} point{plural}{dropped}"
 
 
 class _Reader:

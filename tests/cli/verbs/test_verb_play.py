@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import aleazero
-from aleazero.cli.verbs.play import TerminalGame
+from aleazero.cli.terminal_game import TerminalGame
 from aleazero.native.random import PLAYED_SEARCHES, stream_key
 from aleazero.players import make
 from aleazero.players.search import SearchPlayer
@@ -195,8 +195,8 @@ def test_networks_play(run_json):
 def test_two_people_share_a_terminal(run):
     result = run("play", "tic_tac_toe", "--opponent", "human", "--position", "xx./oo./...", stdin="8\n5\n")
     assert result.exit_code == 0, result.output
-    assert "player 1, your move" in result.stderr
-    assert "player 1" in result.stdout
+    assert "player 1, your move" in result.stdout
+    assert "the players share this terminal" in result.stdout
 
 
 def test_a_silent_game_prints_nothing(capsys):
@@ -205,7 +205,7 @@ def test_a_silent_game_prints_nothing(capsys):
     game = aleazero.load_game("dice_game")
     player = aleazero.make_player("search:sims=5", game)
     session = Session(game.new_initial_state(), 1, {0: player})
-    assert TerminalGame(session, player, None, make_console(), silent=True).play()
+    assert TerminalGame(session, player, make_console(), silent=True).play()
     assert capsys.readouterr().out == ""
 
 

@@ -1,0 +1,413 @@
+"""Tasks of the HTTP API that need the rules of a game or the files of a run. They run in worker processes.
+
+A session comes as the JSON data of ``Session.to_dict`` and leaves in the same form, together with its view: the
+position, the legal moves and what else a front end shows. The worker keeps no session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, count_text
+from aleazero.files import without_nan
+from aleazero.games.base import CHANCE_PLAYER, KIND_NAMES, Game, State, moves_of
+from aleazero.games.kit import kit_of
+from aleazero.games.registry import game_names, load_game, parse_game_text, title_of
+from aleazero.players.basic import find_move
+from aleazero.players.spec import FILE, SETTINGS, PlayerSpec, parse_spec
+from aleazero.serving.requests import OWN_NETS, Limits, Sources
+from aleazero.serving.session import CHAMPION, PERSON, Session
+
+MOST_GAMES: Final = 8
+"""Loaded games that a worker keeps."""
+ABOUT: Final = {
+    "random": "plays a random legal action",
+    "greedy": "the simple player of a game; a game may have none",
+    "playout": "plays as the playouts of a search",
+    "oracle": "plays exact values, if the game has them",
+    "search": "searches a tree",
+    "plan": "plans a turn, the game or a number of plies with exact chance",
+}
+"""Kinds of players that need no file."""
+_loaded: dict[str, Game] = {}
+
+
+class Work(Protocol):
+    """What a task needs of its worker."""
+
+    def preparing(self) -> None:
+        """Mark the beginning of loading, which has a limit of its own."""
+
+    def ready(self) -> None:
+        """Mark the end of loading."""
+
+
+def warm(payload: None, work: Work) -> None:
+    """Do nothing: importing this module was the work."""
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Make a session from a game, or from the JSON data of a session; return its data and its view.
+
+    ``payload`` has ``sources`` and ``limits``, and either ``file`` or ``game``, ``params``, ``position``, ``moves``,
+    ``seed``, ``seats``, ``names``, ``temperature`` and ``draw``.
+    """
+    sources, limits = payload["sources"], payload["limits"]
+    if payload.get("file") is not None:
+        session = _read(payload["file"], sources, work)
+        for seat in session.seats:
+            check_seat(seat, session.game, sources, limits)
+        return _answer(session, [])
+    name, given = parse_game_text(payload["game"])
+    for key in given.keys() & payload["params"].keys():
+        raise ConfigError(f"game {payload['game']!r} sets {key}, which is also in params, expected it only once")
+    game = _load(name, {**given, **payload["params"]}, sources, work)
+    position = payload["position"]
+    state = game.new_initial_state() if position is None else game.state_from_text(position)
+    seats = payload["seats"]
+    for seat in seats or ():
+        check_seat(seat, game, sources, limits)
+    session = Session(
+        state, payload["seed"], temperature=payload["temperature"], seats=seats, names=payload["names"], source=name
+    )
+    _apply(session, payload["moves"], limits)
+    if payload["draw"]:
+        session.draw_all()
+    return _answer(session, list(session.history))
+
+
+def change_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Change a session: ``change`` is ``moves``, ``draw``, ``undo``, ``redo`` or ``view``, which changes nothing."""
+    session = _read(payload["session"], payload["sources"], work)
+    change, before = payload["change"], len(session.history)
+    if change == "moves":
+        _apply(session, payload["moves"], payload["limits"])
+        if payload["draw"]:
+            session.draw_all()
+    elif change == "draw":
+        if not session.state.is_chance_node():
+            raise IllegalActionError(f"{session.game.name}: got a draw, expected it at a chance node")
+        session.draw_all()
+    elif change in ("undo", "redo"):
+        _walk(session, change, payload["unit"], payload["count"])
+    return _answer(session, session.history[before:])
+
+
+def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set."""
+    sources, limits = payload["sources"], payload["limits"]
+    session = _read(payload["session"], sources, work)
+    before = len(session.history)
+    if session.state.is_chance_node():
+        session.draw_all()
+    made: dict[str, Any] = {}
+    while not session.state.is_terminal():
+        text = session.seats[session.state.current_player()]
+        if text == PERSON:
+            break
+        if text not in made:
+            made[text] = _make_player(text, session.game, sources, limits)
+        session.players[session.state.current_player()] = made[text]
+        session.act(*session.choose())
+        _require_steps(session, limits)
+        session.draw_all()
+        if not payload["all"]:
+            break
+    if len(session.history) == before:
+        raise IllegalActionError(
+            f"{session.game.name}: the game is over, expected a player to move"
+            if session.state.is_terminal()
+            else f"seat {session.state.current_player()} is {PERSON!r}, expected the seat of a player"
+        )
+    return _answer(session, session.history[before:])
+
+
+def history(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
+    """Return all steps of a session with their names and positions."""
+    session = _read(payload["session"], payload["sources"], work)
+    return [_step(entry) for entry in session.history]
+
+
+def _walk(session: Session, change: str, unit: str, count: int) -> None:
+    """Take steps back or play them again: single steps, decisions, or complete plays."""
+    for _ in range(count):
+        if unit == "step":
+            moved: Any = session.undo() if change == "undo" else session.redo()
+        else:
+            walk = session.undo_decision if change == "undo" else session.redo_decision
+            moved = walk(complete_plays=unit == "play")
+        if not moved:
+            nothing = "take back" if change == "undo" else "play again"
+            raise IllegalActionError(f"{session.game.name}: nothing is left to {nothing}, expected a smaller count")
+
+
+def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits) -> None:
+    """Apply actions and outcomes, given by name or id."""
+    for move in moves_of(moves) if isinstance(moves, str) else moves:
+        if session.state.is_terminal():
+            raise IllegalActionError(f"{session.game.name}: the game is over, got {move!r}, expected no more moves")
+        action = find_move(session.state, move if isinstance(move, str) else f"#{move}")
+        if session.state.is_chance_node():
+            session.set_outcome(action)
+        else:
+            session.act(action)
+        _require_steps(session, limits)
+
+
+def _require_steps(session: Session, limits: Limits) -> None:
+    if len(session.history) > limits.moves:
+        raise ConfigError(f"the session has more than {count_text(limits.moves, 'step')}, expected at most this many")
+
+
+def _read(data: Any, sources: Sources, work: Work) -> Session:
+    return Session.from_dict(data, load=lambda text, params: _load(text, params, sources, work))
+
+
+def _load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> Game:
+    """Load a game that the command line or the package names, or return the one loaded before."""
+    key = repr((name, sorted(params.items())))
+    if key not in _loaded:
+        text = sources.game_text(name)
+        work.preparing()
+        game = load_game(text, **params)
+        game.json_params(ConfigError)
+        work.ready()
+        while len(_loaded) >= MOST_GAMES:
+            _loaded.pop(next(iter(_loaded)))
+        _loaded[key] = game
+    return _loaded[key]
+
+
+def _answer(session: Session, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    view = {**_view(session), "changes": [_step(entry) for entry in changes]}
+    return {"session": session.to_dict(), "view": without_nan(view)}
+
+
+def _view(session: Session) -> dict[str, Any]:
+    """Return what a front end shows of a session."""
+    state = session.state
+    player = state.current_player()
+    return {
+        "game": session.source,
+        "params": session.game.json_params(ConfigError),
+        "players": session.game.num_players,
+        "seed": int(session.seed),
+        "seats": list(session.seats),
+        "names": list(session.names),
+        "temperature": session.temperature,
+        "node": KIND_NAMES[state.kind()],
+        "player": player if player >= 0 else None,
+        "position": state.to_text(),
+        "board": str(state),
+        "moves": _moves(state),
+        "returns": [float(one) for one in state.returns()],
+        "steps": len(session.history),
+        "redo_steps": len(session.undone),
+    }
+
+
+def _moves(state: State) -> list[dict[str, Any]] | None:
+    """Return the legal actions or the outcomes of a state; None if the outcomes are too many to list."""
+    if state.is_chance_node():
+        if not state.outcomes_listed():
+            return None
+        return [
+            {"id": one, "name": state.action_to_string(one), "probability": p} for one, p in state.chance_outcomes()
+        ]
+    return [{"id": one, "name": state.action_to_string(one), "probability": None} for one in state.legal_actions()]
+
+
+def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
+    rolled = entry["kind"] == "chance"
+    value = entry.get("value")
+    return without_nan({  # type: ignore[no-any-return]
+        "player": CHANCE_PLAYER if rolled else entry["player"], "id": entry["outcome" if rolled else "action"],
+        "name": entry["name"], "position": entry["position"], "value": value,
+    })  # fmt: skip
+
+
+# -- players -----------------------------------------------------------------------------------------------------------
+
+
+def check_seat(text: str, game: Game, sources: Sources, limits: Limits) -> PlayerSpec | None:
+    """Return the spec of a seat's player, with the files that the command line named; None for a person.
+
+    Raises:
+        ConfigError: the text is not a player, exceeds a limit, or names a file that the command line did not name.
+    """
+    if text == PERSON:
+        return None
+    if text == CHAMPION:
+        from aleazero.players.champions import champion_of
+
+        champion = champion_of(game)
+        if champion is None:
+            raise ConfigError(f"seat is {text!r}, but {game!r} has no bundled network, expected a player spec")
+        return parse_spec(champion.engine, "seat")
+    kit = kit_of(game)
+    spec = parse_spec(text, "seat", kinds=kit.players, evaluators=kit.evaluators)
+    settings = dict(spec.settings)
+    if spec.kind == FILE:
+        raise ConfigError(f"seat is {text!r}, which names a file, expected a player without a file")
+    if spec.kind in kit.players:
+        for name, value in settings.items():
+            if not _is_number(value):
+                raise ConfigError(f"seat {text!r}: {name} is {value!r}, expected a number")
+        return spec
+    if "evaluator" in settings:
+        settings["evaluator"] = sources.evaluator_text(settings["evaluator"])
+    if "path" in settings:
+        settings["path"] = _net_file(text, settings["path"], sources)
+    for name in ("sims", "evaluations"):
+        most = getattr(limits, name)
+        if settings.get(name, 0) > most:
+            raise ConfigError(f"seat {text!r}: {name} is {settings[name]}, expected at most {most}")
+    return PlayerSpec(spec.kind, settings)
+
+
+def _net_file(text: str, name: str, sources: Sources) -> str:
+    if name not in sources.nets and name not in OWN_NETS:
+        known = ", ".join((*OWN_NETS, *sources.nets))
+        raise ConfigError(f"seat {text!r}: no network {name!r}, expected {known}; --net names a file")
+    return sources.nets.get(name, name)
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _make_player(text: str, game: Game, sources: Sources, limits: Limits) -> Any:
+    from aleazero.players.make import make_player
+
+    spec = check_seat(text, game, sources, limits)
+    assert spec is not None
+    return make_player(spec, game)
+
+
+def players(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
+    """Return the kinds of players of a game with their settings."""
+    from aleazero.players.champions import champion_of
+
+    sources = payload["sources"]
+    name, params = parse_game_text(payload["game"])
+    game = _load(name, params, sources, work)
+    found = [_kind(PERSON, "a person; its actions are sent as moves")]
+    if (champion := champion_of(game)) is not None:
+        found.append(_kind(CHAMPION, f"the bundled network, as {champion.engine}"))
+    hidden = {"inference", "net"}
+    types = {kind: {key: of.__name__ for key, of in settings.items() if key not in hidden}
+             for kind, settings in SETTINGS.items()}  # fmt: skip
+    found += [_kind(kind, ABOUT[kind], settings) for kind, settings in types.items() if kind in ABOUT]
+    nets = [net for net in (*OWN_NETS, *sources.nets) if net != CHAMPION or champion is not None]
+    found += [_kind(f"net:{net}", "a network", types["net"]) for net in nets]
+    found += [_kind(kind, f"a player of {game.name}") for kind in kit_of(game).players if kind not in SETTINGS]
+    return found
+
+
+def _kind(player: str, about: str, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
+    return {"player": player, "about": about, "settings": dict(settings or {})}
+
+
+# -- games -------------------------------------------------------------------------------------------------------------
+
+
+def games(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
+    """Describe the bundled games, or those with the given names, which may have parameters."""
+    names = game_names() if payload["names"] is None else payload["names"]
+    return [_describe(name, _load(*parse_game_text(name), payload["sources"], work)) for name in names]
+
+
+def _describe(name: str, game: Game) -> dict[str, Any]:
+    info = game.info
+    text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
+    return {
+        "name": parse_game_text(name)[0],
+        "title": game.name,
+        "about": text,
+        "params": game.json_params(ConfigError),
+        "players": game.num_players,
+        "actions": game.num_actions,
+        "max_outcomes": info.max_outcomes,
+        "lists_outcomes": info.lists_outcomes,
+        "utility": None if info.utility is None else list(info.utility),
+        "rules_version": info.version,
+        "position": game.new_initial_state().to_text(),
+        "error": None,
+    }
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def runs(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
+    """Return the summaries of all runs in the folder; a damaged run has an error."""
+    from aleazero.runs.summary import find_runs
+
+    found = []
+    for path in find_runs(payload["folder"]):
+        try:
+            found.append(_summary(path, payload["folder"]))
+        except AleaZeroError as error:
+            found.append({"run": path.name, "error": str(error)})
+    return found
+
+
+def run(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
+    """Return the summary of a run; None if the folder has no run with this name."""
+    path = _run_path(payload)
+    return None if path is None else _summary(path, payload["folder"])
+
+
+def scalars(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
+    """Return the numbers of a run's events whose names start with ``prefix``; None if there is no such run."""
+    from aleazero.runs.events import EVENTS, read_events, scalars_of
+
+    path = _run_path(payload)
+    if path is None:
+        return None
+    with _names_only(payload["folder"]):
+        every = scalars_of(read_events(path / EVENTS))
+    found = [one for one in every if one.name.startswith(payload["prefix"])]
+    first = payload["offset"]
+    rows = [one._asdict() for one in found[first : first + payload["count"]]]
+    return {"run": path.name, "total": len(found), "scalars": without_nan(rows)}
+
+
+def _run_path(payload: Mapping[str, Any]) -> Path | None:
+    """Return the directory of a run by its name. The name is compared with those in the folder, and never opened."""
+    from aleazero.runs.summary import find_runs
+
+    return next((path for path in find_runs(payload["folder"]) if path.name == payload["name"]), None)
+
+
+def _summary(path: Path, folder: Path) -> dict[str, Any]:
+    """Return the summary of a run without the paths of this machine."""
+    from aleazero.runs.summary import summary_lines, summary_of
+
+    with _names_only(folder):
+        data = summary_of(path)
+    data |= {"run": path.name, "game": title_of(data["game"])}
+    return without_nan({**data, "lines": summary_lines(data), "error": None})  # type: ignore[no-any-return]
+
+
+class _names_only:
+    """Removes the folder of the runs from the errors that are raised in this block."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, AleaZeroError):
+            raise type(error)(str(error).replace(f"{self.folder}/", "")) from None

@@ -1,0 +1,182 @@
+"""Sessions of a server by id: the recently used ones in memory, the others as files in one folder.
+
+A session is stored as the JSON data of ``Session.to_dict``. The store does not interpret it, so no rules of a game run
+here. Ids are random, and a text is looked up as a file only if it has the form of an id. All sessions are written when
+they become idle, when there are too many in memory, and when the server ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aleazero.errors import AleaZeroError, ReplayError, RunError
+from aleazero.files import os_errors_as, write_file
+from aleazero.serving.api_settings import ApiLimits
+from aleazero.untrusted import parse_json, read_regular
+
+ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
+"""Form of an id: 16 random bytes."""
+SUFFIX: Final = ".json"
+
+
+class UnknownSessionError(AleaZeroError):
+    """No session has this id."""
+
+
+class SessionLimitError(AleaZeroError):
+    """There are as many sessions as the limits allow."""
+
+
+class SessionConflictError(AleaZeroError):
+    """A session is in use by another request, or has changed since the client read it."""
+
+
+@dataclass
+class Stored:
+    """A session of the store."""
+
+    id: str
+    data: dict[str, Any]
+    """The session as JSON data. It is replaced and never modified."""
+    revision: int = 0
+    """Number of changes."""
+    used: float = 0.0
+    """Time of the last use, as ``clock`` gives it."""
+    busy: bool = False
+    """Whether a request is changing the session."""
+
+
+class SessionStore:
+    """Sessions by id.
+
+    Args:
+        folder: folder for the sessions that are not in memory. It is created when the first one is saved.
+        limits: numbers of sessions, and the time after which one is idle.
+        clock: current time in seconds.
+    """
+
+    def __init__(self, folder: Path, limits: ApiLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder, self.limits, self._clock = folder, limits, clock
+        self._live: OrderedDict[str, Stored] = OrderedDict()
+        self._saved = {file.stem for file in folder.glob(f"*{SUFFIX}") if ID.fullmatch(file.stem)}
+
+    def __len__(self) -> int:
+        return len(self._saved | self._live.keys())
+
+    @property
+    def in_memory(self) -> list[str]:
+        """Return the ids of the sessions in memory, those used least recently first."""
+        return list(self._live)
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, the recently used ones first."""
+        return [*reversed(self._live), *sorted(self._saved - self._live.keys())]
+
+    def add(self, data: dict[str, Any]) -> Stored:
+        """Add a session and return it with its id.
+
+        Raises:
+            SessionLimitError: there are as many sessions as the limits allow.
+        """
+        self.require_room()
+        stored = Stored(secrets.token_urlsafe(16), data, used=self._clock())
+        self._live[stored.id] = stored
+        self._drop(len(self._live) - self.limits.sessions_in_memory)
+        return stored
+
+    def require_room(self) -> None:
+        """Raise a ``SessionLimitError`` if no session can be added."""
+        if len(self) >= self.limits.sessions:
+            raise SessionLimitError(
+                f"the server has {len(self)} sessions, expected fewer than {self.limits.sessions}: delete one first"
+            )
+
+    def get(self, identity: str) -> Stored:
+        """Return a session, from memory or from its file.
+
+        Raises:
+            UnknownSessionError: no session has this id.
+            ReplayError: the file is damaged.
+        """
+        if identity in self._live:
+            self._live.move_to_end(identity)
+        elif identity in self._saved:  # only ids that the folder was listed with, or that were saved
+            self._live[identity] = self._read(identity)
+            self._drop(len(self._live) - self.limits.sessions_in_memory)
+        else:
+            raise UnknownSessionError(f"no session {identity[:40]!r}, expected the id of one")
+        stored = self._live[identity]
+        stored.used = self._clock()
+        return stored
+
+    def change(self, stored: Stored, data: dict[str, Any]) -> None:
+        """Replace the data of a session."""
+        stored.data, stored.revision, stored.used = data, stored.revision + 1, self._clock()
+
+    def remove(self, identity: str) -> None:
+        """Delete a session and its file.
+
+        Raises:
+            UnknownSessionError: no session has this id.
+        """
+        if identity not in self._live and identity not in self._saved:
+            raise UnknownSessionError(f"no session {identity[:40]!r}, expected the id of one")
+        self._live.pop(identity, None)
+        if identity in self._saved:
+            with os_errors_as(RunError, f"session {identity} cannot be deleted"):
+                (self.folder / f"{identity}{SUFFIX}").unlink(missing_ok=True)
+            self._saved.discard(identity)
+
+    def sweep(self, most: int | None = None) -> int:
+        """Save and drop the sessions that are idle, at most this many; return their number."""
+        late = self._clock() - self.limits.idle_seconds
+        idle = [stored for stored in self._live.values() if stored.used <= late and not stored.busy][:most]
+        for stored in idle:
+            self._save_and_drop(stored)
+        return len(idle)
+
+    def close(self) -> None:
+        """Save all sessions."""
+        for stored in list(self._live.values()):
+            self._save_and_drop(stored)
+
+    def peek(self, identity: str) -> Stored | None:
+        """Return a session if it is in memory, without marking it as used."""
+        return self._live.get(identity)
+
+    def _drop(self, count: int) -> None:
+        """Save and drop this many sessions, those used least recently first; the one used last stays."""
+        for stored in list(self._live.values())[:-1]:
+            if count <= 0:
+                return
+            if not stored.busy:
+                self._save_and_drop(stored)
+                count -= 1
+
+    def _save_and_drop(self, stored: Stored) -> None:
+        data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+        write_file(self.folder / f"{stored.id}{SUFFIX}", text, RunError)
+        self._saved.add(stored.id)
+        self._live.pop(stored.id, None)
+
+    def _read(self, identity: str) -> Stored:
+        file = self.folder / f"{identity}{SUFFIX}"
+        with os_errors_as(ReplayError, f"session {identity} cannot be read"):
+            text = read_regular(file)
+        try:
+            data = parse_json(text)
+        except ValueError as error:
+            raise ReplayError(f"session {identity} is damaged: {str(error)[:100]}, expected JSON") from None
+        known = isinstance(data, dict) and data.get("id") == identity and isinstance(data.get("session"), dict)
+        if not known or type(data.get("revision")) is not int:
+            raise ReplayError(f"session {identity} is damaged, expected its id, its revision and the session")
+        return Stored(identity, data["session"], data["revision"])

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aleazero.errors import ReplayError
+from aleazero.serving.api_settings import ApiLimits
+from aleazero.serving.store import ID, SessionLimitError, SessionStore, UnknownSessionError
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def make_store(tmp_path, clock):
+    def make(**limits):
+        return SessionStore(tmp_path / "sessions", ApiLimits(**limits), clock)
+
+    return make
+
+
+def test_a_session_is_found_by_its_random_id(make_store):
+    store = make_store()
+    first, second = store.add({"n": 1}), store.add({"n": 2})
+    assert first.id != second.id
+    assert ID.fullmatch(first.id)
+    assert store.get(first.id).data == {"n": 1}
+    assert store.ids() == [first.id, second.id]
+    assert not store.folder.exists()
+
+
+def test_an_idle_session_is_saved_dropped_and_reloaded(make_store, clock):
+    store = make_store(idle_seconds=60.0)
+    idle = store.add({"n": 1})
+    store.change(idle, {"n": 2})
+    clock.now += 30
+    used = store.add({"n": 3})
+    clock.now += 40
+    assert store.sweep() == 1
+    assert len(store.in_memory) == 1
+    assert sorted(store.ids()) == sorted([idle.id, used.id])
+    again = store.get(idle.id)
+    assert (again.data, again.revision) == ({"n": 2}, 1)
+    assert len(store.in_memory) == 2
+
+
+def test_a_busy_session_stays_in_memory(make_store, clock):
+    store = make_store(idle_seconds=60.0, sessions_in_memory=1)
+    busy = store.add({})
+    busy.busy = True
+    clock.now += 100
+    assert store.sweep() == 0
+    other = store.add({})
+    assert len(store.in_memory) == 2
+    busy.busy = False
+    store.get(other.id)
+    store.add({})
+    assert len(store.in_memory) == 1
+
+
+def test_sessions_in_memory_are_limited(make_store):
+    store = make_store(sessions_in_memory=2)
+    ids = [store.add({"n": n}).id for n in range(5)]
+    assert len(store.in_memory) == 2
+    assert len(store) == 5
+    assert [store.get(one).data["n"] for one in ids] == [0, 1, 2, 3, 4]
+    assert len(store.in_memory) == 2
+
+
+def test_sessions_are_limited_also_after_they_are_saved(make_store):
+    store = make_store(sessions=3, sessions_in_memory=1)
+    ids = [store.add({}).id for _ in range(3)]
+    with pytest.raises(SessionLimitError, match="the server has 3 sessions, expected fewer than 3: delete one first"):
+        store.add({})
+    store.remove(ids[0])
+    store.add({})
+    assert len(store) == 3
+
+
+def test_a_new_server_finds_the_sessions_of_the_last_one(make_store):
+    store = make_store()
+    kept = store.add({"n": 1})
+    removed = store.add({"n": 2})
+    store.close()
+    again = make_store()
+    assert sorted(again.ids()) == sorted([kept.id, removed.id])
+    again.remove(removed.id)
+    assert again.get(kept.id).data == {"n": 1}
+    assert make_store().ids() == [kept.id]
+
+
+@pytest.mark.parametrize(
+    "identity", ["", ".", "..", "../secret", "/etc/passwd", "a" * 22, "x" * 10_000, "\0", "é" * 22]
+)
+def test_a_text_that_is_not_the_id_of_a_session_opens_nothing(make_store, tmp_path, identity):
+    (tmp_path / "secret.json").write_text("{}", encoding="utf-8")
+    store = make_store()
+    store.add({})
+    store.close()
+    for call in (store.get, store.remove):
+        with pytest.raises(UnknownSessionError, match="no session"):
+            call(identity)
+    assert (tmp_path / "secret.json").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"id": "other", "revision": 0, "session": {}}', "\0" * 100])
+def test_a_damaged_file_is_one_error(make_store, text):
+    store = make_store()
+    one = store.add({})
+    store.close()
+    (store.folder / f"{one.id}.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ReplayError, match=f"session {one.id} is damaged"):
+        store.get(one.id)
+
+
+def test_other_files_in_the_folder_are_ignored(make_store):
+    store = make_store()
+    one = store.add({})
+    store.close()
+    (store.folder / "notes.json").write_text(json.dumps({}), encoding="utf-8")
+    assert make_store().ids() == [one.id]
