@@ -115,7 +115,7 @@ def _measure_mctx(rounds: int, searches: int, report: Any) -> dict[str, Any]:
                 "any": {**best["any"], "ratio": speed / best["any"]["per_second"]},
             }
         )
-    return {**theirs, "beside": rows, "together": together}
+    return {**theirs, "tuned": rows, "together": together}
 
 
 def forest_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -168,7 +168,7 @@ def _show_mctx(data: dict[str, Any], console: Console) -> None:
     table = quiet_table(("2048 from", "left"), ("network", "left"), ("aleazero/s", "right"), ("mctx/s", "right"),
                         ("ratio", "right"), ("hidden chance/s", "right"), ("ratio", "right"),
                         title="Compared with the best variants of mctx, one core")  # fmt: skip
-    for row in data["beside"]:
+    for row in data["tuned"]:
         table.add_row(
             row["roots"], row["network"], f"{row['ours_per_second']:,.0f}", f"{row['explicit']['per_second']:,.0f}",
             f"{row['explicit']['ratio']:.1f}×", f"{row['any']['per_second']:,.0f}", f"{row['any']['ratio']:.1f}×",

@@ -59,7 +59,7 @@ class MoveWarning:
     """A kind of action of which a high share shows that a player has learned a bad habit."""
 
     counts: Callable[[State, int], bool]
-    """``counts(state, action)`` returns whether a legal action at a decision is of this kind."""
+    """``counts(state, action)`` returns whether a legal action at a decision belongs to this kind."""
     limit: float
     """A higher share of a player's decisions is a warning."""
     meaning: str

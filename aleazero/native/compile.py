@@ -101,7 +101,7 @@ def compiles_loops() -> bool:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause Python's garbage collector: numba makes so many objects that it would take a quarter of a compilation."""
+    """Pause Python's garbage collector. It would take a quarter of a compilation, because numba makes many objects."""
     enabled = gc.isenabled()
     gc.disable()
     try:

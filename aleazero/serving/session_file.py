@@ -85,7 +85,7 @@ def read_studied(path: Path, game: Game | None = None, *, load: LoadGame | None 
 
     Raises:
         ConfigError: the file cannot be read.
-        ReplayError: the file is damaged, is of another kind or game, or a step is illegal (which step, what was legal).
+        ReplayError: the file is damaged, has another format or game, or a step is illegal (which step, what was legal).
         GameError: the game cannot be loaded.
     """
     data, text = _read(path)

@@ -372,7 +372,7 @@ def _send(connection: Connection, message: Any) -> None:
 
 @dataclass
 class Work:
-    """What a task can tell the process that submitted it."""
+    """Connection through which a task reports to the process that submitted it."""
 
     _connection: Connection
     _number: int

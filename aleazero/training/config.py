@@ -100,7 +100,7 @@ class AfterstateConfig(Settings):
         0,
         ge=0,
         description="Number of first rounds with at least 30 % random turns and lambda 1. Their targets are final "
-        "results, also of games with random turns. It helps if an untrained network plays games that hardly end.",
+        "results, also of games with random turns. It helps if games of an untrained network are extremely long.",
     )
     replay: int = Field(
         20_000, ge=0, description="Number of newest samples to train on; 0 uses the samples of the round only."

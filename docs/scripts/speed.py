@@ -32,7 +32,7 @@ def collect(data: Data) -> Data:
         found = json.loads(file.read_text(encoding="utf-8"))
         data["forest"] = found["forest"]
         if found["mctx"]["installed"]:
-            data["mctx"], data["mctx-tuned"] = found["mctx"]["together"], found["mctx"]["beside"]
+            data["mctx"], data["mctx-tuned"] = found["mctx"]["together"], found["mctx"]["tuned"]
     if (file := ROOT / "ceiling.json").is_file():
         data["ceiling"] = json.loads(file.read_text(encoding="utf-8"))["closed"]
     return data

@@ -40,9 +40,9 @@ def test_comparison_with_mctx_if_it_can_be_installed(monkeypatch, run, run_json)
     figures = {"installed": True, "best": [row], "rows": together, "roots": {"opening": boards}}
     monkeypatch.setattr(forest, "compare_mctx", lambda report, cores=1, only=(): figures)
     data = run_json(*TINY, "--parts", "mctx")
-    (beside,) = data["mctx"]["beside"]
-    assert beside["explicit"]["ratio"] == pytest.approx(beside["ours_per_second"] / 10)
-    assert beside["any"]["ratio"] == pytest.approx(beside["ours_per_second"] / 20)
+    (tuned,) = data["mctx"]["tuned"]
+    assert tuned["explicit"]["ratio"] == pytest.approx(tuned["ours_per_second"] / 10)
+    assert tuned["any"]["ratio"] == pytest.approx(tuned["ours_per_second"] / 20)
     (together,) = data["mctx"]["together"]
     assert together["ratio"] == pytest.approx(together["ours_per_second"] / 5)
     assert data["targets"][0]["met"]

@@ -39,7 +39,7 @@ def test_all_optimal_actions_are_marked(run, run_json):
     rows = run_json("oracle", "yatzy", "show", "open large_straight upper 40 / player 0 dice 11111 rerolls 1")[
         "actions"
     ]
-    assert [row["best"] for row in rows] == [row["behind"] == 0.0 for row in rows]
+    assert [row["best"] for row in rows] == [row["loss"] == 0.0 for row in rows]
     assert "*" in run("oracle", "yatzy", "show", TIED).stdout
 
 

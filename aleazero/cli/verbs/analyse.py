@@ -85,9 +85,9 @@ def analyse(
 ) -> None:
     """Evaluate a position: action values, outcome probabilities and the principal variation.
 
-    The first line names the method. If the game has a bundled network, the turn is planned exactly with it. Options of
-    a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no effect is an
-    error.
+    The first line of the output shows the method. If the game has a bundled network, the turn is planned exactly with
+    it. Options of a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no
+    effect is an error.
 
     Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
     value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance

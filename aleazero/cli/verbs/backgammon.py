@@ -120,8 +120,9 @@ def show(
 ) -> None:
     """Show the equity of a bear-off position, and the best play of a roll.
 
-    Equities are cubeless, in [−1, 1], for the side to roll. Without dice, the equity before the roll and that after
-    each roll are shown. With dice, every play is listed with its equity.
+    The equity is the probability that the side to roll wins, minus that of losing, without a doubling cube. Without
+    dice, the equity before the roll and that after each roll are shown. With dice, every play is listed with its
+    equity.
 
     **Examples**
 

@@ -47,9 +47,9 @@ def strength(
 ) -> None:
     """Play against fixed opponents, and measure regret at fixed positions.
 
-    The opponents are random play, a search with 200 rollouts, and the oracle or the reference player of the game.
-    Every opponent is played on the same seeds, in pairs with the seats swapped. Regret is measured if exact action
-    values are known.
+    The opponents are random play, a search with 200 playouts per decision, and the oracle or the reference player of
+    the game. All opponents are played on the same seeds, in pairs with the seats swapped. Regret is measured if exact
+    action values are known.
 
     **Examples**
 
@@ -90,7 +90,7 @@ def regret(
         option(
             "--set",
             "NAME",
-            "Set of positions: a name, or a text or JSON file.",
+            "Set of positions: a name, or a file that ends in .json.",
             show_default="the game's first set, or positions of random play",
         ),
     ] = None,
@@ -173,9 +173,10 @@ def errors(
 ) -> None:
     """Measure the error rate of a player: the value that its decisions lose, as judged by a stronger player.
 
-    The player plays against itself, and a judge values all plays of one in eight decisions. Decisions with a single
-    play do not count. With `--set`, the positions are fixed and their values are stored, so no judge is needed. The
-    error rate is the mean loss × 1000 and PR is the mean loss × 500, in units of return per decision.
+    The player plays against itself, and a judge values all possible plays at one decision in eight. A play is a
+    sequence of actions up to the next roll or player. Decisions with a single play do not count. With `--set`, the
+    positions are fixed and their values are stored, so no judge is needed. The error rate is the mean loss × 1000 and
+    PR is the mean loss × 500, in units of return per decision.
 
     **Examples**
 

@@ -52,8 +52,8 @@ def games(json: JsonFlag = False) -> None:
 def models(json: JsonFlag = False) -> None:
     """List the bundled networks with their measured strength.
 
-    `aleazero play` and `aleazero analyse` use them by default. In a player spec, `champion` stands for the file of the
-    bundled network.
+    `aleazero play` and `aleazero analyse` use them by default. In a player spec, `net:champion` is the bundled network
+    of the game.
 
     **Examples**
 

@@ -64,8 +64,8 @@ def match(
 
     In a two-player game, a pair is two games on the same dice with the seats swapped. In a one-player game, each player
     plays one game. In a game with n > 2 seats, give two player specs (each plays every seat among copies of the other,
-    2n games per pair) or n specs (they rotate through the seats). With two specs, the output has the score of the
-    first player, with its 95 % confidence interval, and the Elo difference.
+    2n games per pair) or n specs (they rotate through the seats). With two specs, the output shows the score of
+    the first player, with its 95 % confidence interval, and the Elo difference.
 
     **Examples**
 

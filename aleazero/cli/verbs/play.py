@@ -111,10 +111,10 @@ def play(
 ) -> None:
     """Play against the computer, or watch it play.
 
-    If the game has a bundled network, that is your opponent, with the plan that the start message shows.
-    Otherwise, or with options of a search such as `--sims`, you play against a search. By default it has 2000
-    simulations; the spec `search` alone has 200, as in `aleazero match`. An option that would have no effect is an
-    error.
+    If the game has a bundled network, it is your opponent. The first line of the output describes the opponent.
+    Otherwise, or with options of a search such as `--sims`, you play against a search, by default of 2000 simulations
+    per move. With `--opponent search` the default is 200, as in `aleazero match`. An option that would have no effect
+    is an error.
 
     Type a move by its name or id, `?` for a hint, `u` to take back your last move, `redo` to play it again, `save FILE`
     to save the game and `q` to stop. The start message shows other ways, e.g. `8/5 6/5` in backgammon.
@@ -266,7 +266,7 @@ def _record(session: Session, engine: str, player: Player | None, complete: bool
 
 def watch(
     context: typer.Context,
-    file: Annotated[Path, argument("FILE", "Recorded games, written by `aleazero gate --replays`.")],
+    file: Annotated[Path, argument("FILE", "Games recorded by `aleazero match --save` or `aleazero gate --replays`.")],
     index: Annotated[int, option("--index", "N", "Index of the game in the file, from 0.")] = 0,
     delay: Annotated[float, option("--delay", "SECONDS", "Pause between steps.", min=0, max=60)] = 0.0,
     json: JsonFlag = False,

@@ -141,7 +141,7 @@ def report(
     show: Annotated[bool, option("--open", "", "Open the report in the browser.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Write the HTML report of a run, also while the run continues.
+    """Write the HTML report of a run, which may still be in progress.
 
     The page is one file; its images are also written to `images/` in the run. In the HTML source, every number is
     marked with the file and field that it comes from.

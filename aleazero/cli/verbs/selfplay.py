@@ -81,8 +81,9 @@ def selfplay(
         option(
             "--temperature",
             "T",
-            "Temperature of move selection; 0 plays the most visited action. A schedule over 30 plies from 1 to "
-            "0.1 is `linear:1:0.1:30`, `exponential:1:0.1:30` or `step:1:0.1:30`.",
+            "Temperature of move selection; 0 plays the most visited action. Schedules from 1 to 0.1: "
+            "`linear:1:0.1:30` falls over 30 plies, `step:1:0.1:30` changes after 30 plies, `exponential:1:0.1:30` "
+            "halves the distance to 0.1 every 30 plies.",
         ),
     ] = "1.0",
     c: Annotated[float, option("--c", "C", "Exploration constant, for values scaled to 0..1.", min=0)] = 1.5,

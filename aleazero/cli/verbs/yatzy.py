@@ -106,7 +106,7 @@ def _exact_values(state: State, oracle: YatzyOracle) -> dict[str, Any]:
         best, most = best_of(values), max(values.values())
         actions = [
             {"action": action, "name": state.action_to_string(action), "value": value, "best": action in best}
-            | {"behind": 0.0 if action in best else most - value}
+            | {"loss": 0.0 if action in best else most - value}
             for action, value in sorted(values.items(), key=lambda item: (item[0] not in best, -item[1], item[0]))
         ]
     return {
@@ -128,7 +128,7 @@ def _actions_table(data: dict[str, Any], top: int) -> Any:
             "*" if row["best"] else "",
             Text(row["name"]),
             f"{row['value']:.4f}",
-            "" if row["best"] else f"{row['behind']:.4f}",
+            "" if row["best"] else f"{row['loss']:.4f}",
             style="bold green" if row["best"] else None,
         )
     note_hidden_rows(table, len(data["actions"]) - top, "action")

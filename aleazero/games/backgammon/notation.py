@@ -151,7 +151,7 @@ def parse_move(state: KernelState, text: str) -> list[int]:
     """Return the actions of a complete move in standard notation.
 
     The bar is ``bar`` or 25, and off is ``off`` or 0. Half-moves may be in any order and may be joined. Stars may be
-    missing if they are not needed to tell two moves apart.
+    missing if the move is unambiguous without them.
 
     Args:
         state: the decision at which the move begins.
