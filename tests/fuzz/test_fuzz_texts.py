@@ -99,7 +99,7 @@ def test_moves(count, bounded):
 
 @counts(600)
 def test_players(count, bounded):
-    games = [load_game("pig", target=10), load_game(str(EXAMPLES[0]))]
+    games = [load_game("pig", target=20), load_game(str(EXAMPLES[0]))]
     for game in games:
         make_player("search", game)  # compiled before the time is limited
     for seed in range(count):

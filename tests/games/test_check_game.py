@@ -92,7 +92,7 @@ def fails(game, check, **options):
 
 @pytest.mark.parametrize("name", game_names())
 def test_bundled_games_pass(name):
-    report = check_game(name, episodes=3, max_states=400, seconds=None)
+    report = check_game(name, episodes=3, max_states=150, seconds=None)
     assert report.capped == 0
     assert report.checks[-2:] == ("compiled rules", "ends")
     assert report.warnings == ()

@@ -126,7 +126,7 @@ def test_damaged_files_are_replaced(folder: Path) -> None:
     search(file)
     code = next((folder / "cache" / "kernels").glob("climb-*.code"))
     whole = code.read_bytes()
-    for damage in (whole[:-10], b"", whole[:200] + b"\x00" * 50 + whole[250:], b"not code"):
+    for damage in (whole[:-10], whole[:200] + b"\x00" * 50 + whole[250:]):  # test_cached_njit has more kinds
         code.write_bytes(damage)
         values, said = search(file)
         assert values == "[1.0, 11.0]"

@@ -317,7 +317,7 @@ def test_a_turn_of_kept_dice_has_the_nodes_counted_by_hand(backend: str) -> None
 
 def test_check_game_reports_a_turn_function_that_does_not_compile() -> None:
     game = dice.KernelGame(dice, {})
-    assert aleazero.check_game(game)
+    assert aleazero.check_game(game, max_states=50)
     game.kernels.turn = lambda state: int(str(state[0]) + {"a": "b"}.get("c", "0"))
     if not os.environ.get("NUMBA_DISABLE_JIT"):
         with pytest.raises(GameError, match="turn"):
@@ -813,6 +813,7 @@ def test_terminal_states_are_not_evaluated() -> None:
     assert CHANCE not in seen
 
 
+@pytest.mark.long
 def test_these_tests_pass_without_the_compiler() -> None:
     if os.environ.get("NUMBA_DISABLE_JIT"):
         pytest.skip("this is that run")

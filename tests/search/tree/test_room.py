@@ -89,7 +89,9 @@ def same_actions(first: Any, second: Any) -> None:
     assert (first.stopped, first.stats.nodes) == (second.stopped, second.stats.nodes)
 
 
-@pytest.mark.parametrize("actions", [1, 300, MOST_ACTIONS])
+@pytest.mark.parametrize(  # each number is a game of its own, whose search is compiled
+    "actions", [pytest.param(1, marks=pytest.mark.long), pytest.param(300, marks=pytest.mark.long), MOST_ACTIONS]
+)
 @pytest.mark.parametrize("max_nodes", [2, 3, 4, 5, 8, 64, 10_000_000])
 def test_any_number_of_actions_with_any_limit_of_nodes(actions: int, max_nodes: int) -> None:
     """The root gets its edges before room for more is requested, in a single search and in a forest."""
