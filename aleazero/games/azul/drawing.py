@@ -63,14 +63,14 @@ def draw(state: Vector) -> Scene:
         Label(WIDTH - 10, 14, f"{bag} in the bag, {lid} in the lid", 13, "faint", "end"),
         Label(10, 36, what, 13, anchor="start"),
     ]
-    per_row = 5 if players == 2 else 4 if players == 3 else 5
+    per_row = 4 if players == 3 else 5
     for factory in range(num_factories(players)):
         row, column = divmod(factory, per_row)
         in_row = min(per_row, num_factories(players) - row * per_row)
         x = WIDTH / 2 + (column - (in_row - 1) / 2) * (FACTORY_SIZE + 4)
         y = TOP + FACTORY_SIZE / 2 + row * (FACTORY_SIZE + 4)
         shapes += _factory(state, factory, x, y)
-    top = TOP + -(-num_factories(players) // per_row) * (FACTORY_SIZE + 4) + 4
+    top: float = TOP + -(-num_factories(players) // per_row) * (FACTORY_SIZE + 4) + 4
     centre, height = _centre(state, num_factories(players), top)
     shapes += centre
     top += height + 10
