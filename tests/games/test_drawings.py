@@ -10,7 +10,7 @@ import pytest
 
 import aleazero
 from aleazero.games.base import DECISION, State
-from aleazero.games.scene import Move, Scene, Selection
+from aleazero.games.scene import Label, Move, Scene, Selection
 from aleazero.games.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -30,7 +30,7 @@ GAMES = [
     "examples/shut_the_box.py(tiles=12)",
     "examples/coins.py",
 ]
-STATES = 160
+STATES = 120
 """States of a random game that are drawn."""
 
 
@@ -82,7 +82,7 @@ def test_every_legal_action_can_be_clicked(name: str) -> None:
         assert {move.action for move in scene.moves} == set(state.legal_actions()), state.to_text()
         decisions += 1
         if decisions % 8 == 1:
-            for move in rng.sample(scene.moves, min(len(scene.moves), 40)):
+            for move in rng.sample(scene.moves, min(len(scene.moves), 12)):
                 selection = click_through(state, move, scene)
                 assert selection.finished, (state.to_text(), move)
                 assert selection.action == move.action
@@ -127,6 +127,13 @@ def test_a_random_game_is_played_by_clicks() -> None:
                 selection = selection.click(rng.choice(selection.clickable))
             assert selection.action is not None
             state.apply_action(selection.action)
+
+
+def test_a_drawing_uses_the_parameters_of_the_game() -> None:
+    labels = [
+        shape.text for shape in scene_of(load("pig(target=20)").new_initial_state()).shapes if isinstance(shape, Label)
+    ]
+    assert labels.count("0 / 20") == 2
 
 
 def test_a_yatzy_selection_keeps_equal_dice_as_one_action() -> None:

@@ -227,7 +227,7 @@ def _line(state: Vector, board: int, row: int, top: float) -> list[Shape]:
     right = 18 + NUM_ROWS * STEP
     size, colour = int(state[board + LINE_SIZE + row]), int(state[board + LINE_COLOUR + row]) - 1
     left = right - STEP * (row + 1)
-    shapes: list[Shape] = [Rect(left - 1, top - 1, STEP * (row + 1) - 1, TILE + 2, "none", 5)]
+    shapes: list[Shape] = [Rect(left, top, STEP * (row + 1) - STEP + TILE, TILE, "none", 4)]
     for i in range(row + 1):
         x = right - STEP * (i + 1)
         shapes += _tile(x, top, TILE, colour) if i < size else [Rect(x, top, TILE, TILE, "field", 4)]

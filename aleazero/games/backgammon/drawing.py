@@ -165,7 +165,7 @@ def _point(state: Vector, point: int, mover: int) -> Shape:
     tip = y + way * (HALF - 8)
     owner = "empty" if count == 0 else f"{abs(count)} of player {int(count < 0)}"
     shapes: list[Shape] = [
-        Rect(x - POINT / 2 + 0.5, min(y, y + way * HALF), POINT - 1, HALF, "none", 3),
+        Rect(x - POINT / 2 + 1, min(y, y + way * HALF), POINT - 2, HALF, "none", 3),
         Polygon([(x - POINT / 2, y), (x + POINT / 2, y), (x, tip)], "dark" if point % 2 else "light"),
         *_stack(x, y + way * (RADIUS + 1), way, abs(count), int(count < 0)),
         Label(x, y - way * 11, str(number), 12, "faint"),
