@@ -59,6 +59,7 @@ from aleazero.games.yatzy.card import (
 )
 from aleazero.games.yatzy.card import check as check
 from aleazero.games.yatzy.card import multiset as multiset
+from aleazero.games.yatzy.drawing import draw as draw
 from aleazero.games.yatzy.text import action_text as action_text
 from aleazero.games.yatzy.text import outcome_text as outcome_text
 from aleazero.games.yatzy.text import parse as parse_line
@@ -411,8 +412,8 @@ def played_outcome_bits(state: Vector, seed: Any, count: int) -> int:
     key = seed ^ player * PLAYER_BITS ^ filled * FILLED_BITS ^ roll * ROLL_BITS
     start = mix_bits(key + GOLDEN_BITS)
     rolled = 0
-    for draw in range(1, DICE - SIZES[state[IN_HAND]] + 1):
-        rolled = ADD[rolled, mix_bits(start + np.uint64(draw) * GOLDEN_BITS) % np.uint64(FACES)]
+    for number in range(1, DICE - SIZES[state[IN_HAND]] + 1):
+        rolled = ADD[rolled, mix_bits(start + np.uint64(number) * GOLDEN_BITS) % np.uint64(FACES)]
     return rolled
 
 
