@@ -1,6 +1,6 @@
 """Train value networks of backgammon without some of their inputs, and write ``backgammon_inputs.json``.
 
-    python docs/scripts/backgammon_inputs.py                      all variants, two seeds (an hour on one core)
+    python docs/scripts/backgammon_inputs.py                      all variants, two seeds (half an hour on one core)
     python docs/scripts/backgammon_inputs.py all shots --seeds 3  two variants with another seed
     python docs/scripts/backgammon_inputs.py --only costs         time of the inputs and of the network
     python docs/scripts/backgammon_inputs.py --only tables        the tables of the page
@@ -225,19 +225,17 @@ def inputs_table(data: dict[str, Any]) -> str:
     budgets = sorted({row["budget"] for row in data["rows"]})
     headers = ["inputs", "time per position"]
     for budget in budgets:
-        headers += [f"games, {budget:g} min", "error rate", "difference"]
+        headers += [f"thousand games in {budget:g} min", "error rate", "difference"]
     cells = []
     for name, variant in VARIANTS.items():
         line = [variant.text, f"{costs[name]:.2f} µs"]
         for budget in budgets:
             rows = [row for row in data["rows"] if (row["variant"], row["budget"]) == (name, budget)]
-            line += [mean_games(rows), " / ".join(f"{row['error_rate']['mean']:.1f}" for row in rows), change(rows)]
+            games = " / ".join(f"{row['games'] / 1000:.0f}" for row in rows)
+            rates = " / ".join(f"{row['error_rate']['mean']:.1f}" for row in rows)
+            line += [games, rates, change(rows)]
         cells.append(line)
     return table(headers, cells, 1)
-
-
-def mean_games(rows: list[dict[str, Any]]) -> str:
-    return f"{np.mean([row['games'] for row in rows]):,.0f}" if rows else ""
 
 
 def change(rows: list[dict[str, Any]]) -> str:
@@ -267,7 +265,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("variants", nargs="*", help=f"{', '.join(VARIANTS)}; default: all of them")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--minutes", type=float, default=2.0, help="CPU minutes of training per network")
+    parser.add_argument("--minutes", type=float, default=1.0, help="CPU minutes of training per network")
     parser.add_argument("--decisions", type=int, default=None, help="judge only the first decisions of the set")
     parser.add_argument("--only", choices=["costs", "tables"], help="measure only the costs, or only write the tables")
     options = parser.parse_args()

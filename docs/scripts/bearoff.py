@@ -1,6 +1,6 @@
 """Measure the bear-off table in the search and as a training target, and the error of pre-roll values after rolls.
 
-Run ``.venv/bin/python docs/scripts/bearoff.py`` (a quarter of an hour on one core). It writes ``bearoff.json``,
+Run ``.venv/bin/python docs/scripts/bearoff.py`` (ten minutes on one core). It writes ``bearoff.json``,
 ``docs/images/bearoff_*.png`` and the tables of ``docs/benchmarks/bearoff.md``. With ``--draw`` it only draws pictures
 and tables from ``bearoff.json``.
 """
