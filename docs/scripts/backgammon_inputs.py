@@ -40,7 +40,7 @@ from aleazero.runs.recipes import make_learner
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.config import config_for
 
-OUT = Path(__file__).with_name("backgammon_inputs.json")
+KEPT = Path(__file__).with_name("backgammon_inputs.json")
 PAGE = Path(__file__).resolve().parents[1] / "games" / "backgammon.md"
 UNIT = 1000.0
 """Error rates are losses per decision times this."""
@@ -247,17 +247,17 @@ def change(rows: list[dict[str, Any]]) -> str:
     return f"{np.mean([one['mean'] for one in found]):+.1f} ± {error:.1f}"
 
 
-# ----------------------------------------------------------------------------------------------------------------------
+TABLES = {"inputs": inputs_table}
 
 
 def kept() -> dict[str, Any]:
     """Return what was measured before."""
-    found: dict[str, Any] = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {"rows": [], "costs": []}
+    found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"rows": [], "costs": []}
     return found
 
 
 def keep(data: dict[str, Any]) -> None:
-    OUT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    KEPT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -278,7 +278,7 @@ def main() -> None:
             measure(names, seed, options.minutes, options.decisions)
     if options.only != "tables":
         measure_costs()
-    rewrite(PAGE, {"inputs": inputs_table}, kept())
+    rewrite(PAGE, TABLES, kept())
 
 
 if __name__ == "__main__":
