@@ -170,7 +170,7 @@ def test_the_game_of_loops_is_the_measured_one() -> None:
     assert game.text.partition("\n")[2] == (ROOT / "docs" / "scripts" / "reroll.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["chance", "speed", "yatzy"])
+@pytest.mark.parametrize("name", ["backgammon_inputs", "bearoff", "chance", "speed", "yatzy"])
 def test_the_tables_of_benchmarks_equal_their_data(name: str) -> None:
     script = load_script(name)
     page = script.PAGE.read_text(encoding="utf-8")
