@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -13,6 +13,7 @@ from aleazero.serving.review import Review, ReviewRow, Scale, roll_text, totals_
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from aleazero.serving.ledger import Ledger, PlayerTotals
 
@@ -62,7 +63,8 @@ def print_reviews(reviews: Sequence[Review], console: Console, name: str) -> Non
             _, best, errors, blunders, _, *rest = _totals_texts(one, scale)
             table.add_row("" if seat else str(number), Text(one.name), best, errors, blunders, *rest)
     console.print(table)
-    console.print(_totals_table(totals_by_name(reviews), scale, "all games (luck and results are means per game)"))
+    console.print(Text("all games (luck and results are means per game)", style="bold"), soft_wrap=True)
+    console.print(_totals_table(totals_by_name(reviews), scale))
 
 
 def _print_judge(ledger: Ledger, scale: Scale, console: Console) -> None:
@@ -109,9 +111,9 @@ FACTS: Final = ("decisions", "best decisions", "errors", "blunders", "regret per
                 "luck-adjusted")  # fmt: skip
 
 
-def _totals_table(players: Sequence[PlayerTotals], scale: Scale, title: str | None = None) -> Any:
+def _totals_table(players: Sequence[PlayerTotals], scale: Scale) -> Table:
     """Return a table with one column per player."""
-    table = quiet_table(("", "left"), *((one.name, "right") for one in players), title=title)
+    table = quiet_table(("", "left"), *((one.name, "right") for one in players))
     for fact, *texts in zip(FACTS, *(_totals_texts(one, scale) for one in players), strict=True):
         table.add_row(fact, *texts)
     return table

@@ -63,7 +63,7 @@ def make_page(review: Review) -> str:
     return (
         _template()
         .render(
-            title=capitalized(title_of(studied.game.name)),
+            title=capitalized(title_of(studied.game.name).replace("_", " ")),
             seats=", ".join(
                 f"player {seat}: {name}" if name != f"player {seat}" else name for seat, name in enumerate(names)
             ),

@@ -80,7 +80,7 @@ def main(names: list[str]) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for name in names or GAMES:
         kept[name] = measure(name, *GAMES[name])
-        print(" | ".join(line_of(name, kept[name])), flush=True)
+        print(" | ".join(line_of(name, kept[name])), flush=True)  # noqa: T201 -- a script
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     rewrite(PAGE, {"luck": luck_table}, kept)
 

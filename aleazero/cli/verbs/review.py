@@ -139,8 +139,8 @@ def _check_page(games: Sequence[StudiedGame], html: Path) -> None:
     why = why_no_page()
     if why is not None:
         raise ConfigError(why)
-    if not html.parent.is_dir():
-        raise ConfigError(f"--html is {str(html)!r}, expected a file in an existing directory")
+    if html.is_dir() or not html.resolve().parent.is_dir():
+        raise ConfigError(f"--html is {str(html)!r}, expected a file in a folder that exists")
 
 
 def _check_thresholds(error: float | None, blunder: float | None) -> None:
