@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aleazero.serving.ledger import Ledger, PlayerTotals
 
 SHOWN_WORST: Final = 5
+LONGEST_POSITION: Final = 40
+"""Characters of a position that fits into a table."""
 STYLES: Final = {"error": "yellow", "blunder": "bold red", "": ""}
 SIGNS: Final = {"error": "?", "blunder": "??", "": ""}
 """Signs of errors and blunders, as in the notation of chess and backgammon."""
@@ -89,22 +91,24 @@ def _cells(row: ReviewRow, scale: Scale) -> list[Text]:
 
 
 def _print_worst(ledger: Ledger, scale: Scale, console: Console, numbers: Mapping[int, int] | None = None) -> None:
-    """Print the worst decisions, each on one line; ``numbers`` has the number of each decision by its step."""
-    several = len(ledger.totals) > 1
-    first = [("", "right")] * (numbers is not None) + [("player", "left")] * several
-    table = quiet_table(*first, ("move", "left"), ("best", "left"), ("cost", "right"), ("", "left"),
-                        title="worst decisions")  # fmt: skip
-    table.add_column("position", no_wrap=True, overflow="ellipsis")
-    for one in ledger.worst[:SHOWN_WORST]:
+    """Print the worst decisions, without long positions; ``numbers`` has the number of each by its step."""
+    shown, several = ledger.worst[:SHOWN_WORST], len(ledger.totals) > 1
+    if not shown:
+        return
+    with_position = all(len(one.position) <= LONGEST_POSITION for one in shown)
+    table = quiet_table(
+        *[("", "right")] * (numbers is not None), *[("player", "left")] * several, ("move", "left"), ("best", "left"),
+        ("cost", "right"), ("", "left"), *[("position", "left")] * with_position, title="worst decisions",
+    )  # fmt: skip
+    for one in shown:
         number = [] if numbers is None else [str(numbers[one.step])]
         who = [Text(ledger.totals[one.player].name)] if several else []
         table.add_row(
             *number, *who, Text(one.name, STYLES[one.mark]), Text(one.best), scale.cost(one.cost),
-            Text(SIGNS[one.mark], STYLES[one.mark]), Text(one.position, "dim"),
+            Text(SIGNS[one.mark], STYLES[one.mark]), *[Text(one.position, "dim")] * with_position,
         )  # fmt: skip
-    if ledger.worst:
-        note_hidden_rows(table, len(ledger.worst) - SHOWN_WORST, "decision")
-        console.print(table)
+    note_hidden_rows(table, len(ledger.worst) - SHOWN_WORST, "decision")
+    console.print(table)
 
 
 FACTS: Final = ("decisions", "best decisions", "errors", "blunders", "regret per decision", "regret", "luck", "result",
