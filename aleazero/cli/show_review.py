@@ -59,7 +59,7 @@ def print_reviews(reviews: Sequence[Review], console: Console, name: str) -> Non
     _print_judge(reviews[0].ledger, scale, console)
     table = quiet_table(("game", "right"), ("player", "left"), ("best", "right"), ("errors", "right"),
                         ("blunders", "right"), ("regret", "right"), ("luck", "right"), ("result", "right"),
-                        ("luck-adjusted", "right"))  # fmt: skip
+                        ("adjusted", "right"))  # fmt: skip
     for number, review in enumerate(reviews):
         for seat, one in enumerate(review.ledger.totals):
             _, best, errors, blunders, _, *rest = _totals_texts(one, scale)

@@ -41,6 +41,8 @@ Vector = NDArray[np.float64]
 """Expected return of each player, shape (players,)."""
 SIMULATIONS: Final = 1000
 """Simulations per search of the default judge of games without oracle and network."""
+MOST_SOLVED: Final = 300_000
+"""States of a game that is solved for the default judge; larger games are solved only for the judge ``oracle``."""
 SAMPLED: Final = 16
 """Outcomes that are drawn for the expectation before a roll whose outcomes cannot be listed."""
 ALTERNATIVES: Final = 5
@@ -105,14 +107,15 @@ def make_judge(game: Game, spec: str | None = None, *, threads: int = 1) -> Judg
     Args:
         game: the game.
         spec: ``oracle``, ``plan:KEY=VALUE,...``, ``net:FILE`` or ``search:KEY=VALUE,...``, as for players. None for the
-            oracle if the game has one, else a plan with the bundled network, else a search.
+            oracle if the game has one or has at most ``MOST_SOLVED`` states, else a plan with the bundled network, else
+            a search.
         threads: threads of the searches; they do not change the values.
 
     Raises:
         ConfigError: the spec is invalid, or the game has no oracle and the spec requires one.
     """
     if spec is None:
-        oracle = oracle_of(game)
+        oracle = oracle_of(game, max_states=MOST_SOLVED)
         if oracle is not None:
             return OracleJudge(oracle)
         champion = champion_of(game)

@@ -7,12 +7,14 @@ and writes ``luck.json`` and the table of ``docs/guides/review.md``.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from page_tables import rewrite, table
 
 from aleazero.games.registry import load_game
@@ -38,7 +40,7 @@ GAMES = {
 
 
 def measure(name: str, spec: str, games: int) -> dict[str, Any]:
-    """Play and review games; return the judge, and the luck and the results of the first player."""
+    """Play and review games; return the judge, and the luck and the results of the first player in figures."""
     game = load_game(name)
     player, judge = make_player(spec, game), make_judge(game, threads=os.cpu_count() or 1)
     luck, results = [], []
@@ -51,27 +53,33 @@ def measure(name: str, spec: str, games: int) -> dict[str, Any]:
         totals = review_game(studied(session), judge).ledger.totals[0]
         luck.append(totals.luck)
         results.append(totals.result)
-    return {"player": spec, "judge": judge.name, "luck": luck, "results": results}
+    return {"player": spec, "judge": judge.name, **figures(np.array(luck), np.array(results))}
+
+
+def figures(luck: NDArray[np.float64], results: NDArray[np.float64]) -> dict[str, float]:
+    """Return the mean luck, the standard deviation of luck, and that of results before and after the adjustment."""
+    return {
+        "games": len(luck), "mean": luck.mean(), "luck": luck.std(ddof=1), "results": results.std(ddof=1),
+        "adjusted": (results - luck).std(ddof=1),
+    }  # fmt: skip
 
 
 def line_of(name: str, found: dict[str, Any]) -> list[str]:
     """Return the row of a game."""
-    luck, results = np.array(found["luck"]), np.array(found["results"])
-    count = len(luck)
-    error = 1.96 * luck.std(ddof=1) / count**0.5
-    before, after = results.std(ddof=1), (results - luck).std(ddof=1)
-    less = f"{100 * (1 - after**2 / before**2):.0f} %"
+    before, after, games = found["results"], found["adjusted"], found["games"]
+    digits = max(0, 2 - math.floor(math.log10(before)))
+    error = 1.96 * found["luck"] / games**0.5
     judge = found["judge"].split(" ")[0]
     return [
-        f"`{name}`", found["player"], f"`{judge}`", f"{count:,}", f"{luck.mean():+.3g} ± {error:.2g}", f"{before:.3g}",
-        f"{after:.3g}", less,
+        f"`{name}`", found["player"], f"`{judge}`", f"{games:,}", f"{found['mean']:.{digits}f} ± {error:.{digits}f}",
+        f"{before:,.{digits}f}", f"{after:,.{digits}f}", f"{100 * (1 - after**2 / before**2):.0f} %",
     ]  # fmt: skip
 
 
 def luck_table(data: dict[str, Any]) -> str:
     """Return the table of all games."""
-    headers = ["game", "player", "judge", "games", "mean luck", "sd of results", "sd of luck-adjusted results",
-               "reduction of variance"]  # fmt: skip
+    headers = ["game", "player", "judge", "games", "mean luck, 95 %", "sd of results", "sd, luck-adjusted",
+               "less variance"]  # fmt: skip
     return table(headers, [line_of(name, data[name]) for name in GAMES if name in data], 3)
 
 

@@ -265,7 +265,7 @@ def _record(session: Session, engine: str, player: Player | None, complete: bool
 
 def watch(
     context: typer.Context,
-    file: Annotated[Path, argument("FILE", "Recorded games, written by `aleazero gate --replays`.")],
+    file: Annotated[Path, argument("FILE", "Recorded games of `aleazero match --save` or `gate --replays`.")],
     index: Annotated[int, option("--index", "N", "Index of the game in the file, from 0.")] = 0,
     delay: Annotated[float, option("--delay", "SECONDS", "Pause between steps.", min=0, max=60)] = 0.0,
     json: JsonFlag = False,
