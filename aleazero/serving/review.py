@@ -101,9 +101,8 @@ def review_game(
     studied: StudiedGame, judge: Judge, thresholds: ReviewThresholds | None = None, progress: Progress | None = None
 ) -> Review:
     """Judge all decisions and rolls of a studied game, see ``ledger_of``; players of the same name get their seat."""
-    names = studied.names
-    if len(set(names)) < len(names):
-        names = tuple(_with_seat(name, seat) for seat, name in enumerate(names))
+    given = studied.names
+    names = [_with_seat(name, seat) if given.count(name) > 1 else name for seat, name in enumerate(given)]
     return Review(studied, ledger_of(studied.start, studied.steps, judge, thresholds, names=names, progress=progress))
 
 
@@ -122,12 +121,13 @@ def review_data(reviews: Sequence[Review], file: str) -> dict[str, Any]:
 
 
 def totals_by_name(reviews: Sequence[Review]) -> list[PlayerTotals]:
-    """Return the totals of all games by the name of the player, or by seat if a name has several seats in a game."""
-    distinct = all(len(set(review.studied.names)) == len(review.studied.names) for review in reviews)
+    """Return the totals of all games by the name of the player, or by seat if all players have the same name."""
+    several_names = len({name for review in reviews for name in review.studied.names}) > 1
     groups: dict[str, list[PlayerTotals]] = {}
     for review in reviews:
         for seat, (name, totals) in enumerate(zip(review.studied.names, review.ledger.totals, strict=True)):
-            groups.setdefault(name if distinct else _with_seat(name, seat), []).append(totals)
+            by_name = several_names or len(review.studied.names) == 1
+            groups.setdefault(name if by_name else _with_seat(name, seat), []).append(totals)
     return [_joined(number, name, group) for number, (name, group) in enumerate(groups.items())]
 
 

@@ -64,9 +64,7 @@ def make_page(review: Review) -> str:
         _template()
         .render(
             title=capitalized(title_of(studied.game.name).replace("_", " ")),
-            seats=", ".join(
-                f"player {seat}: {name}" if name != f"player {seat}" else name for seat, name in enumerate(names)
-            ),
+            seats=", ".join(f"player {seat}: {name}" for seat, name in enumerate(studied.names)),
             value_title=capitalized(scale.name),
             params=", ".join(f"{name} {value}" for name, value in studied.game.params.items()),
             studied=studied,

@@ -154,6 +154,8 @@ def test_players_of_the_same_name_are_told_apart_by_their_seat(judge):
     names = ["human (player 0)", "human (player 1)"]
     assert [one.name for one in review.ledger.totals] == names
     assert [one.name for one in totals_by_name([review])] == names
+    alone = review_game(played(aleazero.load_game("dice_game")), make_judge(aleazero.load_game("dice_game")))
+    assert [one.name for one in totals_by_name([alone, alone])] == ["human"]
 
 
 def test_json_data_has_a_version_and_every_entry(review):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aleazero.cli.errors import blame_rules
-from aleazero.cli.options import JsonFlag, argument, cores, option
+from aleazero.cli.options import JsonFlag, argument, cores, load, option
 from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _show(show: Any, note: str, done: int, of: int) -> None:
 def _read(file: Path, index: int | None) -> list[StudiedGame]:
     from aleazero.serving.session_file import read_studied
 
-    games = read_studied(file)
+    games = read_studied(file, load=load)
     if index is None:
         return games
     if not 0 <= index < len(games):
