@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,11 +32,16 @@ def argument(metavar: str, help: str, show_default: bool = False) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=show_default)
 
 
-GAME_HELP: Final = (
-    "A name from `aleazero games`, with parameters as `'pig(target=50)'`; your own game as `path/file.py` or "
-    "`path/file.py:NAME`; or `openspiel:NAME`."
-)
-GameArgument = Annotated[str, argument("GAME", GAME_HELP)]
+def game_argument(more: str = "") -> Any:
+    """Declare the argument GAME for ``Annotated``; ``more`` is added to its help."""
+    return argument(
+        "GAME",
+        "A name from `aleazero games`, with parameters as `'pig(target=50)'`; your own game as `path/file.py` or "
+        f"`path/file.py:NAME`; or `openspiel:NAME`.{more}",
+    )
+
+
+GameArgument = Annotated[str, game_argument()]
 ParamOption = Annotated[
     list[str] | None, option("--param -p", "KEY=VALUE", "Set a parameter of the game. Can be repeated.")
 ]

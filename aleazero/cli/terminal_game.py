@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
+    from aleazero.serving.judge import Judge
     from aleazero.serving.session import Session
 
 
@@ -62,6 +63,8 @@ class TerminalGame:
         """Files that the command ``save`` may replace."""
         self._saved = None if opened is None else session.steps
         """Steps in the saved file; None if there is none."""
+        self._judge: Judge | None = None
+        """Judge of the reviews, made for the first one."""
         self._rest: list[int] = []
         """Further actions of the play that a user typed."""
         self._width = 8
@@ -90,13 +93,14 @@ class TerminalGame:
                     self._save()
                 else:
                     self._take_turn()
+                if session.state.is_terminal() and not self.silent:
+                    self.console.print()
+                    print_position(session.state, self.console, repr(session.game))
+                    self._print(outcome_of_game(session.state, self.you), "bold green")
+                    self._read_commands()
         except (Stopped, KeyboardInterrupt, EOFError):
             self._print(f"\nstopped after {count_text(session.ply, 'move')}{self._kept()}", "yellow")
             return False
-        if not self.silent:
-            self.console.print()
-            print_position(session.state, self.console, repr(session.game))
-            self._print(outcome_of_game(session.state, self.you), "bold green")
         return True
 
     # -- moves ---------------------------------------------------------------------------------------------------------
@@ -199,6 +203,17 @@ class TerminalGame:
             except AleaZeroError as error:
                 self._print(str(error) if typed else self._help(), "yellow")
 
+    def _read_commands(self) -> None:
+        """Run the commands that the user types after the end of the game, until one takes back a move."""
+        while self.persons:
+            self._print("r to review the game, u to take back, save FILE, Enter to stop", "dim")
+            try:
+                typed = self.console.input("> ").strip()
+                if not typed or self._run_command(typed):
+                    return
+            except (Stopped, KeyboardInterrupt, EOFError):
+                return
+
     def _run_command(self, typed: str) -> bool | None:
         """Run a command; return whether the position changed, or None if the text is not a command."""
         word, _, rest = typed.partition(" ")
@@ -210,12 +225,15 @@ class TerminalGame:
             return None
         if word in ("q", "quit"):
             raise Stopped
-        if word in ("l", "list") and self._lists():
+        if word in ("l", "list") and self._lists() and not self.session.state.is_terminal():
             self._print(self._list_plays())
             return False
-        if word in ("?", "help"):
+        if word in ("?", "help") and not self.session.state.is_terminal():
             self._print(self._help(), "dim")
             self._show_hint()
+            return False
+        if word in ("r", "review"):
+            self._review()
             return False
         if word in ("u", "undo", "redo"):
             return self._go(back=word != "redo")
@@ -266,7 +284,7 @@ class TerminalGame:
         from aleazero.players.basic import TYPED
 
         how = kit_of(self.session.game).typing_help or TYPED
-        more = "u to take back, redo, save FILE, q to stop"
+        more = "u to take back, redo, r to review, save FILE, q to stop"
         return f"{how}; ? for a hint, {'l for a list, ' * self._lists()}{more}"
 
     def _show_hint(self) -> None:
@@ -285,6 +303,27 @@ class TerminalGame:
         if result is None:
             raise ConfigError(f"{self.name} has no search to show, expected --opponent search or plan for a hint")
         return result, time.perf_counter() - started
+
+    def _review(self) -> None:
+        """Print the worst decisions and the totals of the game so far."""
+        from aleazero.cli.options import cores
+        from aleazero.cli.progress import progress_bar
+        from aleazero.cli.show_review import print_summary
+        from aleazero.serving.judge import make_judge
+        from aleazero.serving.review import review_game
+        from aleazero.serving.session_file import studied
+
+        if not self.session.steps:
+            self._print("there is no move to review", "yellow")
+            return
+        try:
+            self._judge = self._judge or make_judge(self.session.game, threads=cores())
+            with progress_bar("judging", "steps") as show:
+                review = review_game(studied(self.session), self._judge, progress=lambda done, of: show(done, of))
+        except KeyboardInterrupt:
+            self._print("the review was stopped", "yellow")
+            return
+        print_summary(review, self.console)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ that was played, so the luck that it finds is zero on average, whatever its accu
 
 - Listed outcomes: all of them are valued in the same way, and the expectation is their mean by probability.
 - Other outcomes: the expectation is the mean over outcomes drawn with a seed that depends only on the position.
+
+Estimates are limited to the range of the game's returns. A network that also values the margin can exceed it.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ Vector = NDArray[np.float64]
 """Expected return of each player, shape (players,)."""
 SIMULATIONS: Final = 1000
 """Simulations per search of the default judge of games without oracle and network."""
+MOST_SOLVED: Final = 300_000
+"""States of a game that is solved for the default judge; larger games are solved only for the judge ``oracle``."""
 SAMPLED: Final = 16
 """Outcomes that are drawn for the expectation before a roll whose outcomes cannot be listed."""
 ALTERNATIVES: Final = 5
@@ -103,14 +107,15 @@ def make_judge(game: Game, spec: str | None = None, *, threads: int = 1) -> Judg
     Args:
         game: the game.
         spec: ``oracle``, ``plan:KEY=VALUE,...``, ``net:FILE`` or ``search:KEY=VALUE,...``, as for players. None for the
-            oracle if the game has one, else a plan with the bundled network, else a search.
+            oracle if the game has one or has at most ``MOST_SOLVED`` states, else a plan with the bundled network, else
+            a search.
         threads: threads of the searches; they do not change the values.
 
     Raises:
         ConfigError: the spec is invalid, or the game has no oracle and the spec requires one.
     """
     if spec is None:
-        oracle = oracle_of(game)
+        oracle = oracle_of(game, max_states=MOST_SOLVED)
         if oracle is not None:
             return OracleJudge(oracle)
         champion = champion_of(game)
@@ -226,7 +231,8 @@ class PlanJudge(Judge):
         listed = [row for row, state in enumerate(states) if state.outcomes_listed()]
         plans = self._rolls.plan_many([states[row].clone() for row in listed]) if listed else []
         for row, plan in zip(listed, plans, strict=True):
-            chances, values = dict(states[row].chance_outcomes()), plan.action_values(states[row])
+            chances = dict(states[row].chance_outcomes())
+            values = {label: limited(value, states[row]) for label, value in plan.action_values(states[row]).items()}
             expected = np.sum([chances[outcome] * value for outcome, value in values.items()], axis=0)
             luck = values[outcomes[row]] - expected
             found[row] = JudgedRoll(expected, luck, chances[outcomes[row]])
@@ -239,7 +245,9 @@ class PlanJudge(Judge):
         """Return the values of plans, see ``Judge.values``."""
         running = [state.clone() for state in states if not state.is_terminal()]
         plans = iter(self._rolls.plan_many(running) if running else [])
-        return [final_value(state) if state.is_terminal() else next(plans).value(state) for state in states]
+        return [
+            final_value(state) if state.is_terminal() else limited(next(plans).value(state), state) for state in states
+        ]
 
     def _judge_play(self, state: State, play: Sequence[int], plan: Plan) -> JudgedPlay:
         rows = []
@@ -249,8 +257,8 @@ class PlanJudge(Judge):
             values, plan = self._action_values(at, canonical, plan)
             rows.append((values, canonical))
             at.apply_action(action)
-        complete = {one.actions: one.value for one in root.result(state).plays}
-        return judged(state, play, root.value(state), rows, complete)
+        complete = {one.actions: float(limited(one.value, state)) for one in root.result(state).plays}
+        return judged(state, play, limited(root.value(state), state), rows, complete)
 
     def _action_values(self, state: State, action: int, plan: Plan) -> tuple[dict[int, float], Plan]:
         """Return the values of the actions; a pruned action is planned for itself."""
@@ -263,7 +271,7 @@ class PlanJudge(Judge):
         found = {label: float(value[mover]) for label, value in values.items()}
         if action not in found:
             found[action] = float(self._planner.run(state.clone(), [action]).value[mover])
-        return found, plan
+        return {label: float(limited(value, state)) for label, value in found.items()}, plan
 
 
 # -- searches --------------------------------------------------------------------------------------------------
@@ -313,7 +321,7 @@ class SearchJudge(Judge):
     def values(self, states: Sequence[State]) -> list[Vector]:
         """Return the values of searches, see ``Judge.values``."""
         results = iter(self._run([state for state in states if not state.is_terminal()], 0))
-        return [final_value(state) if state.is_terminal() else next(results).value for state in states]
+        return [final_value(state) if state.is_terminal() else limited(next(results).value, state) for state in states]
 
     def _search_actions(self, points: Sequence[tuple[State, int]]) -> list[tuple[Vector, dict[int, float]]]:
         """Return the value of each state by player, and the values of its actions for the mover.
@@ -334,7 +342,8 @@ class SearchJudge(Judge):
                 if (row, action) in known:
                     values[action] = float(known[row, action].value[mover])
             most = max(values[action] for action in rivals[row])
-            found.append((result.value, {action: min(value, most) for action, value in values.items()}))
+            bounded = {action: float(limited(min(value, most), state)) for action, value in values.items()}
+            found.append((limited(result.value, state), bounded))
         return found
 
     def _run(self, states: Sequence[State], stream: int, actions: Any = None) -> list[SearchResult]:
@@ -355,9 +364,11 @@ def _along(state: State, play: Sequence[int]) -> list[tuple[State, int]]:
 def _agreed(state: State, outcome: int, halves: tuple[SearchResult, SearchResult]) -> JudgedRoll:
     """Judge a roll by two searches from the chance node; outcomes that one of them did not visit have no luck."""
     chances = dict(state.chance_outcomes())
-    first, second = ({one.outcome: one.value for one in half.outcomes if one.value is not None} for half in halves)
+    first, second = (
+        {one.outcome: limited(one.value, state) for one in half.outcomes if one.value is not None} for half in halves
+    )
     labels = [label for label in chances if label in first and label in second]
-    expected = np.mean([half.value for half in halves], axis=0)
+    expected = limited(np.mean([half.value for half in halves], axis=0), state)
     if not labels:
         return JudgedRoll(expected, np.zeros_like(expected), chances[outcome])
     weights = np.array([chances[label] for label in labels])
@@ -419,6 +430,11 @@ def sampled_roll(judge: Judge, state: State, outcome: int) -> JudgedRoll:
 def probability_of(state: State, outcome: int) -> float | None:
     """Return the probability of an outcome; None if outcomes cannot be listed."""
     return dict(state.chance_outcomes())[outcome] if state.outcomes_listed() else None
+
+
+def limited(values: Any, state: State) -> Any:
+    """Return values within the range of the game's returns."""
+    return np.asarray(values) if state.game.info.utility is None else np.clip(values, *state.game.info.utility)
 
 
 def final_value(state: State) -> Vector:

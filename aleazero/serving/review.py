@@ -36,21 +36,25 @@ class Scale:
         return (value - self.low) / self.unit
 
     def value(self, value: float | None) -> str:
-        """Return the text of a value."""
-        return (
-            "–" if value is None else f"{self._round(self.number(value), self._digits):,.{self._digits}f}{self.symbol}"
-        )
+        """Return the text of a value; a dash for None."""
+        return "–" if value is None else self._text(self.number(value), "", self._digits)
 
-    def difference(self, value: float | None, signed: bool = True, digits: int = 0) -> str:
-        """Return the text of a cost, of luck or of regret; ``digits`` are added to the usual number."""
-        if value is None:
-            return "–"
-        digits += self._digits
-        rounded = self._round(value / self.unit, digits)
-        return f"{rounded:+,.{digits}f}{self.symbol}" if signed else f"{rounded:,.{digits}f}{self.symbol}"
+    def luck(self, value: float | None) -> str:
+        """Return the text of luck, or of another difference of values, with its sign; no text for None."""
+        return "" if value is None else self._text(value / self.unit, "+", self._digits)
 
-    def _round(self, number: float, digits: int) -> float:
-        return round(number, digits) + 0.0  # never −0
+    def cost(self, value: float, digits: int = 0) -> str:
+        """Return the text of a cost or of regret; ``digits`` are added to the usual number."""
+        return self._text(value / self.unit, "", self._digits + digits)
+
+    def _text(self, number: float, sign: str, digits: int) -> str:
+        rounded = round(number, digits) + 0.0  # never −0
+        return f"{rounded:{sign},.{digits}f}{self.symbol}"
+
+
+def roll_text(roll: Roll) -> str:
+    """Return the name of an outcome in a column of rolls."""
+    return roll.name.removeprefix("roll-")
 
 
 @dataclass(frozen=True)
@@ -96,9 +100,14 @@ class Review:
 def review_game(
     studied: StudiedGame, judge: Judge, thresholds: ReviewThresholds | None = None, progress: Progress | None = None
 ) -> Review:
-    """Judge all decisions and rolls of a studied game, see ``ledger_of``."""
-    names = studied.names or None
+    """Judge all decisions and rolls of a studied game, see ``ledger_of``; players of the same name get their seat."""
+    given = studied.names
+    names = [_with_seat(name, seat) if given.count(name) > 1 else name for seat, name in enumerate(given)]
     return Review(studied, ledger_of(studied.start, studied.steps, judge, thresholds, names=names, progress=progress))
+
+
+def _with_seat(name: str, seat: int) -> str:
+    return f"{name} (player {seat})"
 
 
 def review_data(reviews: Sequence[Review], file: str) -> dict[str, Any]:
@@ -112,13 +121,13 @@ def review_data(reviews: Sequence[Review], file: str) -> dict[str, Any]:
 
 
 def totals_by_name(reviews: Sequence[Review]) -> list[PlayerTotals]:
-    """Return the totals of all games by the name of the player, or by seat if a name has several seats in a game."""
-    distinct = all(len(set(review.studied.names)) == len(review.ledger.totals) for review in reviews)
+    """Return the totals of all games by the name of the player, or by seat if all players have the same name."""
+    several_names = len({name for review in reviews for name in review.studied.names}) > 1
     groups: dict[str, list[PlayerTotals]] = {}
     for review in reviews:
-        for totals in review.ledger.totals:
-            name = totals.name if distinct else f"{totals.name} (player {totals.player})"
-            groups.setdefault(name if len(review.ledger.totals) > 1 else totals.name, []).append(totals)
+        for seat, (name, totals) in enumerate(zip(review.studied.names, review.ledger.totals, strict=True)):
+            by_name = several_names or len(review.studied.names) == 1
+            groups.setdefault(name if by_name else _with_seat(name, seat), []).append(totals)
     return [_joined(number, name, group) for number, (name, group) in enumerate(groups.items())]
 
 
@@ -154,8 +163,7 @@ def _rows(studied: StudiedGame, ledger: Ledger) -> Iterator[ReviewRow]:
         player = decision.player if decision is not None else rolls[-1].player
         return ReviewRow(number, player, rolls, decision, state.clone(), value)
 
-    known = _values_ahead(ledger)
-    for entry, ahead in zip(ledger.entries, known, strict=True):
+    for entry, ahead in zip(ledger.entries, _values_ahead(ledger), strict=True):
         if isinstance(entry, Roll):
             if waiting and waiting[-1].player != entry.player:
                 yield row(None)
@@ -171,6 +179,7 @@ def _rows(studied: StudiedGame, ledger: Ledger) -> Iterator[ReviewRow]:
         for action in entry.actions:
             state.apply_action(action)
     if waiting:
+        value = ledger.end
         yield row(None)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aleazero.errors import ConfigError, count_text
 from aleazero.games.registry import title_of
-from aleazero.serving.review import Review, ReviewRow, Scale
+from aleazero.serving.review import Review, ReviewRow, Scale, roll_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_WORST: Final = 10
 """Decisions that the page shows first."""
 WIDTH, HEIGHT = 800, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 30
+LEFT, RIGHT, TOP, BOTTOM = 74, 14, 14, 30
 """Margins of the curve."""
 
 
@@ -63,10 +63,8 @@ def make_page(review: Review) -> str:
     return (
         _template()
         .render(
-            title=capitalized(title_of(studied.game.name)),
-            seats=", ".join(
-                f"player {seat}: {name}" if name != f"player {seat}" else name for seat, name in enumerate(names)
-            ),
+            title=capitalized(title_of(studied.game.name).replace("_", " ")),
+            seats=", ".join(f"player {seat}: {name}" for seat, name in enumerate(studied.names)),
             value_title=capitalized(scale.name),
             params=", ".join(f"{name} {value}" for name, value in studied.game.params.items()),
             studied=studied,
@@ -80,6 +78,7 @@ def make_page(review: Review) -> str:
             end_board=str(studied.end()),
             curve=draw_curve(curve_of(rows, ledger.end, names), scale),
             legend=curve_of(rows, ledger.end, names),
+            roll_text=roll_text,
             style=_resource("review.css"),
         )
         .lstrip()

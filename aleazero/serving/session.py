@@ -16,9 +16,11 @@ from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, Repl
 from aleazero.evaluation.game_file import RecordedGame
 from aleazero.games.base import CHANCE_PLAYER, Game, State
 from aleazero.games.game_dice import GameDice
+from aleazero.games.kit import kit_of
 from aleazero.games.registry import parse_game_text
 from aleazero.native.random import HINTS, PLAYED_SEARCHES, check_seed, stream_key
 from aleazero.players.player import Player
+from aleazero.players.spec import PlayerSpec, parse_spec
 from aleazero.search.result import SearchResult
 from aleazero.serving.steps import FORMAT, KIND, LoadGame, Step, check_step, load_recorded, read_fields
 
@@ -296,17 +298,15 @@ class Session:
         game = load_recorded(fields["game"], fields["params"], fields["rules_version"], what, load)
         try:
             state = game.state_from_text(fields["start"])
-            names = fields["names"]
             session = cls(
-                state, fields["seed"], temperature=float(fields["temperature"]), seats=fields["seats"], names=names,
-                source=fields["game"], seconds=fields["seconds"],
+                state, fields["seed"], temperature=float(fields["temperature"]), seats=fields["seats"],
+                names=fields["names"], source=fields["game"], seconds=fields["seconds"],
             )  # fmt: skip
         except AleaZeroError as error:
             raise ReplayError(f"{what}: {error}") from None
         steps = [*fields["steps"], *fields["redo"]]
         for number, (player, action) in enumerate(steps, 1):
-            with_step = f"{what}, step {number}"
-            check_step(session.state, player, action, with_step)
+            check_step(session.state, player, action, f"{what}, step {number}")
             if player == CHANCE_PLAYER:
                 session.set_outcome(action)
             else:
@@ -316,13 +316,16 @@ class Session:
         return session
 
 
-def make_players(seats: Sequence[str], game: Game, *, max_seconds: float | None = None) -> dict[int, Player]:
+def make_players(
+    seats: Sequence[str], game: Game, *, max_seconds: float | None = None, what: str = "seat"
+) -> dict[int, Player]:
     """Make the players of the seats that have one, from their texts; equal texts share one player.
 
     Args:
         seats: text of each seat: a player spec, ``champion`` for the bundled network, or ``human`` for a person.
         game: the game.
         max_seconds: time limit of each search.
+        what: name of a seat in error messages, before its number.
 
     Raises:
         ConfigError: a text is invalid, the game has no bundled network, or a player with a time limit does not search.
@@ -330,22 +333,26 @@ def make_players(seats: Sequence[str], game: Game, *, max_seconds: float | None 
     from aleazero.players.make import make_player
 
     made: dict[str, Player] = {}
-    for text in seats:
+    for seat, text in enumerate(seats):
         if text != PERSON and text not in made:
-            made[text] = make_player(seat_spec(text, game), game, max_seconds=max_seconds)
+            made[text] = make_player(parse_seat(text, game, f"{what} {seat}"), game, max_seconds=max_seconds)
     return {seat: made[text] for seat, text in enumerate(seats) if text != PERSON}
 
 
-def seat_spec(text: str, game: Game) -> str:
-    """Return the player spec of a seat's text: that of the bundled network for ``champion``, else the text."""
+def parse_seat(text: str, game: Game, what: str = "seat") -> PlayerSpec:
+    """Return the player spec of a seat's text, or that of the bundled network for ``champion``.
+
+    ``what`` is the name of the seat in error messages.
+    """
     from aleazero.players.champions import champion_of
 
-    if text != CHAMPION:
-        return text
-    champion = champion_of(game)
-    if champion is None:
-        raise ConfigError(f"a seat is {text!r}, expected a player spec: {game!r} has no bundled network")
-    return champion.engine
+    if text == CHAMPION:
+        champion = champion_of(game)
+        if champion is None:
+            raise ConfigError(f"{what} is {text!r}, expected a player spec: {game!r} has no bundled network")
+        text = champion.engine
+    kit = kit_of(game)
+    return parse_spec(text, what, kit.players, kit.evaluators)
 
 
 def _step_of(entry: Mapping[str, Any]) -> Step:

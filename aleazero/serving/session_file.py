@@ -91,12 +91,10 @@ def read_studied(path: Path, game: Game | None = None, *, load: LoadGame | None 
     data, text = _read(path)
     if data is None:
         return _read_written(path, text, game)
-    return studied_games(data, path.name, game, load=load, path=path)
+    return studied_games(data, path.name, game, load=load)
 
 
-def studied_games(
-    data: Any, what: str, game: Game | None = None, *, load: LoadGame | None = None, path: Path | None = None
-) -> list[StudiedGame]:
+def studied_games(data: Any, what: str, game: Game | None = None, *, load: LoadGame | None = None) -> list[StudiedGame]:
     """Return the games of JSON data, as ``read_studied``; ``what`` is its name in error messages."""
     kind = data.get("kind") if isinstance(data, dict) else None
     if kind == SESSION_KIND:

@@ -47,6 +47,7 @@ SELFPLAY = "selfplay pig(target=20) --games 3 --sims 4 --workers 1 --out new"
 FIT = "fit replay --out new.safetensors --steps 2 --width 8 --batch-size 16"
 START = "fit replay --start net.safetensors --out new.safetensors --steps 2 --batch-size 16"
 BENCH = "bench dice_game --sims 20 --width 4 --seconds 0.1"
+REVIEW = "review dice.json --index 0"
 CHECK = "check coin.py:Coin --episodes 3"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
@@ -97,6 +98,15 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "file": ("watch games.json", "watch other.json"),
         "index": ("watch games.json", "watch games.json --index 1"),
         "json": ("watch games.json", "watch games.json --json"),
+    },
+    "review": {
+        "file": (REVIEW, "review games.json --index 0"),
+        "index": (REVIEW, "review dice.json --index 1"),
+        "judge": (REVIEW, f"{REVIEW} --judge search:sims=5"),
+        "error": (REVIEW, f"{REVIEW} --error 0.01"),
+        "blunder": (REVIEW, f"{REVIEW} --blunder 0.01"),
+        "html": (REVIEW, f"{REVIEW} --html page.html"),
+        "json": (REVIEW, f"{REVIEW} --json"),
     },
     "games": {"json": ("games", "games --json")},
     "check": {
@@ -357,6 +367,8 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("analyse", "top", "analyse pig --json --top 20", "--json prints all rows"),
     ("analyse", "tree_depth", "analyse pig --tree-depth 4", "it requires --tree"),
     ("watch", "delay", "watch games.json --json --delay 1", "--json prints all steps at once"),
+    ("review", "index", "review games.json --index 99", "--index is 99, expected 0 to"),
+    ("review", "html", "review games.json --html page.html", "expected --index N"),
     ("check", "seconds", f"{CHECK} --seconds 0", "--seconds"),
     ("train", "minutes", f"{TRAIN} --minutes 1", "expected only one of them"),
     ("train", "param", "train pig -p target=1", "target is 1, expected"),
@@ -462,6 +474,7 @@ def stage(tmp_path_factory, oracle, bearoff_tables, coin_rules):
             f"{GATE} --replays games.json",
             f"{GATE} --replays other.json --seed 1",
             "play pig --opponent random --seed 2 --save saved.json",
+            "match dice_game greedy random --pairs 1 --save dice.json",
         ):
             result = CliRunner().invoke(app, shlex.split(command))
             assert result.exit_code == 0, result.output

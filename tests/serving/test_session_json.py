@@ -111,9 +111,9 @@ def test_players_of_seats():
     made = make_players(["random", "human", "random"], aleazero.load_game("yatzy", players=3))
     assert list(made) == [0, 2]
     assert made[0] is made[2]
-    with pytest.raises(ConfigError, match="a seat is 'champion', expected a player spec: pig"):
+    with pytest.raises(ConfigError, match="seat 1 is 'champion', expected a player spec: pig"):
         make_players(["human", "champion"], PIG)
-    with pytest.raises(ConfigError, match="player is 'gredy', did you mean greedy"):
+    with pytest.raises(ConfigError, match="seat 0 is 'gredy', did you mean greedy"):
         make_players(["gredy", "human"], PIG)
 
 

@@ -225,7 +225,9 @@ def gate(
     threads: ThreadsOption = None,
     param: ParamOption = None,
     out: Annotated[Path | None, option("--out", "FILE", "Write the report to this JSON file.")] = None,
-    replays: Annotated[Path | None, option("--replays", "FILE", "Record games for `aleazero watch FILE`.")] = None,
+    replays: Annotated[
+        Path | None, option("--replays", "FILE", "Record games for `aleazero watch FILE` and `aleazero review FILE`.")
+    ] = None,
     replay_pairs: Annotated[int, option("--replay-pairs", "N", "Number of pairs to record.", min=1)] = 10,
     json: JsonFlag = False,
 ) -> None:

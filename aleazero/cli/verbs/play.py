@@ -10,7 +10,6 @@ import typer
 
 from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import (
-    GAME_HELP,
     OPTIONS,
     SEARCH,
     ChanceOption,
@@ -25,6 +24,7 @@ from aleazero.cli.options import (
     SelectionOption,
     argument,
     bundled_text,
+    game_argument,
     load,
     option,
     read_game,
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 
 def play(
     context: typer.Context,
-    game: Annotated[
-        str | None, argument("GAME", f"{GAME_HELP} With `--load`, the game of the file if it is left out.")
-    ] = None,
+    game: Annotated[str | None, game_argument(" Optional with `--load`, because the file names its game.")] = None,
     seat: Annotated[int | None, option("--seat", "N", "Your seat; seat 0 moves first.", show_default="0")] = None,
     watch: Annotated[bool, option("--watch", "", "Let the computer play every seat.")] = False,
     position: PositionOption = None,
@@ -116,8 +114,9 @@ def play(
     per move. With `--opponent search` the default is 200, as in `aleazero match`. An option that would have no effect
     is an error.
 
-    Type a move by its name or id, `?` for a hint, `u` to take back your last move, `redo` to play it again, `save FILE`
-    to save the game and `q` to stop. The start message shows other ways, e.g. `8/5 6/5` in backgammon.
+    Type a move by its name or id, `?` for a hint, `u` to take back your last move, `redo` to play it again, `r` to
+    review the game so far, `save FILE` to save it and `q` to stop. The start message shows other ways to type a move,
+    e.g. `8/5 6/5` in backgammon.
 
     The dice depend only on the seed, the seat and the number of this seat's earlier chance events (in Yatzy: on the
     seed, seat, turn and roll). They do not depend on the actions. No search can foresee them. After `u` the same dice
@@ -165,9 +164,11 @@ def play(
                    "selection": selection}  # fmt: skip
         before = None if opened is None else _load_session(opened, game, param)
         the_game = before.game if before is not None else read_game(str(game), param)
+        where = "seat" if opened is None else f"{opened.name}: seat"
         seats, spec, bundled = _seats(
-            the_game, before, opponent, options, seat, watch=watch, seconds=seconds, temperature=temperature
-        )
+            the_game, before, opponent, options, seat, watch=watch, seconds=seconds, temperature=temperature,
+            where=where,
+        )  # fmt: skip
         if before is None:
             state = read_state(the_game, position, moves)
             session = Session(state, seed, source=game, temperature=temperature or 0.0, seconds=seconds)
@@ -179,7 +180,7 @@ def play(
         given = {key: OPTIONS[key] for key, value in {**options, "max_seconds": seconds}.items() if value is not None}
         engine = str(spec)
         with fields_named(given):  # also the player of the hints, which has no seat in a one-player game
-            players = make_players((*seats, engine), the_game, max_seconds=session.seconds)
+            players = make_players((*seats, engine), the_game, max_seconds=session.seconds, what=where)
         player = players.pop(len(seats), None)
         session.set_seats(seats, players)
         if isinstance(player, SearchPlayer):
@@ -208,30 +209,28 @@ def _load_session(file: Path, game: str | None, param: list[str] | None) -> Sess
 
 def _seats(
     game: Game, before: Session | None, opponent: str | None, options: dict[str, Any], seat: int | None, *, watch: bool,
-    seconds: float | None, temperature: float | None,
+    seconds: float | None, temperature: float | None, where: str,
 ) -> tuple[tuple[str, ...], PlayerSpec, bool]:  # fmt: skip
     """Return the text of each seat, the player that gives hints, and whether it is the bundled network by default.
 
-    A loaded game keeps its seats, unless an option changes a player or your seat.
+    A loaded game keeps its seats, unless an option changes a player or your seat. ``where`` is the name of its seats in
+    error messages, before the number.
     """
-    from aleazero.games.kit import kit_of
     from aleazero.players.champions import champion_of
-    from aleazero.players.spec import parse_spec
-    from aleazero.serving.session import PERSON, seat_spec
+    from aleazero.serving.session import PERSON, parse_seat
 
     found = () if before is None else before.seats
     searched = any(one is not None for one in (*options.values(), seconds, temperature))
     kept = before is not None and not (searched or watch or seat is not None or opponent is not None)
-    bundled = None
-    if opponent is None:
-        opponent = next((text for text in found if text != PERSON), None)
+    bundled, what = None, "--opponent"
+    played = next((number for number, text in enumerate(found) if text != PERSON), None)
+    if opponent is None and played is not None:
+        opponent, what = found[played], f"{where} {played}"
     if opponent is None:
         limited = seconds is not None or any(options[name] is not None for name in ("sims", "evaluations"))
         bundled = None if searched else champion_of(game)
         opponent = bundled.engine if bundled is not None else "search" if limited else SEARCH
-    kit = kit_of(game)
-    opponent = seat_spec(opponent, game)
-    spec = with_options(parse_spec(opponent, "--opponent", kit.players, kit.evaluators), options, game)
+    spec = with_options(parse_seat(opponent, game, what), options, game)
     if kept:
         return found, spec, bundled is not None
     human = seat

@@ -61,7 +61,7 @@ def test_a_complete_play_is_taken_back(run):
 
 
 def test_the_commands_are_explained(run):
-    assert "? for a hint, u to take back, redo, save FILE, q to stop" in run(*PLAY, stdin="q\n").stdout
+    assert "? for a hint, u to take back, redo, r to review, save FILE, q to stop" in run(*PLAY, stdin="q\n").stdout
 
 
 def test_a_saved_game_continues_in_a_new_process(run, tmp_path):
@@ -150,7 +150,7 @@ def test_a_loaded_game_keeps_its_players_or_gets_others(run, run_json, tmp_path)
         ({"rules_version": 9}, "game.json: got rules of version 9, expected 1 of pig(target=20)"),
         ({"game": "pgi"}, "no game 'pgi'"),
         ({"steps": [[0, 1]]}, "game.json, step 1: pig: action 1 is illegal here, expected one of 0 (roll)"),
-        ({"seats": ["human", "rndom"]}, "player is 'rndom', did you mean random"),
+        ({"seats": ["human", "rndom"]}, "game.json: seat 1 is 'rndom', did you mean random"),
         ({"start": "19-0 turn 6 player 0", "steps": [[0, 1]]}, "game.json: the game is over, expected one in progress"),
     ],
 )

@@ -335,6 +335,6 @@ def test_a_forced_pass_and_a_win_by_several_points(run):
     assert "your only move is pass: press Enter" in result.stdout
     assert "1 you       pass" in result.stdout
     won = run(*BACKGAMMON, "/38AAAABAAAAAA dice 2-1", stdin="\n").stdout
-    assert won.splitlines()[-1] == "the game is over, you win 2 points (a gammon)"
+    assert "the game is over, you win 2 points (a gammon)" in won.splitlines()
     lost = run(*BACKGAMMON, "/38AAAABAAAAAA dice 2-1", "--seat", "1").stdout
-    assert lost.splitlines()[-1] == "the game is over, player 0 wins 2 points (a gammon)"
+    assert "the game is over, player 0 wins 2 points (a gammon)" in lost.splitlines()
