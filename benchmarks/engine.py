@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -31,9 +33,9 @@ SETTLE = 0.25
 
 def engine(
     game: Annotated[str, typer.Option("--game", metavar="GAME", help="The game to search.")] = "yatzy",
-    position: Annotated[
-        str, typer.Option("--moves", metavar="MOVES", help="Moves that lead to the position, as in `analyse`.")
-    ] = "13336",
+    moves: Annotated[
+        str, typer.Option("--moves", metavar="MOVES", help="Moves that lead to the position, by name.")
+    ] = "roll-13336",
     sims: Annotated[
         str, typer.Option("--sims", metavar="A,B", help="Simulations per request, one measurement each.")
     ] = "500,2000,10000",
@@ -47,7 +49,8 @@ def engine(
     """Measure the requests/s of `aleazero engine` as a fraction of those of the library, and observe its memory.
 
     The engine has one worker and five requests at any time. Engine and library search the same positions with the same
-    seeds in turn, by wall time; the library also returns each result as a dictionary. The memory is the resident memory
+    seeds in turn; the library also returns each result as a dictionary. The share is that of CPU time on Linux, which
+    other processes do not change, and else of wall time. The memory is the resident memory
     of the engine and its workers (Linux only) under mixed requests with cancels and garbage lines.
 
     **Examples**
@@ -61,12 +64,12 @@ def engine(
 
     read_file(json)
     sizes = [int(text) for text in sims.split(",")]
-    data: dict[str, Any] = {"machine": machine(), "game": game, "moves": position, "throughput": [], "memory": None}
+    data: dict[str, Any] = {"machine": machine(), "game": game, "moves": moves, "throughput": [], "memory": None}
     with make_console(stderr=True).status("measuring") as status:
         with EngineClient() as client:
             for size in sizes:
                 status.update(f"{game}, {size:,} simulations per request")
-                data["throughput"].append(measure_throughput(client, game, position, size, seconds, rounds))
+                data["throughput"].append(measure_throughput(client, game, moves, size, seconds, rounds))
         if minutes > 0:
             status.update(f"memory, {minutes:g} minutes")
             data["memory"] = measure_memory(minutes)
@@ -146,14 +149,23 @@ def measure_throughput(
 
     library(1)
     count = max(AT_ONCE, int(seconds / _seconds(library, 3) * 3))
-    pairs = [(_seconds(library, count), _seconds(served, count)) for _ in range(rounds)]
+    both = (library, [os.getpid()]), (served, [client.process.pid, *children_of(client.process.pid)])
+    clocks: list[list[tuple[float, float]]] = [[], []]
+    for _ in range(rounds):
+        for side, (run, processes) in enumerate(both):
+            work = cpu_seconds(processes)
+            clock = _seconds(run, count)
+            clocks[side].append((clock, cpu_seconds(processes) - work))
+    wall, cpu = (
+        median(one[k] / other[k] if other[k] else 0.0 for one, other in zip(*clocks, strict=True)) for k in (0, 1)
+    )
     return {
         "simulations": sims,
         "requests": count,
-        "library_per_second": count / min(pair[0] for pair in pairs),
-        "engine_per_second": count / min(pair[1] for pair in pairs),
-        "share": median(direct / through for direct, through in pairs),
-        "shares": [direct / through for direct, through in pairs],
+        "library_per_second": count / min(one[0] for one in clocks[0]),
+        "engine_per_second": count / min(one[0] for one in clocks[1]),
+        "wall_share": wall,
+        "share": cpu or wall,
     }
 
 
@@ -161,6 +173,26 @@ def _seconds(run: Callable[[int], None], count: int) -> float:
     began = time.perf_counter()
     run(count)
     return time.perf_counter() - began
+
+
+def cpu_seconds(processes: list[int]) -> float:
+    """Return the CPU time of processes; 0 if the system has no ``/proc``."""
+    total = 0
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started; empty if the system has no ``/proc``."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(folder.name))
+    return found
 
 
 def measure_memory(minutes: float, workers: int = 1) -> dict[str, Any]:
@@ -226,13 +258,9 @@ def _line(fields: dict[str, Any], **more: Any) -> bytes:
 def memory_of(pid: int) -> float:
     """Return the resident bytes of a process and its children; 0 if the system has no ``/proc``."""
     total = 0.0
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
-        except OSError:  # it has ended
-            continue
-        if int(fields["PPid"]) == pid or int(folder.name) == pid:
-            total += 1024.0 * int(fields.get("VmRSS", "0 kB").split()[0])
+    for one in (pid, *children_of(pid)):
+        with contextlib.suppress(OSError):
+            total += os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{one}/statm").read_text().split()[1])
     return total
 
 
@@ -241,12 +269,13 @@ def _show(data: dict[str, Any], console: Console) -> None:
 
     about = data["machine"]
     console.print(f"{about['processor']}, Python {about['python']}, numba {about['numba']}", markup=False)
-    table = quiet_table(("simulations", "right"), ("library/s", "right"), ("engine/s", "right"), ("share", "right"),
+    table = quiet_table(("simulations", "right"), ("library/s", "right"), ("engine/s", "right"),
+                        ("share of wall time", "right"), ("of CPU time", "right"),
                         title=f"Requests, {data['game']}, one worker")  # fmt: skip
     for row in data["throughput"]:
         table.add_row(
             f"{row['simulations']:,}", f"{row['library_per_second']:,.1f}", f"{row['engine_per_second']:,.1f}",
-            f"{row['share']:.0%}",
+            f"{row['wall_share']:.0%}", f"{row['share']:.0%}",
         )  # fmt: skip
     console.print(table)
     memory = data["memory"]
