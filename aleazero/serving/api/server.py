@@ -16,8 +16,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import locked, reason
-from aleazero.serving.api_guard import App
-from aleazero.serving.api_settings import ApiLimits, ApiSettings
+from aleazero.serving.api.guard import App
+from aleazero.serving.api.settings import ApiLimits, ApiSettings
 
 KEEP_ALIVE: int = 5
 """Seconds that an idle connection stays open."""

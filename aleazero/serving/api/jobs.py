@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError
-from aleazero.serving.api_settings import ApiLimits
+from aleazero.serving.api.settings import ApiLimits
 from aleazero.serving.workers import Busy, Done, Ticket, Workers
 
 RULES: Final = "rules"
 """Code of an exception in the rules of a user's game."""
-CALL, CALL_NICELY = "aleazero.serving.api_call:call", "aleazero.serving.api_call:call_nicely"
+CALL, CALL_NICELY = "aleazero.serving.api.tasks:call", "aleazero.serving.api.tasks:call_nicely"
 """Tasks for ``Workers.submit``, which run another task."""
 RULES_WORKERS: Final = 2
 """Processes for rules. Games of the user's files use at most one at a time, so a rule that loops leaves the other."""
@@ -137,7 +137,7 @@ class Jobs:
         """Run a task that needs the rules of a game; return its result.
 
         Args:
-            task: name in ``api_tasks``, or ``module:name``.
+            task: name in ``tasks``, or ``module:name``.
             payload: first argument of the task.
             game: name of the game.
             until: ends the task early when it is done.
@@ -157,7 +157,7 @@ class Jobs:
         """Start a search, plan or review and return it without waiting.
 
         Args:
-            task: name in ``api_tasks``, or ``module:name``.
+            task: name in ``tasks``, or ``module:name``.
             payload: first argument of the task.
             game: name of the game.
             priority: searches with a higher priority start first.

@@ -7,8 +7,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from aleazero.serving import api_models as models
-from aleazero.serving.api_state import Api
+from aleazero.serving.api import models
+from aleazero.serving.api.state import Api
 
 
 def session_routes(api: Api) -> APIRouter:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.serving.live_api import live_api
+from tests.serving.api.live_api import live_api
 
 PIG = "pig(target=20)"
 

@@ -9,11 +9,17 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, RunError
-from aleazero.serving.api_guard import DISCONNECTED
-from aleazero.serving.api_jobs import RULES, Job, JobError, Jobs
-from aleazero.serving.api_settings import ApiSettings
+from aleazero.serving.api.guard import DISCONNECTED
+from aleazero.serving.api.jobs import RULES, Job, JobError, Jobs
+from aleazero.serving.api.settings import ApiSettings
+from aleazero.serving.api.store import (
+    SessionConflictError,
+    SessionLimitError,
+    SessionStore,
+    Stored,
+    UnknownSessionError,
+)
 from aleazero.serving.requests import LegalRequest, Request, check_request
-from aleazero.serving.store import SessionConflictError, SessionLimitError, SessionStore, Stored, UnknownSessionError
 
 ANSWER: Final = "aleazero.serving.answers:answer"
 """The task that answers a request of ``requests``."""

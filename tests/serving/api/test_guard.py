@@ -6,8 +6,8 @@ import json
 import pytest
 
 from aleazero.errors import ConfigError
-from aleazero.serving.api_guard import Guard
-from aleazero.serving.api_settings import ApiLimits, ApiSettings, read_token
+from aleazero.serving.api.guard import Guard
+from aleazero.serving.api.settings import ApiLimits, ApiSettings, read_token
 
 TOKEN = "a-token-of-this-test"
 

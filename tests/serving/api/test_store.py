@@ -5,8 +5,8 @@ import json
 import pytest
 
 from aleazero.errors import ReplayError
-from aleazero.serving.api_settings import ApiLimits
-from aleazero.serving.store import ID, SessionLimitError, SessionStore, UnknownSessionError
+from aleazero.serving.api.settings import ApiLimits
+from aleazero.serving.api.store import ID, SessionLimitError, SessionStore, UnknownSessionError
 
 
 class Clock:

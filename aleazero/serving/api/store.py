@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ReplayError, RunError
 from aleazero.files import os_errors_as, write_file
-from aleazero.serving.api_settings import ApiLimits
+from aleazero.serving.api.settings import ApiLimits
 from aleazero.untrusted import parse_json, read_regular
 
 ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")

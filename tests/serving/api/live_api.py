@@ -9,12 +9,12 @@ from pathlib import Path
 
 import httpx
 
-from aleazero.serving.api import make_app
-from aleazero.serving.api_server import listen, make_server
-from aleazero.serving.api_settings import ApiLimits, ApiSettings
+from aleazero.serving.api.app import make_app
+from aleazero.serving.api.server import listen, make_server
+from aleazero.serving.api.settings import ApiLimits, ApiSettings
 from aleazero.serving.requests import Sources
 
-COINS = Path(__file__).parents[2] / "examples" / "coins.py"
+COINS = Path(__file__).parents[3] / "examples" / "coins.py"
 BROKEN = '''
 import time
 
