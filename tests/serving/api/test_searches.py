@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -23,13 +22,6 @@ def lines_of(live, path, body):
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"] == "application/x-ndjson"
         return [json.loads(line) for line in answer.iter_lines()]
-
-
-def idle(live):
-    """Wait until no search runs."""
-    while (server := live.get("/server").json())["running"] or server["waiting"]:
-        time.sleep(0.02)
-    return True
 
 
 def plain(data):
@@ -81,7 +73,7 @@ def test_a_search_stops_when_its_client_leaves(live):
     with live.client.stream("POST", "/analyse", json=LONG) as answer:
         assert json.loads(next(answer.iter_lines()))["type"] == "accepted"
         assert live.get("/server").json()["running"] >= 1
-    assert idle(live)
+    live.wait_until_idle()
 
 
 def test_searches_wait_in_order_and_other_calls_are_answered(live):
@@ -97,7 +89,7 @@ def test_searches_wait_in_order_and_other_calls_are_answered(live):
     finally:
         for stream in streams:
             stream.__exit__(None, None, None)
-    assert idle(live)
+    live.wait_until_idle()
 
 
 def test_a_tree_has_a_depth_a_breadth_and_a_largest_number_of_nodes(live):
