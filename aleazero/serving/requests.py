@@ -282,13 +282,20 @@ class ReviewRequest(GameRequest):
         "by spaces if there is no comma."
     )
     sims: Count | None = Field(
-        None, description="Simulations per decision, if the game has neither exact values nor a bundled network."
+        None,
+        description="Judge by searches with this many simulations. null: by exact values, or else by plans with the "
+        "bundled network, or else by searches with 1000 simulations.",
     )
     error: float | None = Field(None, gt=0, description="Smallest cost of an error; null for the default of the game.")
     blunder: float | None = Field(
         None, gt=0, description="Smallest cost of a blunder; null for the default of the game."
     )
-    seed: Seed = Field(0, description="Seed of the searches.")
+    report_every: float | None = Field(
+        None,
+        ge=0.1,
+        le=3600,
+        description="Seconds between partial answers with the number of judged steps; null for none.",
+    )
 
 
 REQUESTS: Final[Mapping[str, type[Request]]] = {
