@@ -193,3 +193,18 @@ def test_rules_that_fail_during_a_search_are_one_error(live):
     status, line = live.refused("/analyse", {"game": "broken", "sims": 50})
     assert (status, line) == (422, "broken: the rules raised ValueError: no such coin")
     assert live.made("/plan", {"game": PIG})["position"] == "0-0 turn 0 player 0"
+
+
+def test_a_review_has_the_cost_of_decisions_and_the_luck_of_rolls(live):
+    moves = ["roll", "6", "hold", "roll", "1", "roll", "6", "roll", "6", "roll"]
+    review = live.made("/review", {"game": PIG, "moves": moves})
+    rolls = [entry for entry in review["entries"] if "outcome" in entry]
+    assert [roll["outcome"] for roll in rolls] == [6, 1, 6, 6]
+    assert rolls[0]["luck"][0] > 0 > rolls[0]["luck"][1]
+    assert len(review["totals"]) == 2
+    session = live.made("/sessions", {"game": PIG, "moves": moves, "draw": False})
+    again = live.made(f"/sessions/{session['id']}/review", {})
+    assert again["entries"] == review["entries"]
+    status, line = live.refused("/review", {"game": PIG, "moves": ["roll", "6", "nothing"]})
+    assert status == 400
+    assert "move 3" in line
