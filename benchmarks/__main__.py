@@ -6,6 +6,7 @@ import typer
 
 from aleazero.cli.errors import OneLineErrors
 from aleazero.cli.main import run
+from benchmarks.api import api
 from benchmarks.chance.command import chance
 from benchmarks.forest import forest
 from benchmarks.output import FileAfterJson
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for benchmark in (search, forest, selfplay, chance, yatzy):
+for benchmark in (search, forest, selfplay, chance, yatzy, api):
     app.command(cls=FileAfterJson)(benchmark)
 
 
