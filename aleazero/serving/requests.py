@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from aleazero.errors import ConfigError, nearest, shortened
 from aleazero.settings import Settings, config_error
+from aleazero.untrusted import path_exists
 
 VERSION: Final = 1
 """Version of the requests and answers. It changes if a field changes its meaning or is removed."""
@@ -112,6 +113,9 @@ def _named(texts: Sequence[str], option: str, title: Any) -> dict[str, str]:
             )
         if name in named:
             raise ConfigError(f"{option}: {name!r} is given twice, expected different names, e.g. {name}2={path}")
+        file = f"{path.rpartition('.py:')[0]}.py" if ".py:" in path else path
+        if not path_exists(Path(file)):
+            raise ConfigError(f"{option} is {text!r}, expected a file that exists")
         named[name] = path
     return named
 

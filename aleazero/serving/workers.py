@@ -429,11 +429,13 @@ def _work(connection: Connection) -> None:
     _end_with_parent()
     with contextlib.suppress(EOFError, OSError):  # the parent has ended
         connection.send((STARTED, -1, None))
+        first = True
         while True:
             kind, number, content = connection.recv()
             if kind == RUN:  # else a message about a task that has ended
                 work = Work(connection, number)
-                kind, content = _run(content, work)
+                kind, content = _run(content, work, first)
+                first = False
                 connection.send((kind, number, (content, work._retires)))
 
 
@@ -446,13 +448,17 @@ def _keep_from_streams() -> None:
         os.dup2(2, 1)
 
 
-def _run(job: bytes, work: Work) -> tuple[str, Any]:
+def _run(job: bytes, work: Work, first: bool) -> tuple[str, Any]:
     try:
+        if first:  # importing the modules of the payload takes a second
+            work.preparing()
         task, payload = pickle.loads(job)
         module, _, name = task.partition(":")
         if module not in sys.modules:
             work.preparing()
             importlib.import_module(module)
+            work.ready()
+        elif first:
             work.ready()
         content = getattr(sys.modules[module], name)(payload, work)
         if not isinstance(content, bytes):
