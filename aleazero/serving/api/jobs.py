@@ -7,7 +7,6 @@ priority of the operating system. So a move is answered while searches run, and 
 from __future__ import annotations
 
 import asyncio
-import pickle
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
@@ -61,7 +60,7 @@ class Job:
         self._done: Done | None = None
         self._workers = workers
         self._ticket: Ticket = workers.submit(
-            entry, (task, pickle.dumps(payload)), on_partial=self._from_thread(self._set_partial),
+            entry, (task, payload), on_partial=self._from_thread(self._set_partial),
             on_done=self._from_thread(self._set_done), **limits,
         )  # fmt: skip
 
