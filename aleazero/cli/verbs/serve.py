@@ -71,7 +71,7 @@ def api(
 
     - `aleazero serve api --host 0.0.0.0 --allow-host box.example --token-file token.txt`
     """
-    from aleazero.serving.api_settings import ApiSettings, read_limits, read_token
+    from aleazero.serving.api.settings import ApiSettings, read_limits, read_token
     from aleazero.serving.requests import Sources
 
     if runs is not None and not runs.is_dir():
@@ -88,8 +88,8 @@ def api(
         limits=read_limits(limit or ()),
     )
     try:
-        from aleazero.serving.api import make_app
-        from aleazero.serving.api_server import serve
+        from aleazero.serving.api.app import make_app
+        from aleazero.serving.api.server import serve
     except ImportError as error:
         raise ConfigError(f"{error.name} is not installed, install it with: pip install 'aleazero[web]'") from None
     serve(make_app(settings), settings, lambda address: typer.echo(printable(f"listening on {address}"), err=True))

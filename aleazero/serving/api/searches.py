@@ -14,9 +14,9 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from aleazero.serving import api_models as models
-from aleazero.serving.api_jobs import Job, JobError, result_of
-from aleazero.serving.api_state import Api, UnknownNameError, status_of
+from aleazero.serving.api import models
+from aleazero.serving.api.jobs import Job, JobError, result_of
+from aleazero.serving.api.state import Api, UnknownNameError, status_of
 from aleazero.serving.requests import (
     AnalyseRequest,
     ApplyRequest,

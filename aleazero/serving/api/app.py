@@ -1,7 +1,7 @@
 """The HTTP API ``/api/v1`` with its OpenAPI description: games, players, runs, and the application itself.
 
 The event loop only reads and writes. Rules, searches and run directories are handled by worker processes
-(``api_jobs``, ``api_tasks``). The routes of sessions are in ``api_sessions``, those of searches in ``api_searches``.
+(``jobs``, ``tasks``, ``listings``). The routes of sessions are in ``sessions``, those of searches in ``searches``.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from aleazero.errors import AleaZeroError, shortened
-from aleazero.serving import api_models as models
-from aleazero.serving.api_guard import Guard, error_body
-from aleazero.serving.api_jobs import JobError
-from aleazero.serving.api_searches import search_routes
-from aleazero.serving.api_sessions import session_routes
-from aleazero.serving.api_settings import ApiSettings
-from aleazero.serving.api_state import Api, UnknownNameError, name_of, status_of
+from aleazero.serving.api import models
+from aleazero.serving.api.guard import Guard, error_body
+from aleazero.serving.api.jobs import JobError
+from aleazero.serving.api.searches import search_routes
+from aleazero.serving.api.sessions import session_routes
+from aleazero.serving.api.settings import ApiSettings
+from aleazero.serving.api.state import Api, UnknownNameError, name_of, status_of
 from aleazero.serving.requests import OWN_NETS
 from aleazero.untrusted import printable
 from aleazero.version import VERSION
 
 ROOT: Final = "/api/v1"
+LISTINGS: Final = "aleazero.serving.api.listings"
+"""Module of the tasks that list games, players and runs."""
 ABOUT: Final = (
     "Play, analyse and review games with dice and other chance events. Values are expected returns by player. "
     "Every error is an object with one line."
@@ -158,7 +160,7 @@ def _game_routes(api: Api) -> APIRouter:
         for name in api.sources.games:
             if name not in api.games:
                 try:
-                    found = await api.rules(request.receive, "games", name, names=[name])
+                    found = await api.rules(request.receive, f"{LISTINGS}:games", name, names=[name])
                 except JobError as error:
                     yet = {"name": name, "error": printable(str(error))}
                     api.games.pop(name, None)
@@ -172,21 +174,21 @@ def _game_routes(api: Api) -> APIRouter:
     async def game(request: Request, game: str) -> Any:
         """Describe a game; the name may have parameters, e.g. `pig(target=50)`."""
         await _require_game(api, request, game)
-        found = await api.rules(request.receive, "games", game, names=[game])
+        found = await api.rules(request.receive, f"{LISTINGS}:games", game, names=[game])
         return found[0]
 
     @routes.get("/games/{game}/players", response_model=list[models.PlayerKind])
     async def players(request: Request, game: str) -> Any:
         """List the players that seats of a game can have."""
         await _require_game(api, request, game)
-        return await api.rules(request.receive, "players", game, game=game)
+        return await api.rules(request.receive, f"{LISTINGS}:players", game, game=game)
 
     return routes
 
 
 async def _know_bundled(api: Api, request: Request) -> None:
     if not api.games.keys() - api.sources.games.keys():
-        for one in await api.rules(request.receive, "games", names=None):
+        for one in await api.rules(request.receive, f"{LISTINGS}:games", names=None):
             api.games.setdefault(one["name"], one)
 
 
@@ -206,7 +208,7 @@ def _run_routes(api: Api) -> APIRouter:
         """List the runs in the folder that the command line names."""
         if api.settings.runs is None:
             return []
-        return await api.rules(request.receive, "runs", folder=api.settings.runs)
+        return await api.rules(request.receive, f"{LISTINGS}:runs", slow=True, folder=api.settings.runs)
 
     @routes.get("/{run}", response_model=models.RunSummary)
     async def run(request: Request, run: str) -> Any:
@@ -227,7 +229,7 @@ def _run_routes(api: Api) -> APIRouter:
     async def _of_run(request: Request, task: str, name: str, **more: Any) -> Any:
         found = None
         if api.settings.runs is not None:
-            found = await api.rules(request.receive, task, folder=api.settings.runs, name=name, **more)
+            found = await api.rules(request.receive, f"{LISTINGS}:{task}", folder=api.settings.runs, name=name, **more)
         if found is None:
             raise UnknownNameError(f"no run {shortened(name, 80, 20)!r}, expected one of GET {ROOT}/runs")
         return found

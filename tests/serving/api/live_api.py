@@ -9,12 +9,12 @@ from pathlib import Path
 
 import httpx
 
-from aleazero.serving.api import make_app
-from aleazero.serving.api_server import listen, make_server
-from aleazero.serving.api_settings import ApiLimits, ApiSettings
+from aleazero.serving.api.app import make_app
+from aleazero.serving.api.server import listen, make_server
+from aleazero.serving.api.settings import ApiLimits, ApiSettings
 from aleazero.serving.requests import Sources
 
-COINS = Path(__file__).parents[2] / "examples" / "coins.py"
+COINS = Path(__file__).parents[3] / "examples" / "coins.py"
 BROKEN = '''
 import time
 
@@ -26,8 +26,8 @@ class Broken:
     num_actions = 5
     utility = (0.0, 1.0)
 
-    def __init__(self, loop_at_start=False):
-        self.over = False
+    def __init__(self, loop_at_start=False, only=-1):
+        self.over, self.only = False, only
         while loop_at_start:
             pass
 
@@ -35,7 +35,7 @@ class Broken:
         return -4 if self.over else 0
 
     def legal_actions(self):
-        return [0, 1, 2, 3]
+        return [0, 1, 2, 3] if self.only < 0 else [self.only]
 
     def apply_action(self, action):
         if action == 1:
@@ -61,11 +61,25 @@ class Broken:
 class Live:
     """A running server and a client of it."""
 
-    def __init__(self, settings, port, app):
-        self.settings, self.app = settings, app
+    def __init__(self, settings, port, app, server):
+        self.settings, self.app, self._server = settings, app, server
         self.port, self.origin = port, f"http://127.0.0.1:{port}"
         headers = {} if settings.token is None else {"authorization": f"Bearer {settings.token}"}
         self.client = httpx.Client(base_url=f"{self.origin}/api/v1", timeout=120, headers=headers)
+
+    @property
+    def store(self):
+        """The sessions of the server."""
+        return self.app.app.state.api.store
+
+    def connections(self):
+        """Return the open connections."""
+        return set(self._server.server_state.connections)
+
+    def wait_until_idle(self):
+        """Wait until no search runs or waits."""
+        while (server := self.get("/server").json())["running"] or server["waiting"]:
+            time.sleep(0.02)
 
     def get(self, path, **more):
         return self.client.get(path, **more)
@@ -104,7 +118,7 @@ def live_api(folder, *, games=(), limits=None, **settings):
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            live = Live(settings, listener.getsockname()[1], app)
+            live = Live(settings, listener.getsockname()[1], app, server)
             with live.client:
                 yield live
         finally:

@@ -6,7 +6,7 @@
 - The body is read here, up to a size and within a time, whether or not its length is announced.
 - The number of requests in flight is limited.
 
-Slow headers and answers that are not read are ended by the connection itself, in ``api_server``.
+Slow headers and answers that are not read are ended by the connection itself, in ``server``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from aleazero.errors import shortened
-from aleazero.serving.api_settings import ApiSettings
+from aleazero.serving.api.settings import ApiSettings
 from aleazero.untrusted import parse_json
 
 Scope = MutableMapping[str, Any]
@@ -89,6 +89,8 @@ class Guard:
         try:
             self.check(scope["method"], scope["headers"])
             body = await self._body(scope, receive)
+            if body and _single(scope["headers"], b"content-type") is None:
+                raise Rejected(415, "the body has no Content-Type, expected application/json")
             await self.app(scope, _replayed(body, receive), send_checked)
         except Rejected as rejected:
             if not started:

@@ -1,37 +1,44 @@
-"""Tasks of the HTTP API that need the rules of a game or the files of a run. They run in worker processes.
+"""Tasks of the HTTP API that need the rules of a game, and the entry of its worker processes, which runs a task.
 
 A session comes as the JSON data of ``Session.to_dict`` and leaves in the same form, together with its view: the
-position, the legal moves and what else a front end shows. The worker keeps no session.
+position, the legal moves and what else a front end shows. The worker keeps no session. ``listings`` has further tasks.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, count_text
 from aleazero.files import without_nan
 from aleazero.games.base import CHANCE_PLAYER, KIND_NAMES, Game, State, moves_of
 from aleazero.games.kit import kit_of
-from aleazero.games.registry import game_names, load_game, parse_game_text, title_of
+from aleazero.games.registry import load_game, parse_game_text
 from aleazero.players.basic import find_move
-from aleazero.players.spec import FILE, SETTINGS, PlayerSpec, parse_spec
+from aleazero.players.spec import FILE, PlayerSpec, parse_spec
 from aleazero.serving.requests import OWN_NETS, Limits, Sources
 from aleazero.serving.session import CHAMPION, PERSON, Session
 
 MOST_GAMES: Final = 8
 """Loaded games that a worker keeps."""
-ABOUT: Final = {
-    "random": "plays a random legal action",
-    "greedy": "the simple player of a game; a game may have none",
-    "playout": "plays as the playouts of a search",
-    "oracle": "plays exact values, if the game has them",
-    "search": "searches a tree",
-    "plan": "plans a turn, the game or a number of plies with exact chance",
-}
-"""Kinds of players that need no file."""
+NICE: Final = 10
+"""Priority of searches for the operating system."""
+MOST_USED: Final = 1_000
 _loaded: dict[str, Game] = {}
+_used: set[tuple[str, str, str]] = set()
+"""Players that have chosen an action in this process, by game, parameters and text."""
+
+
+class TaskError(AleaZeroError):
+    """A task failed for a reason of its own; the process that submitted it gets the code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Work(Protocol):
@@ -42,6 +49,27 @@ class Work(Protocol):
 
     def ready(self) -> None:
         """Mark the end of loading."""
+
+
+def call(job: tuple[str, Any], work: Any) -> Any:
+    """Run ``NAME`` of this module, or ``MODULE:NAME``, with a payload and a ``workers.Work``."""
+    task, payload = job
+    module, _, name = task.rpartition(":")
+    if module and module not in sys.modules:  # imports count as loading, and not as time of the rules
+        work.preparing()
+        importlib.import_module(module)
+        work.ready()
+    try:
+        return None if work.stopped() else getattr(sys.modules[module or __name__], name)(payload, work)
+    except MemoryError:
+        work.retire()
+        raise TaskError("memory", "the request needs more memory than there is, expected a smaller one") from None
+
+
+def call_nicely(job: tuple[str, Any], work: Any) -> Any:
+    """Run a task at a lower priority of the operating system."""
+    os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    return call(job, work)
 
 
 def warm(payload: None, work: Work) -> None:
@@ -66,7 +94,7 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     name, given = parse_game_text(payload["game"])
     for key in given.keys() & payload["params"].keys():
         raise ConfigError(f"game {payload['game']!r} sets {key}, which is also in params, expected it only once")
-    game = _load(name, {**given, **payload["params"]}, sources, work)
+    game = load(name, {**given, **payload["params"]}, sources, work)
     position = payload["position"]
     state = game.new_initial_state() if position is None else game.state_from_text(position)
     seats = payload["seats"]
@@ -99,10 +127,13 @@ def change_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 
 def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set."""
+    """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set.
+
+    If the time of a request is over, the actions so far are returned, and the client can continue from there.
+    """
     sources, limits = payload["sources"], payload["limits"]
     session = _read(payload["session"], sources, work)
-    before = len(session.history)
+    before, latest = len(session.history), time.monotonic() + limits.seconds
     if session.state.is_chance_node():
         session.draw_all()
     made: dict[str, Any] = {}
@@ -110,14 +141,23 @@ def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         text = session.seats[session.state.current_player()]
         if text == PERSON:
             break
+        first = (session.source, str(session.game.params), text) not in _used
+        if first:  # the first action of a player compiles its search
+            work.preparing()
         if text not in made:
             made[text] = _make_player(text, session.game, sources, limits)
         session.players[session.state.current_player()] = made[text]
-        session.act(*session.choose())
+        chosen = session.choose()
+        if first:
+            _used.add((session.source, str(session.game.params), text))
+            work.ready()
+        session.act(*chosen)
         _require_steps(session, limits)
         session.draw_all()
-        if not payload["all"]:
+        if not payload["all"] or time.monotonic() >= latest:
             break
+    if len(_used) > MOST_USED:
+        _used.clear()
     if len(session.history) == before:
         raise IllegalActionError(
             f"{session.game.name}: the game is over, expected a player to move"
@@ -165,10 +205,10 @@ def _require_steps(session: Session, limits: Limits) -> None:
 
 
 def _read(data: Any, sources: Sources, work: Work) -> Session:
-    return Session.from_dict(data, load=lambda text, params: _load(text, params, sources, work))
+    return Session.from_dict(data, load=lambda text, params: load(text, params, sources, work))
 
 
-def _load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> Game:
+def load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> Game:
     """Load a game that the command line or the package names, or return the one loaded before."""
     key = repr((name, sorted(params.items())))
     if key not in _loaded:
@@ -231,7 +271,7 @@ def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
     })  # fmt: skip
 
 
-# -- players -----------------------------------------------------------------------------------------------------------
+# -- seats -------------------------------------------------------------------------------------------------------------
 
 
 def check_seat(text: str, game: Game, sources: Sources, limits: Limits) -> PlayerSpec | None:
@@ -286,128 +326,12 @@ def _is_number(value: object) -> bool:
 
 
 def _make_player(text: str, game: Game, sources: Sources, limits: Limits) -> Any:
-    from aleazero.players.make import make_player
+    from aleazero.players.make import make_player, make_search
+    from aleazero.players.search import SearchPlayer
 
     spec = check_seat(text, game, sources, limits)
     assert spec is not None
-    return make_player(spec, game)
-
-
-def players(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
-    """Return the kinds of players of a game with their settings."""
-    from aleazero.players.champions import champion_of
-
-    sources = payload["sources"]
-    name, params = parse_game_text(payload["game"])
-    game = _load(name, params, sources, work)
-    found = [_kind(PERSON, "a person; its actions are sent as moves")]
-    if (champion := champion_of(game)) is not None:
-        found.append(_kind(CHAMPION, f"the bundled network, as {champion.engine}"))
-    hidden = {"inference", "net"}
-    types = {kind: {key: of.__name__ for key, of in settings.items() if key not in hidden}
-             for kind, settings in SETTINGS.items()}  # fmt: skip
-    found += [_kind(kind, ABOUT[kind], settings) for kind, settings in types.items() if kind in ABOUT]
-    nets = [net for net in (*OWN_NETS, *sources.nets) if net != CHAMPION or champion is not None]
-    found += [_kind(f"net:{net}", "a network", types["net"]) for net in nets]
-    found += [_kind(kind, f"a player of {game.name}") for kind in kit_of(game).players if kind not in SETTINGS]
-    return found
-
-
-def _kind(player: str, about: str, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return {"player": player, "about": about, "settings": dict(settings or {})}
-
-
-# -- games -------------------------------------------------------------------------------------------------------------
-
-
-def games(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
-    """Describe the bundled games, or those with the given names, which may have parameters."""
-    names = game_names() if payload["names"] is None else payload["names"]
-    return [_describe(name, _load(*parse_game_text(name), payload["sources"], work)) for name in names]
-
-
-def _describe(name: str, game: Game) -> dict[str, Any]:
-    info = game.info
-    text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
-    return {
-        "name": parse_game_text(name)[0],
-        "title": game.name,
-        "about": text,
-        "params": game.json_params(ConfigError),
-        "players": game.num_players,
-        "actions": game.num_actions,
-        "max_outcomes": info.max_outcomes,
-        "lists_outcomes": info.lists_outcomes,
-        "utility": None if info.utility is None else list(info.utility),
-        "rules_version": info.version,
-        "position": game.new_initial_state().to_text(),
-        "error": None,
-    }
-
-
-# -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def runs(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
-    """Return the summaries of all runs in the folder; a damaged run has an error."""
-    from aleazero.runs.summary import find_runs
-
-    found = []
-    for path in find_runs(payload["folder"]):
-        try:
-            found.append(_summary(path, payload["folder"]))
-        except AleaZeroError as error:
-            found.append({"run": path.name, "error": str(error)})
-    return found
-
-
-def run(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
-    """Return the summary of a run; None if the folder has no run with this name."""
-    path = _run_path(payload)
-    return None if path is None else _summary(path, payload["folder"])
-
-
-def scalars(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
-    """Return the numbers of a run's events whose names start with ``prefix``; None if there is no such run."""
-    from aleazero.runs.events import EVENTS, read_events, scalars_of
-
-    path = _run_path(payload)
-    if path is None:
-        return None
-    with _names_only(payload["folder"]):
-        every = scalars_of(read_events(path / EVENTS))
-    found = [one for one in every if one.name.startswith(payload["prefix"])]
-    first = payload["offset"]
-    rows = [one._asdict() for one in found[first : first + payload["count"]]]
-    return {"run": path.name, "total": len(found), "scalars": without_nan(rows)}
-
-
-def _run_path(payload: Mapping[str, Any]) -> Path | None:
-    """Return the directory of a run by its name. The name is compared with those in the folder, and never opened."""
-    from aleazero.runs.summary import find_runs
-
-    return next((path for path in find_runs(payload["folder"]) if path.name == payload["name"]), None)
-
-
-def _summary(path: Path, folder: Path) -> dict[str, Any]:
-    """Return the summary of a run without the paths of this machine."""
-    from aleazero.runs.summary import summary_lines, summary_of
-
-    with _names_only(folder):
-        data = summary_of(path)
-    data |= {"run": path.name, "game": title_of(data["game"])}
-    return without_nan({**data, "lines": summary_lines(data), "error": None})  # type: ignore[no-any-return]
-
-
-class _names_only:
-    """Removes the folder of the runs from the errors that are raised in this block."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, AleaZeroError):
-            raise type(error)(str(error).replace(f"{self.folder}/", "")) from None
+    if spec.kind != "search":
+        return make_player(spec, game)
+    evaluator, config = make_search(spec, game, max_seconds=limits.seconds, max_nodes=limits.nodes)
+    return SearchPlayer(game, evaluator, config, timed=True)
