@@ -143,6 +143,8 @@ class GameKit:
     prior_temperature: float | None = None
     """Temperature of the priors of value networks in a search, as a fraction of the range of returns; None for the
     general default."""
+    net_search: Mapping[str, Any] = field(default_factory=dict)
+    """Default settings (``SearchConfig``) of players that search with a value network. Specs take precedence."""
     review: ReviewThresholds | None = None
     """Thresholds of ``aleazero review``; None for fractions of the range of returns."""
     examples: Sequence[Example] = ()

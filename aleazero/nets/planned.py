@@ -91,6 +91,9 @@ class PlannedEvaluator:
         self.values = values
         self.game = values.game
         self._temperature = prior_temperature
+        self.logit_unit = None if values.game.info.utility is None else float(prior_temperature * self._range(0.0))
+        self.search_settings = kit_of(values.game).net_search
+        """Defaults of ``SearchConfig`` for players that search with this evaluator."""
         self._counts_turns = turn_of(values.game.new_initial_state()) is not None
         self.ends = TurnEndEvaluator(values)
         self.ended, self.describes, self.describe = self.ends.ended, self.ends.describes, self.ends.describe

@@ -118,6 +118,7 @@ class SeenStates:
         """Inputs of the network; 0 if the game is over."""
         self.returns = np.zeros((rows, players))
         self.points = np.zeros((rows, players if points else 0))
+        """Points of the players if the game is over; else 0."""
         if isinstance(game, KernelGame):
             self.states = np.ascontiguousarray(states, np.int64)  # the compiled loop takes no other type
             seen = (self.over, self.viewers, self.phases, self.features, self.returns, self.points)
@@ -186,13 +187,13 @@ def make_see(kernels: Kernels, points: bool) -> Any:
             state = states[row]
             over[row] = kind_of(state) == TERMINAL
             returns_of(state, returns[row])
-            if points_out.shape[1] > 0:
-                points_of(state, points_out[row])
             viewers[row] = viewer_of(state)
             if not over[row]:
                 phases[row] = phase_of(state)
                 write_features(state, viewers[row], features[row])
             else:
+                if points_out.shape[1] > 0:
+                    points_of(state, points_out[row])
                 for i in range(features.shape[1]):
                     features[row, i] = 0.0
         return 0

@@ -103,7 +103,7 @@ def _net_player(game: Game, settings: dict[str, Any], threads: int, max_seconds:
             if value is not None:
                 raise ConfigError("requires a search, expected none with sims=0", field=name)
         return PlanPlayer(game, net, net.horizon()) if plans else NetPlayer(net, game)
-    config = search_config(settings, NET_SIMULATIONS, max_seconds=max_seconds)
+    config = search_config(settings, NET_SIMULATIONS, net, max_seconds=max_seconds)
     return SearchPlayer(game, net, config, threads, timed=max_seconds is not None)
 
 
@@ -119,7 +119,7 @@ def make_search(spec: PlayerSpec, game: Game, **limits: Any) -> tuple[Any, Searc
     if prior_temperature is not None and settings.get("selection") == "uct":
         raise ConfigError("has no effect with selection=uct, which ignores priors", field="prior_temperature")
     evaluator = read_evaluator(name, game, prior_temperature=prior_temperature)
-    config = search_config(settings, SIMULATIONS, **limits)
+    config = search_config(settings, SIMULATIONS, evaluator, **limits)
     least = 1 + largest_visit(chance_of(config, game, evaluator), game)
     if config.max_evaluations is not None and config.max_evaluations < least:
         raise ConfigError(
@@ -174,11 +174,19 @@ def make_plan(spec: PlayerSpec, game: Game) -> tuple[Any, dict[str, Any]]:
     return evaluator, settings
 
 
-def search_config(settings: Mapping[str, Any], simulations: int, **limits: Any) -> SearchConfig:
-    """Return the settings of a search for the settings of a spec; ``simulations`` is the default without limits."""
+def search_config(settings: Mapping[str, Any], simulations: int, evaluator: Any = None, **limits: Any) -> SearchConfig:
+    """Return the settings of a search for the settings of a spec.
+
+    ``simulations`` is the default without limits. The evaluator may have defaults of its own, ``search_settings``.
+    """
     from aleazero.search.config import SearchConfig
 
-    given = {FIELDS[key]: value for key, value in settings.items() if key != "chance"}
+    own = dict(getattr(evaluator, "search_settings", {}))
+    if settings.get("chance") == "open":
+        own.pop("first_play", None)  # logits require a closed loop
+    if settings.get("selection") == "uct":
+        own.pop("c", None)
+    given = own | {FIELDS[key]: value for key, value in settings.items() if key != "chance"}
     given |= {name: value for name, value in limits.items() if value is not None}
     evaluations = given.get("max_evaluations")
     if "num_simulations" not in given:

@@ -147,10 +147,11 @@ class SearchConfig(Settings):
         "puct", description="Selection rule at decisions. puct uses the evaluator's priors, uct ignores them."
     )
     c: float = Field(1.5, ge=0, description="Exploration constant, for values scaled to 0..1.")
-    first_play: Literal["parent"] | Annotated[float, Field(ge=0, le=1)] = Field(
+    first_play: Literal["parent", "logits"] | Annotated[float, Field(ge=0, le=1)] = Field(
         "parent",
-        description="First-play urgency: value assumed for an action without visits. A number in 0..1, or parent for "
-        "the current value of the node.",
+        description="First-play urgency: value assumed for an action without visits. A number in 0..1, parent for the "
+        "current value of the node, or logits for the value of the action by its logit, for evaluators whose logits "
+        "are values of actions (value networks). logits requires a closed loop.",
     )
     noise_alpha: float = Field(
         0.0, description="Concentration of the Dirichlet noise on the priors at the root. 0 or less: no noise."

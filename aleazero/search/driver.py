@@ -25,6 +25,7 @@ from aleazero.search.evaluator import (
     call_exact,
     check_answer,
     evaluate_batch,
+    logit_unit_of,
     resolve_evaluator,
     values_ends,
 )
@@ -91,6 +92,13 @@ class GroupDriver:
                 "open loop stands for many states",
                 field="chance",
             )
+        if config.first_play == "logits":
+            logit_unit_of(evaluator)  # raises an error if there is none
+            if chance.loop == "open":
+                raise ConfigError(
+                    "is logits, expected parent or a number: in open loop actions appear whose logits are not known",
+                    field="first_play",
+                )
         self.evaluator, self.config = WithEnds(evaluator) if values_ends(evaluator) else evaluator, config
         self.group = _make_group(game, evaluator, config, backend, count, places)
         self._players = game.num_players

@@ -37,6 +37,8 @@ class Evaluator(Protocol):
     - ``exact(states)``: whether the value of each state is exact, shape (B,), for evaluators that are exact for some
       states only. Nothing is expanded below these. Requires ``sees_states`` and closed loop. Chance nodes are valued
       only if ``afterstates`` is not ``NONE``.
+    - ``logit_unit``: the difference of returns that one unit of a logit stands for, if logits are values of actions.
+      The search needs it for ``first_play="logits"``.
     - ``for_plan(horizon, plies, prunes)``: returns the evaluator that a planner with these settings uses instead.
     - ``any_size = True``: the values of a row do not depend on the size of the batch, so a forest does not pad batches.
     - ``one_at_a_time = True``: a forest does not call the evaluator from two threads at the same time.
@@ -126,6 +128,20 @@ def trust_at_decisions(evaluator: Any) -> Trust:
     if trust is NONE:
         raise ConfigError("evaluator.decisions is NONE, expected ESTIMATE or EXACT")
     return trust
+
+
+def logit_unit_of(evaluator: Any) -> float:
+    """Return the difference of returns that one unit of a logit stands for."""
+    unit = getattr(evaluator, "logit_unit", None)
+    if unit is None:
+        raise ConfigError(
+            "is logits, expected parent or a number: the evaluator has no logit_unit, so its logits are not values of "
+            "actions",
+            field="first_play",
+        )
+    if not isinstance(unit, float) or not 0.0 < unit < math.inf:
+        raise ConfigError(f"evaluator.logit_unit is {unit!r}, expected a finite number above 0")
+    return unit
 
 
 def values_ends(evaluator: Any) -> bool:

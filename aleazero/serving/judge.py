@@ -147,7 +147,7 @@ def _make(spec: PlayerSpec, game: Game, threads: int) -> Judge:
         return PlanJudge(game, net, net.horizon(), _text(spec))
     if given.get("sims") == 0:
         raise ConfigError("is 0, expected at least 1: the values of actions come from a search", field="sims")
-    return SearchJudge(game, net, search_config(given, NET_SIMULATIONS), _text(spec), threads)
+    return SearchJudge(game, net, search_config(given, NET_SIMULATIONS, net), _text(spec), threads)
 
 
 def _text(spec: PlayerSpec) -> str:

@@ -228,6 +228,35 @@ def test_first_play_urgency_parent_is_the_mean_of_the_node(search_tree: Any, sim
     check(result, visits, [-0.4, 0.0 if visits[1] else nan], (mean, -mean))
 
 
+@pytest.mark.parametrize(("unit", "visits"), [(1.0, (1, 2)), (2.0, (3, 0)), (40.0, (3, 0))])
+@pytest.mark.parametrize("backup", ["sample", "expectation"])
+def test_first_play_urgency_by_logits(search_tree: Any, backup: str, unit: float, visits: tuple[int, int]) -> None:
+    # As above: priors .6, .4; c = .5; Q = .6, .95; the root's own value .6. Logits differ by ln(.4/.6) = −.40547, so
+    # untried actions have the values .6 and .6 − .40547·unit: scaled .8 and .59727 (1), .39453 (2), 0 (40, clipped).
+    # i = 1: .8 + .3 against at most .59727 + .2 → 0.
+    # i = 2, N = 2: action 0 .81213; action 1 .28284 more than .59727 (1): .88011 → 1; .39453 (2): .67738 → 0.
+    # i = 3, N = 3: after (1, 1) action 1, as above; after (2, 0) .77321 against .39453 + .34641 = .74094 → 0.
+    asked = Scripted({"r": ({0: 0.6, 1: 0.4}, (0.6, -0.6))})
+    asked.logit_unit = unit
+    root = decision(0, {0: terminal(0.2, -0.2), 1: terminal(0.9, -0.9)}, "r")
+    settings = {"num_simulations": 3, "c": 0.5, "first_play": "logits"}
+    result = search_tree(root, asked, chance={"backup": backup}, **settings)
+    mean = (0.6 + 0.2 * visits[0] + 0.9 * visits[1]) / 4
+    check(result, visits, [0.2, 0.9 if visits[1] else nan], (mean, -mean))
+
+
+def test_first_play_urgency_by_logits_is_that_of_the_player_to_move(search_tree: Any) -> None:
+    # Player 1 moves at A. Its own value there is .5 (scaled .75), and its logits prefer action 1 by ln 3 = 1.09861, so
+    # with a unit of .5 action 0 has −.04931 (scaled .47535). Its ends are .9 (Q = .95) and −.2 (Q = .4); c = 0.
+    # i = 1: A. i = 2: .75 against .47535 → 1. i = 3: .4 against .47535 → 0.
+    # With the value of player 0, action 0 would have −1.04931 (scaled 0), and i = 3 would be action 1 again.
+    asked = Scripted({"r": ZERO, "A": ({0: 0.25, 1: 0.75}, (-0.5, 0.5))})
+    asked.logit_unit = 0.5
+    root = decision(0, {0: decision(1, {0: terminal(-0.9, 0.9), 1: terminal(0.2, -0.2)}, "A")}, "r")
+    result = search_tree(root, asked, num_simulations=3, c=0.0, first_play="logits")
+    check(result, [3], [(-0.5 + 0.2 - 0.9) / 3], (-0.3, 0.3))
+
+
 # Several decisions: no sign is ever flipped.
 
 

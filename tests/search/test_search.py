@@ -61,6 +61,26 @@ def test_invalid_settings_are_rejected_in_one_line(settings: dict, says: str) ->
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("maker", [Search, aleazero.Forest])
+def test_first_play_by_logits_needs_their_unit(pig, maker) -> None:
+    def evaluator(observations, masks):
+        return np.zeros(masks.shape), np.zeros((len(masks), 2))
+
+    config = SearchConfig(first_play="logits", num_simulations=2)
+    for other in ("uniform", evaluator):
+        with pytest.raises(
+            ConfigError, match="first_play is logits, expected parent or a number: the evaluator has no"
+        ):
+            maker(pig, other, config)
+    evaluator.logit_unit = 0
+    with pytest.raises(ConfigError, match=r"evaluator.logit_unit is 0, expected a finite number above 0"):
+        maker(pig, evaluator, config)
+    evaluator.logit_unit = 0.5
+    maker(pig, evaluator, config)
+    with pytest.raises(ConfigError, match="first_play is logits, expected parent or a number: in open loop actions"):
+        maker(pig, evaluator, SearchConfig(first_play="logits", chance="open"))
+
+
 def test_unknown_chance_preset_is_rejected() -> None:
     with pytest.raises(ConfigError, match="loop is 'ajar', expected 'closed' or 'open'"):
         ChanceConfig(loop="ajar")

@@ -12,7 +12,8 @@ from aleazero import CHANCE, DECISION
 from aleazero.games.kit import kit_of
 from aleazero.games.states import KernelStates
 from aleazero.nets.planned import PlannedEvaluator
-from aleazero.players.make import make_player
+from aleazero.players.make import make_player, make_search
+from aleazero.players.spec import parse_spec
 from aleazero.training.afterstate import AfterstateLearner
 from aleazero.training.config import config_for
 
@@ -117,3 +118,25 @@ def test_priors_have_the_temperature_of_the_kit(path, states):
     by_default, _ = PlannedEvaluator.load(path, AZUL)(decision)
     given, _ = PlannedEvaluator.load(path, AZUL, prior_temperature=2 * own)(decision)
     np.testing.assert_allclose(by_default, 2 * given)
+
+
+def test_searches_have_the_settings_of_the_kit_unless_the_spec_has_others(path):
+    def config(text):
+        return make_search(parse_spec(f"search:net={path},{text}"), AZUL)[1]
+
+    evaluator = PlannedEvaluator.load(path, AZUL)
+    assert evaluator.logit_unit == pytest.approx(2 * kit_of(AZUL).prior_temperature)  # returns are -1 to 1
+    assert (config("sims=5").c, config("sims=5").first_play) == (0.5, "logits")
+    assert config("c=0.7").c == 0.7
+    assert config("chance=open").first_play == "parent"
+    assert (config("selection=uct").c, make_search(parse_spec("search"), AZUL)[1].c) == (1.5, 1.5)
+
+
+def test_the_first_visits_follow_the_values_of_the_network(path, states):
+    """Without exploration, the first draft that is tried is the best one by its logit, and the next by its value."""
+    decision = next(state for state in states if state.kind() == DECISION)
+    evaluator = PlannedEvaluator.load(path, AZUL)
+    logits, _ = evaluator([decision])
+    one = aleazero.Search(AZUL, evaluator, aleazero.SearchConfig(num_simulations=1, c=0.0, first_play="logits"))
+    legal = decision.legal_actions()
+    assert one.run(decision).best_action == legal[int(np.argmax(logits[0, legal]))]

@@ -42,6 +42,9 @@ AFTERSTATE: Final = {
 PRIOR_TEMPERATURE: Final = 0.05
 """Of value networks in a search. A difference of 0.1 in the value, from −1 to 1, is one unit of a logit."""
 
+NET_SEARCH: Final = {"c": 0.5, "first_play": "logits"}
+"""Settings of a search with a value network: drafts that are not tried yet have the value of the network."""
+
 
 def kit(game: Game) -> GameKit:
     """Return the kit of Azul for the number of players of a game."""
@@ -53,6 +56,7 @@ def kit(game: Game) -> GameKit:
         move_warnings=MOVE_WARNINGS,
         afterstate={**AFTERSTATE, "net": net},
         prior_temperature=PRIOR_TEMPERATURE,
+        net_search=NET_SEARCH,
         parse_play=parse_play,
         typing_help=TYPING_HELP,
         examples=EXAMPLES if game.num_players == 2 else (),

@@ -398,17 +398,18 @@ def returns(state: Vector, out: NDArray[np.float64]) -> None:
 
     Equal scores are decided by the number of complete rows.
     """
-    best, winners = 0, 0
     for player in range(PLAYERS):
         out[player] = 0.0
+    if state[KIND] != TERMINAL:
+        return
+    best, winners = 0, 0
+    for player in range(PLAYERS):
         rank = _rank(state, player)
         if winners == 0 or rank > best:
             best = rank
             winners = 0
         if rank == best:
             winners += 1
-    if state[KIND] != TERMINAL:
-        return
     lost = -1.0 / (PLAYERS - 1)
     won = (1.0 + (winners - 1) * lost) / winners
     for player in range(PLAYERS):

@@ -26,6 +26,8 @@ class Edge:
     visits: int = 0
     in_flight: int = 0
     total: float = 0.0
+    first_play: float | None = None
+    """Value of an action before its first visit, by its logit; None for the setting of the search."""
     children: dict[Any, Node] = field(default_factory=dict)
     transient: Values = field(default_factory=list)
     """Of an outcome: sums of its values by player while it was evaluated but not stored."""

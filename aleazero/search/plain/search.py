@@ -18,7 +18,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE, DECISION, EXACT, NONE, TERMINAL, Game, State
 from aleazero.native.random import DESCENT, ROOT_EVALUATION, draw_at, stream_key
 from aleazero.search.config import ChanceConfig, SearchConfig, chance_of
-from aleazero.search.evaluator import Rollout, Uniform, trust_at_chance, trust_at_decisions, values_ends
+from aleazero.search.evaluator import Rollout, Uniform, logit_unit_of, trust_at_chance, trust_at_decisions, values_ends
 from aleazero.search.plain.backup import backup_expectation, backup_sample
 from aleazero.search.plain.chance import make_list, may_store, pick_outcome
 from aleazero.search.plain.nodes import Cost, Edge, Leaf, Node, PlainView, Values, Visit, sum_priors, walk
@@ -54,6 +54,7 @@ class PlainTree:
         self.game, self.evaluator, self.config = game, evaluator, config
         self.at_chance, self.at_decisions = trust_at_chance(evaluator), trust_at_decisions(evaluator)
         self.values_ends = values_ends(evaluator)
+        self.logit_unit = logit_unit_of(evaluator) if config.first_play == "logits" else None
         self.implicit = implicit
         self.chance = chance_of(config, game, evaluator)
         if implicit and (self.chance != ChanceConfig() or self.at_chance is not NONE):
@@ -330,14 +331,16 @@ class PlainTree:
         edges = node.edges if self.closed or node is self.root else self._legal_slots(node.edges, state)
         weights = 1.0 if self.closed else sum_priors(edges)
         tried = 1 + sum(edge.visits + edge.in_flight for edge in edges)
-        first_play = self.config.first_play
-        if first_play == "parent":
+        setting = self.config.first_play  # with logits, the edges have values of their own
+        first_play = 0.0 if isinstance(setting, str) else setting
+        if setting == "parent":
             first_play = self._scale(node.value_sums[node.mover] / node.visits, node.mover)
         explore = self.config.c * math.sqrt(tried)
         best, best_score = edges[0], -math.inf
         for edge in edges:
             count = edge.visits + edge.in_flight
-            q = self._quality(edge, node.mover, count, first_play)
+            own = first_play if edge.first_play is None else self._scale(edge.first_play, node.mover)
+            q = self._quality(edge, node.mover, count, own)
             if self.config.selection == "puct":
                 share = edge.prior / weights if weights > 0.0 else 1.0 / len(edges)
                 score = q + explore * share / (1.0 + count)
@@ -430,6 +433,10 @@ class PlainTree:
             legal = leaf.state.legal_actions()
             scale = 1.0 if self.closed else float(len(legal))
             node.edges = [Edge(a, p * scale) for a, p in zip(legal, _priors(legal, logits), strict=True)]
+            if self.logit_unit is not None and logits is not None:
+                highest = max(logits[action] for action in legal)
+                for edge in node.edges:
+                    edge.first_play = value[node.mover] + self.logit_unit * (logits[edge.action] - highest)
 
     def _finish_visit(self, visit: Visit) -> None:
         """Back up a visit all of whose leaves have values."""

@@ -97,7 +97,7 @@ def node_dtype(players: int) -> np.dtype[np.void]:
 
 EDGE: Final = _overlaid(
     {
-        "total": ("f8", 0),  # decisions: sum of the mover's values
+        "total": ("f8", 0),  # decisions: sum of the mover's values; without visits, its first-play value (logits)
         "list_index": ("i4", 0),  # chance nodes: index of the outcome in the game's list
         "next_in_list": ("i4", 4),  # chance nodes: slot of the edge that comes next in the list, or NO_EDGE
         "prior": ("f8", 8),  # probability; in open loop a weight, of which 1 is neutral
@@ -234,6 +234,8 @@ class LoopSettings(NamedTuple):
     c: float  # exploration constant
     first_play: float  # first-play urgency: value of an action without visits
     first_play_parent: bool  # instead, the value of the node
+    first_play_logits: bool  # instead, the value by the logit of the action
+    logit_unit: float  # difference of values that one unit of a logit stands for
     uct: bool  # else PUCT
     virtual_loss: bool  # visits in flight count as lost
     open_loop: bool

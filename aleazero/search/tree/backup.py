@@ -26,6 +26,8 @@ def backup_sample(tree: Tree, flight: InFlight, settings: LoopSettings, v: Any, 
         if node.kind == DECISION:
             mover = node.mover
             edge = tree.edges[node.first_edge + flight.paths[v, step, 1]]
+            if settings.first_play_logits and edge.visits == 1:
+                edge.total = 0.0
             edge.total += value[mover]
             if settings.learns_range:
                 mean = edge.total / edge.visits

@@ -21,6 +21,7 @@ from aleazero.search.evaluator import (
     Uniform,
     copy_answer,
     is_answer,
+    logit_unit_of,
     trust_at_chance,
     trust_at_decisions,
     values_ends,
@@ -277,8 +278,10 @@ def loop_settings(game: KernelGame, evaluator: Any, config: SearchConfig, chance
     inside = ROLLOUT_INSIDE if rollout else UNIFORM if isinstance(evaluator, Uniform) else EXTERNAL
     return LoopSettings(
         c=float(config.c),
-        first_play=0.0 if config.first_play == "parent" else float(config.first_play),
+        first_play=0.0 if isinstance(config.first_play, str) else float(config.first_play),
         first_play_parent=config.first_play == "parent",
+        first_play_logits=config.first_play == "logits",
+        logit_unit=logit_unit_of(evaluator) if config.first_play == "logits" else 0.0,
         uct=config.selection == "uct",
         virtual_loss=config.in_flight_mode == "virtual_loss",
         open_loop=chance.loop == "open",

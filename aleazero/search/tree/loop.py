@@ -602,6 +602,9 @@ def make_absorb(kernels: Kernels) -> Callable[..., None]:
                 weight = math.exp(batch.logits[row, action] - highest)
                 total += weight
             new_edge(tree, node.first_edge + j, action, weight)
+            if settings.first_play_logits:
+                loss = settings.logit_unit * (batch.logits[row, action] - highest)
+                tree.edges[node.first_edge + j].total = flight.values[i, node.mover] + loss
         if has_priors and settings.evaluator == ROLLOUT_INSIDE:
             total = weigh_edges(tree, state, node.first_edge, count)
         for e in range(node.first_edge, node.first_edge + count):

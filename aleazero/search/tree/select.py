@@ -47,7 +47,7 @@ def score(tree: Tree, settings: LoopSettings, edge: Any, mover: Any, share: Any,
     if settings.uct and count == 0:
         return math.inf
     if count == 0 or (edge.visits == 0 and not settings.virtual_loss):
-        q = first_play
+        q = scale(tree, edge.total, mover) if settings.first_play_logits else first_play
     elif edge.visits == 0:
         q = 0.0
     else:

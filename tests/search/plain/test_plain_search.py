@@ -111,6 +111,22 @@ def test_afterstate_values(name: str, evaluator: str, loop: str, in_flight: int)
         both(game, evaluator_named(evaluator, game), position, chance=chance, in_flight=in_flight)
 
 
+@pytest.mark.parametrize("name", ["dice_game", "pig", "tic_tac_toe"])
+@pytest.mark.parametrize("setting", ["default", "noise", "in flight", "virtual loss", "few evaluations"])
+def test_first_play_by_logits(name: str, setting: str) -> None:
+    game = aleazero.load_game(name, **GAMES[name])
+    evaluator = evaluator_named("estimate", game)
+    evaluator.logit_unit = 0.2
+    others = 0
+    for chance in (ChanceConfig(), ChanceConfig.preset("stratified")):
+        for position in POSITIONS[name]:
+            settings = {**SETTINGS[setting], "chance": chance}
+            by_logits = both(game, evaluator, position, first_play="logits", **settings)
+            assert np.isnan(by_logits.q[by_logits.visits == 0]).all()
+            others += by_logits.visits.tolist() != both(game, evaluator, position, **settings).visits.tolist()
+    assert others > 0 or name == "pig"  # with two actions, both are tried at once
+
+
 @pytest.mark.parametrize("loop", ["closed", "open"])
 def test_limited_root_actions(loop: str) -> None:
     game = aleazero.load_game("tic_tac_toe")
