@@ -49,7 +49,7 @@ def engine(
 
     - `echo '{"request": "analyse", "game": "pig", "position": "12-30 turn 18"}' | aleazero engine`
 
-    - `aleazero engine --workers 4 --game-file my_game.py --net best=run/champion.safetensors < requests.jsonl`
+    - `aleazero engine --workers 4 --game-file my_game.py --net best=runs/pig/models/0001.safetensors < requests.jsonl`
 
     - `aleazero engine --limit sims=100000 --limit seconds=10`
     """
