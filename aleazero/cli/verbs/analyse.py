@@ -86,8 +86,8 @@ def analyse(
     """Evaluate a position: action values, outcome probabilities and the principal variation.
 
     The first line of the output shows the method. If the game has a bundled network, the turn is planned exactly with
-    it. Options of a search, such as `--sims` or `--evaluator`, run a search instead. An option that would have no
-    effect is an error.
+    it. Otherwise, or with options of a search such as `--sims` or `--evaluator`, a search runs. With `--plan` a plan
+    runs, and `--evaluator` values the states at its end. An option that would have no effect is an error.
 
     Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
     value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance

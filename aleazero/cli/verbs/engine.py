@@ -41,9 +41,9 @@ def engine(
     """Answer requests of another program: one JSON object per line on stdin and stdout.
 
     Requests are `analyse`, `plan`, `evaluate`, `review`, `legal`, `apply`, `games`, `cancel` and `version`. Several run
-    at once, each in a process of its own. Every request gets one final line with its id; a search also reports partial
-    results, if the request has `report_every`. At the end of the input, the engine answers the remaining requests and
-    exits. Ctrl-C ends it immediately.
+    at once, each in a process of its own. Every request gets one final line with its id. A search or review also
+    reports partial results, if the request has `report_every`. At the end of the input, the engine answers the
+    remaining requests and exits. Ctrl-C ends it immediately.
 
     **Examples**
 

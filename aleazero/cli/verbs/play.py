@@ -109,10 +109,10 @@ def play(
 ) -> None:
     """Play against the computer, or watch it play.
 
-    If the game has a bundled network, it is your opponent. The first line of the output describes the opponent.
-    Otherwise, or with options of a search such as `--sims`, you play against a search, by default of 2000 simulations
-    per move. With `--opponent search` the default is 200, as in `aleazero match`. An option that would have no effect
-    is an error.
+    If the game has a bundled network, it is your opponent. Otherwise, or with options of a search such as `--sims`, you
+    play against a search, by default of 2000 simulations per move. With `--opponent search` the default is 200, as in
+    `aleazero match`. The first line of the output describes the opponent. An option that would have no effect is an
+    error.
 
     Type a move by its name or id, `?` for a hint, `u` to take back your last move, `redo` to play it again, `r` to
     review the game so far, `save FILE` to save it and `q` to stop. The start message shows other ways to type a move,
