@@ -282,7 +282,7 @@ class SearchJudge(Judge):
 
     A search finds the best action. If another one was chosen, both get a search of their own with the same number of
     simulations, so that neither profits from being selected. A roll is judged by two independent searches from the
-    chance node. The luck of each outcome is reduced by the share of the differences between outcomes on which both
+    chance node. The luck of each outcome is multiplied by the share of the differences between outcomes on which both
     searches agree, because the rest is noise.
     """
 
