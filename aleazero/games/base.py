@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aleazero.errors import AleaZeroError, ContractError, IllegalActionError, PositionError, count_text
+from aleazero.games.scene import Scene
 
 DECISION: Final = 0
 CHANCE: Final = 1
@@ -328,6 +329,17 @@ class State(ABC):
     @abstractmethod
     def to_text(self) -> str:
         """Return the position in one line, which ``Game.state_from_text`` reads."""
+
+    def draw(self, clicks: Sequence[str] = ()) -> Scene | None:
+        """Return the picture of the position, as the game's ``draw`` draws it; None if the game has no drawing.
+
+        Args:
+            clicks: the parts that have been clicked so far, for drawings that show them.
+
+        Raises:
+            ContractError: the game's ``draw`` returned something else than a Scene.
+        """
+        return None
 
     @abstractmethod
     def key(self) -> bytes:

@@ -36,6 +36,7 @@ from aleazero.games.base import (
     GameInfo,
     State,
 )
+from aleazero.games.scene import Scene, call_draw
 
 Vector = NDArray[np.int64]
 Kernel = Callable[..., Any]
@@ -306,6 +307,10 @@ class KernelState(State):
         render = self.game.kernels.uncompiled.get("render")
         return self.to_text() if render is None else cast(str, render(self.vector))
 
+    def draw(self, clicks: Sequence[str] = ()) -> Scene | None:
+        draw = self.game.kernels.uncompiled.get("draw")
+        return None if draw is None else call_draw(self.game.name, draw, (self.vector.copy(),), clicks)
+
     def key(self) -> bytes:
         return self.vector.tobytes()
 
@@ -318,6 +323,7 @@ OPTIONAL = (
 )
 UNCOMPILED = (
     *("text", "parse", "check", "render", "action_text", "parse_action", "outcome_text", "played_outcome", "points"),
+    "draw",
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from aleazero.games.base import (
     State,
 )
 from aleazero.games.kernel import call_with_params, sample_listed, valid_outcomes
+from aleazero.games.scene import Scene, call_draw
 
 METHODS = ("current_player", "legal_actions", "apply_action", "returns")
 
@@ -202,6 +203,10 @@ class ObjectState(State):
 
     def __str__(self) -> str:
         return str(self.wrapped)
+
+    def draw(self, clicks: Sequence[str] = ()) -> Scene | None:
+        draw = getattr(self.wrapped, "draw", None)
+        return None if draw is None else call_draw(self.game.name, draw, (), clicks)
 
     def key(self) -> bytes:
         own = getattr(self.wrapped, "serialize", None)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import DECISION, TERMINAL, Game, GameInfo
 from aleazero.games.kit import Example, GameKit
+from aleazero.games.scene import Circle, Group, Label, Line, Move, Rect, Scene, Shape
 
 Vector = NDArray[np.int64]
 
@@ -153,6 +154,39 @@ def render(state: Vector) -> str:
     """The board with its coordinates."""
     rows = [f"{r + 1} {' '.join(MARKS[state[3 * r + c]] for c in range(3))}" for r in range(3)]
     return "\n".join(["  a b c", *rows])
+
+
+CELL, MARGIN = 96, 30
+
+
+def draw(state: Vector) -> Scene:
+    """The board with its coordinates; a click on an empty cell marks it."""
+    shapes: list[Shape] = []
+    for i in range(3):
+        middle = MARGIN + CELL * i + CELL / 2
+        shapes += [Label(middle, 16, "abc"[i], color="faint"), Label(14, middle, str(i + 1), color="faint")]
+    for cell in range(CELLS):
+        name = action_text(state, cell)
+        left, top, mark = MARGIN + CELL * (cell % 3), MARGIN + CELL * (cell // 3), int(state[cell])
+        box = Rect(left + 3, top + 3, CELL - 6, CELL - 6, "board", 8, outline="line")
+        what = f"{name}, {('empty', 'x', 'o')[mark]}"
+        shapes.append(Group([box, *_draw_mark(left + CELL / 2, top + CELL / 2, mark)], part=name, title=what))
+    running = state[KIND] == DECISION
+    turn = f"{MARKS[state[PLAYER] + 1]} to move"
+    status = turn if running else f"{MARKS[state[WINNER]]} has won" if state[WINNER] else "draw"
+    bottom = MARGIN + 3 * CELL
+    shapes.append(Label(MARGIN + 1.5 * CELL, bottom + 20, status, 18))
+    moves = [Move(cell, (action_text(state, cell),)) for cell in range(CELLS) if running and state[cell] == EMPTY]
+    return Scene(bottom + 8, bottom + 40, shapes, moves, f"tic-tac-toe, {status}")
+
+
+def _draw_mark(x: float, y: float, mark: int) -> list[Shape]:
+    """The mark of a cell with this center."""
+    arm = 0.24 * CELL
+    if mark == 1:
+        cross = ((x - arm, y - arm, x + arm, y + arm), (x - arm, y + arm, x + arm, y - arm))
+        return [Line(*ends, color="player0", thickness=11) for ends in cross]
+    return [Circle(x, y, 1.25 * arm, "player1"), Circle(x, y, 0.82 * arm, "board")] if mark == 2 else []
 
 
 def kit(game: Game) -> GameKit:
