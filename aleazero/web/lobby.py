@@ -65,8 +65,8 @@ def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:
         for name, value in card["params"].items():
             if name not in card["fixed"]:
                 params[name] = _parameter(name, value)
-        if card["help"]:
-            ui.label(card["help"]).classes("quiet").style("white-space: pre-line")
+                if name in card["help"]:
+                    ui.label(card["help"][name]).classes("quiet")
         place = ui.element("div").classes("settings")
         options = seat_options(card)
 

@@ -35,19 +35,19 @@ class Playground:
     """Games of the lobby, with or without parameters; empty for all."""
     _cards: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    async def rules(self, task: str, game: str | None = None, **payload: Any) -> Any:
+    async def rules(self, task: str, of: str | None = None, /, **payload: Any) -> Any:
         """Run a task of ``tasks`` that needs the rules of a game."""
         name = task if ":" in task else f"{TASKS}:{task}"
-        return await self.api.rules(stays_connected, name, game, **payload)
+        return await self.api.rules(stays_connected, name, of, **payload)
 
-    def start(self, task: str, game: str, **payload: Any) -> Job:
+    def start(self, task: str, of: str, /, **payload: Any) -> Job:
         """Start a task of ``studies`` in a process for searches."""
         more = {"sources": self.api.sources, "limits": self.api.request_limits, **payload}
-        return self.api.jobs.start_search(f"{STUDIES}:{task}", more, name_of(game))
+        return self.api.jobs.start_search(f"{STUDIES}:{task}", more, name_of(of))
 
-    async def study(self, task: str, game: str, **payload: Any) -> Any:
+    async def study(self, task: str, of: str, /, **payload: Any) -> Any:
         """Run a task of ``studies`` to its end; it is stopped if the caller is cancelled."""
-        return await self.api.jobs.finish(self.start(task, game, **payload))
+        return await self.api.jobs.finish(self.start(task, of, **payload))
 
     async def card(self, game: str) -> dict[str, Any]:
         """Describe a game for the lobby; ``error`` is set if it cannot be loaded."""

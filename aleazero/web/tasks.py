@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from aleazero.errors import ConfigError
 from aleazero.games.base import Game
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import game_names, parse_game_text
+from aleazero.games.scene import Selection
+from aleazero.games.svg import to_svg
 from aleazero.serving.api.listings import players
 from aleazero.serving.api.tasks import Work, load
 
@@ -35,9 +39,47 @@ def describe_card(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "players": game.num_players,
         "chance": game.info.max_outcomes > 0,
         "kinds": players({"sources": payload["sources"], "game": text}, work),
-        "picture": str(game.new_initial_state()),
+        "picture": _picture(game),
         "error": None,
     }
+
+
+def _picture(game: Game) -> str:
+    """Return the first position with a decision as SVG, or as text if the game has no drawing."""
+    state, random = game.new_initial_state(), np.random.default_rng(0)
+    while state.is_chance_node():
+        state.apply_action(state.sample_outcome(random.random()))
+    scene = state.draw()
+    return str(state) if scene is None else to_svg(scene)
+
+
+def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Draw a position with the clicks so far, after one more if ``click`` is set.
+
+    Returns:
+        The picture as SVG (None if the game has no drawing) and as text, the clicks, the action that they stand for,
+        whether it is complete, and the parts by key.
+    """
+    game = load(payload["game"], payload["params"], payload["sources"], work)
+    state = game.state_from_text(payload["position"])
+    clicks, action, finished, keys = tuple(payload["clicks"]), None, False, {}
+    scene = state.draw(clicks)
+    if scene is None:
+        return {"svg": None, "text": str(state), "clicks": [], "action": None, "finished": False, "keys": {}}
+    clickable: Sequence[str] = ()
+    if payload["active"]:
+        selection = Selection(scene.moves, clicks)
+        if payload["click"] is not None:
+            selection = selection.click(payload["click"])
+            scene = state.draw(selection.clicks) or scene
+        clicks, action, finished = selection.clicks, selection.action, selection.finished
+        starts = Selection(scene.moves).clickable
+        clickable = sorted({*selection.clickable, *starts})
+        keys = {shape.key: shape.part for shape in scene.parts() if shape.key and shape.part in clickable}
+    return {
+        "svg": to_svg(scene, selected=clicks, clickable=clickable), "text": str(state), "clicks": list(clicks),
+        "action": action, "finished": finished, "keys": keys,
+    }  # fmt: skip
 
 
 def title_of(game: Game) -> str:
@@ -54,10 +96,21 @@ def _about(game: Game) -> str:
 
 
 def _doc(game: Game) -> str | None:
-    return getattr(getattr(game, "module", None), "__doc__", None)
+    """Return the documentation of the file of a game."""
+    if isinstance(game, KernelGame):
+        return game.module.__doc__
+    kind = type(getattr(game.new_initial_state(), "wrapped", None))
+    return getattr(inspect.getmodule(kind), "__doc__", None) or kind.__doc__
 
 
-def _help(game: Game) -> str:
-    """Return the documentation of the parameters."""
-    source = game.module.describe if isinstance(game, KernelGame) else None
-    return inspect.cleandoc(source.__doc__ or "") if source is not None and game.params else ""
+def _help(game: Game) -> dict[str, str]:
+    """Return the documentation of each parameter, from the docstring of ``describe``."""
+    if not isinstance(game, KernelGame):
+        return {}
+    lines = inspect.cleandoc(game.module.describe.__doc__ or "").splitlines()
+    pairs = (line.strip().partition(": ") for line in lines)
+    found = {name: " ".join(text.replace("`", "").split()) for name, _, text in pairs if name in game.params}
+    first = lines[0].replace("`", "").removeprefix("Describe the game").strip(" ;") if lines else ""
+    if len(game.params) == 1 and not found and first.strip("."):
+        found = {next(iter(game.params)): first}
+    return found

@@ -1,0 +1,245 @@
+"""Tasks of the pages that take time: searches with all settings, plans, exact values, hints and judgements.
+
+They run in the worker processes for searches, and use the games and searches that those processes keep.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.files import without_nan
+from aleazero.games.base import Game, State
+from aleazero.games.kit import play_text
+from aleazero.oracles.oracle import oracle_of
+from aleazero.players.champions import champion_of
+from aleazero.players.make import read_evaluator
+from aleazero.search.config import SearchConfig, chance_of
+from aleazero.search.result import SearchResult, TreeNode
+from aleazero.search.search import Search
+from aleazero.serving.answers import Desk, cut_tree
+from aleazero.serving.judge import Judge, make_judge
+from aleazero.serving.ledger import Decision, Ledger, ledger_of
+from aleazero.serving.requests import GameRequest, Limits
+from aleazero.serving.review import Scale
+from aleazero.serving.workers import Work
+
+JUDGE_SIMULATIONS: Final = 200
+"""Simulations of the judge of games without exact values and bundled network. A page should not wait for it."""
+
+
+def _desk(payload: Mapping[str, Any], work: Work) -> tuple[Desk, Any, Game]:
+    desk = Desk(payload["sources"], payload["limits"], work)
+    key, game = desk.game(GameRequest(request="study", game=payload["game"], params=payload["params"]))
+    return desk, key, game
+
+
+def _state(game: Game, payload: Mapping[str, Any]) -> State:
+    position = payload["position"]
+    return game.new_initial_state() if position is None else game.state_from_text(position)
+
+
+# -- searches ----------------------------------------------------------------------------------------------------------
+
+
+def search_position(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Search a position as ``Search.run`` does, with partial results.
+
+    ``payload`` has the position; ``settings`` for ``SearchConfig`` without simulations and seed; ``sims``, ``seed`` and
+    ``evaluator``; ``depth``, ``top`` and ``nodes`` of the tree in the answer; ``every``, the seconds between partial
+    results, or None; and ``last``, whether the nodes of the last simulation are marked.
+    """
+    desk, key, game = _desk(payload, work)
+    state = _state(game, payload)
+    state.require_running()
+    sims = payload["sims"]
+    search = _search(desk, key, game, payload, sims)
+    desk.prepare()
+    search.run(state, seed=payload["seed"], stop=lambda: True)  # compiles
+    desk.begin()
+    started = time.monotonic()
+    latest = started + desk.limits.seconds
+    every = payload["every"]
+    result = search.run(
+        state,
+        seed=payload["seed"],
+        progress=None if every is None else lambda found: work.report(_searched(state, found, payload, started)),
+        progress_seconds=every or 1.0,
+        stop=lambda: work.stopped() or time.monotonic() >= latest,
+    )
+    data = _searched(state, result, payload, started)
+    if payload["last"] and data["simulations"] > 1:
+        before = _search(desk, key, game, payload, data["simulations"] - 1)
+        earlier = before.run(state, seed=payload["seed"], stop=work.stopped)
+        _mark_last(data["tree"], earlier.view.root())
+    return data
+
+
+def _search(desk: Desk, key: Any, game: Game, payload: Mapping[str, Any], sims: int) -> Search:
+    limits: Limits = desk.limits
+    if sims > limits.sims:
+        raise ConfigError(f"is {sims:,}, expected at most {limits.sims:,}", field="simulations")
+    name = desk.sources.evaluator_text(payload["evaluator"])
+    evaluator = desk.engine((key, name), lambda: read_evaluator(name, game))
+    settings = {"max_nodes": limits.nodes, **payload["settings"]}
+    if settings["max_nodes"] > limits.nodes:
+        raise ConfigError(f"is {settings['max_nodes']:,}, expected at most {limits.nodes:,}", field="max_nodes")
+    return Search(game, evaluator, SearchConfig(**settings, num_simulations=sims, seed=payload["seed"]))
+
+
+def _searched(state: State, result: SearchResult, payload: Mapping[str, Any], started: float) -> dict[str, Any]:
+    visits = int(result.visits.sum()) or sum(one.visits for one in result.outcomes)
+    tree, complete = cut_tree(result.view.root(), payload["depth"], payload["top"], payload["nodes"])
+    return {
+        "simulations": visits,
+        "seconds": time.monotonic() - started,
+        "player": state.current_player(),
+        "actions": result.actions.tolist(),
+        "names": [state.action_to_string(int(action)) for action in result.actions],
+        "visits": result.visits.tolist(),
+        "q": [None if value != value else float(value) for value in result.q],
+        "priors": result.priors.tolist(),
+        "value": result.value.tolist(),
+        "best": result.best_action,
+        "outcomes": [
+            {"name": state.action_to_string(one.outcome), "probability": one.probability, "visits": one.visits,
+             "value": None if one.value is None else one.value.tolist()}
+            for one in result.outcomes
+        ],
+        "stopped": result.stopped,
+        "chance": result.config.chance.model_dump() if result.config.chance is not None else None,
+        "tree": tree,
+        "complete": complete,
+    }  # fmt: skip
+
+
+def _mark_last(tree: dict[str, Any], before: TreeNode | None) -> None:
+    """Mark the nodes that one more simulation has visited: their counts differ from those of the earlier tree."""
+    if before is not None and before.visits == tree["visits"]:
+        return
+    tree["last"] = True
+    known = {} if before is None else {child.label: child for child in before.children()}
+    for child in tree["children"]:
+        _mark_last(child, known.get(child["label"]))
+
+
+def default_chance(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Return the chance settings that a search with this evaluator uses by default."""
+    desk, key, game = _desk(payload, work)
+    name = desk.sources.evaluator_text(payload["evaluator"])
+    evaluator = desk.engine((key, name), lambda: read_evaluator(name, game))
+    return chance_of(SearchConfig(), game, evaluator).model_dump()
+
+
+# -- exact values and plans --------------------------------------------------------------------------------------------
+
+
+def exact_values(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
+    """Return the exact values of a position and of its actions; None if the game has none."""
+    desk, key, game = _desk(payload, work)
+    desk.prepare()
+    oracle = desk.engine((key, "oracle"), lambda: oracle_of(game))
+    desk.begin()
+    if oracle is None:
+        return None
+    state = _state(game, payload)
+    try:
+        values = {} if state.is_chance_node() or state.is_terminal() else oracle.action_values(state)
+        return {
+            "value": [float(value) for value in oracle.values(state)] if not state.is_terminal() else state.returns(),
+            "actions": {int(action): float(value) for action, value in values.items()},
+        }
+    except AleaZeroError:  # e.g. a bear-off table in a position with contact
+        return None
+
+
+# -- judgements --------------------------------------------------------------------------------------------------------
+
+
+def judge_of(desk: Desk, key: Any, game: Game) -> Judge:
+    """Return the judge of a game: exact values, the bundled network, or a short search."""
+    desk.prepare()
+
+    def make() -> Judge:
+        strong = oracle_of(game) is not None or champion_of(game) is not None
+        return make_judge(game, None if strong else f"search:sims={JUDGE_SIMULATIONS}")
+
+    judge: Judge = desk.engine((key, "judge"), make)
+    desk.begin()
+    return judge
+
+
+def judge_steps(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Judge ``steps`` from a position: cost of decisions, luck of rolls, values; numbers are in units of the scale."""
+    desk, key, game = _desk(payload, work)
+    judge = judge_of(desk, key, game)
+    steps = [(int(player), int(action)) for player, action in payload["steps"]]
+    ledger = ledger_of(_state(game, payload), steps, judge)
+    return without_nan(ledger_data(game, ledger, payload["first"]))  # type: ignore[no-any-return]
+
+
+def ledger_data(game: Game, ledger: Ledger, first: int = 0) -> dict[str, Any]:
+    """Return a ledger for pages: numbers on the scale of the game, and texts. ``first`` is added to step numbers."""
+    scale = Scale(game)
+    return {
+        "judge": ledger.judge,
+        "exact": ledger.exact,
+        "unit": scale.name + scale.symbol,
+        "entries": [_entry(one, scale, first) for one in ledger.entries],
+        "end": [scale.number(value) for value in ledger.end],
+        "totals": [
+            {"player": one.player, "name": one.name, "decisions": one.decisions, "regret": scale.difference(
+                one.regret, signed=False), "best": one.best, "errors": one.errors, "blunders": one.blunders,
+             "luck": scale.difference(one.luck), "result": scale.value(one.result),
+             "adjusted": scale.value(one.luck_adjusted)}
+            for one in ledger.totals
+        ],
+    }  # fmt: skip
+
+
+def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
+    data = {
+        "kind": entry.kind,
+        "step": entry.step + first,
+        "player": entry.player,
+        "name": entry.name,
+        "position": entry.position,
+        "value": None if entry.value is None else [scale.number(value) for value in entry.value],
+    }
+    if isinstance(entry, Decision):
+        return data | {
+            "length": len(entry.actions),
+            "forced": entry.forced,
+            "cost": entry.cost / scale.unit,
+            "cost_text": scale.difference(entry.cost, signed=False),
+            "mark": entry.mark,
+            "best": entry.best,
+            "is_best": entry.is_best,
+            "alternatives": [[one.name, scale.value(one.value)] for one in entry.alternatives],
+        }
+    return data | {
+        "length": 1,
+        "luck": [value / scale.unit for value in entry.luck],
+        "luck_text": [scale.difference(value) for value in entry.luck],
+        "probability": entry.probability,
+    }
+
+
+def hint(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Return the best play in a position by the judge, and what other plays are worth."""
+    desk, key, game = _desk(payload, work)
+    state = _state(game, payload)
+    legal = state.legal_actions()
+    if len(legal) == 1:
+        return {"action": legal[0], "name": state.action_to_string(legal[0]), "judge": "", "alternatives": []}
+    judge = judge_of(desk, key, game)
+    found = judge.judge_plays([state], [(state.canonical_action(legal[0]),)])[0]
+    scale = Scale(game)
+    return {
+        "action": int(found.best[0]),
+        "name": play_text(state, found.best),
+        "judge": judge.name,
+        "alternatives": [[play_text(state, actions), scale.value(value)] for actions, value in found.alternatives],
+    }
