@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
 from aleazero.games.kit import Example, GameKit
+from aleazero.games.scene import Button, Die, Label, Line, Move, Rect, Scene, Shape
 
 Vector = NDArray[np.int64]
 
@@ -130,6 +131,29 @@ def render(state: Vector) -> str:
     filled = min(END, score)
     note = {CHANCE: "  rolling", TERMINAL: "  over"}.get(int(state[KIND]), "")
     return f"{'█' * filled}{'░' * (END - filled)} {score}{note}"
+
+
+def draw(state: Vector) -> Scene:
+    """The score on a track that ends at 20, and buttons to roll and to stop."""
+    score, step = int(state[SCORE]), 340 / HIGHEST
+    rolling, running = bool(state[KIND] == CHANCE), bool(state[KIND] == DECISION)
+    status = "a die is rolled" if rolling else "roll or stop" if running else "the game is over"
+    shapes: list[Shape] = [
+        Label(180, 34, str(score), 48, bold=True),
+        Label(180, 72, status, 16, "faint"),
+        *([Die(286, 12, 56, 0), Label(314, 40, "?", 28)] if rolling else []),
+        Rect(10, 96, 340, 24, "field", 5),
+        Rect(10, 96, step * score, 24, "player0", 5),
+        Line(10 + step * END, 90, 10 + step * END, 126, "ink"),
+        Label(10 + step * END, 136, str(END), 14, "faint"),
+        Label(10, 136, "0", 14, "faint", "start"),
+        Label(350, 136, str(HIGHEST), 14, "faint", "end"),
+    ]
+    for action, what in ((ROLL, "roll the die"), (STOP, f"stop with {score} points")):
+        name = action_text(state, action)
+        shapes.append(Button(10 + 175 * action, 156, 165, 48, name, running, part=name, title=what, key=name[0]))
+    moves = [Move(action, (action_text(state, action),)) for action in (ROLL, STOP) if running]
+    return Scene(360, 214, shapes, moves, f"dice game, {score} points, {status}")
 
 
 def kit(game: Game) -> GameKit:

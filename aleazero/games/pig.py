@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from aleazero.errors import GameError, PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
 from aleazero.games.kit import Example, GameKit
+from aleazero.games.scene import Button, Die, Label, Move, Rect, Scene, Shape
 
 Vector = NDArray[np.int64]
 
@@ -187,6 +188,39 @@ def render(state: Vector) -> str:
         turn = f" +{state[TURN]}" if mark == "→" and state[TURN] else ""
         lines.append(f"{mark} player {player} {'█' * filled}{'░' * (30 - filled)} {score}/{TARGET}{turn}")
     return "\n".join(lines)
+
+
+def draw(state: Vector) -> Scene:
+    """A bar for each score with the turn's points at its end, and buttons to roll and to hold."""
+    turn, player, running = int(state[TURN]), int(state[PLAYER]), bool(state[KIND] != TERMINAL)
+    status = f"player {player} {'decides' if state[KIND] == DECISION else 'rolls' if running else 'has won'}"
+    shapes: list[Shape] = []
+    for who in (0, 1):
+        score, top, moving = int(state[SCORE + who]), 8 + 66 * who, running and who == player
+        width = [340 * min(1.0, points / TARGET) for points in (score, score + turn * moving)]
+        shapes += [
+            Label(10, top + 12, f"player {who}{', on turn' * moving}", 16, anchor="start", bold=moving),
+            Label(350, top + 12, f"{score} / {TARGET}", 16, anchor="end", bold=moving),
+            Rect(10, top + 28, 340, 22, "field", 5),
+            Rect(10, top + 28, width[1], 22, "paper", 5, outline=f"player{who}"),
+            Rect(10, top + 28, width[0], 22, f"player{who}", 5),
+        ]
+    color = f"player{player}"
+    shapes += [
+        Rect(10, 148, 340, 96, "board", 10),
+        Label(180, 174, "points in this turn" if running else "the game is over", 14, "faint"),
+        Label(180, 210, str(turn) if running else status, 40 if running else 24, color, bold=True),
+        *([Die(274, 168, 56, 0), Label(302, 196, "?", 28)] if state[KIND] == CHANCE else []),
+    ]
+    moves = []
+    actions = np.zeros(2, np.int64)
+    allowed = actions[: legal(state, actions)].tolist() if state[KIND] == DECISION else []
+    for action, what in ((ROLL, "roll the die"), (HOLD, f"hold and bank {turn}")):
+        name = action_text(state, action)
+        left = 10 + 175 * action
+        shapes.append(Button(left, 256, 165, 48, name, action in allowed, part=name, title=what, key=name[0]))
+        moves += [Move(action, (name,))] if action in allowed else []
+    return Scene(360, 314, shapes, moves, f"pig, {status}, {state[SCORE]} to {state[SCORE + 1]}, {turn} in this turn")
 
 
 def kit(game: Game) -> GameKit:

@@ -98,7 +98,7 @@ class Label(Shape):
 
 @dataclass(frozen=True)
 class Tile(Shape):
-    """A tile, card or button: a rectangle with round corners and text in its middle."""
+    """A tile or card: a rectangle with round corners and text in its middle."""
 
     x: float
     y: float
@@ -108,6 +108,18 @@ class Tile(Shape):
     color: str = "paper"
     size: float | None = None
     """Size of the text; None for the largest size that fits."""
+
+
+@dataclass(frozen=True)
+class Button(Shape):
+    """A button with its upper left corner at (x, y); its text is pale if it has no effect now."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str
+    enabled: bool = True
 
 
 @dataclass(frozen=True)

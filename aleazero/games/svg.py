@@ -12,7 +12,8 @@ from functools import singledispatch
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from aleazero.games.scene import Circle, Die, Group, Label, Line, Piece, Polygon, Rect, Scene, Shape, Tile
+from aleazero.errors import ContractError, nearest
+from aleazero.games.scene import Button, Circle, Die, Group, Label, Line, Piece, Polygon, Rect, Scene, Shape, Tile
 
 PALETTE: Final = {
     # text, surfaces and marks
@@ -71,6 +72,9 @@ def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collectio
 
     Returns:
         An ``<svg>`` element that is as wide as its container.
+
+    Raises:
+        ContractError: a color is not in the palette.
     """
     buttons = _Buttons(frozenset(selected), frozenset(clickable))
     shapes = "".join(_shape(shape, buttons) for shape in scene.shapes)
@@ -158,12 +162,19 @@ def _n(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
+def _color(color: str, on: bool = False) -> str:
+    """Return the variable of a color, or that of text on it; raise ContractError if there is no such color."""
+    if color not in PALETTE:
+        raise ContractError(f"drawing: no color {color!r}, {nearest(color, [*PALETTE, 'none'])}")
+    return f"var(--scene-{'on-' * on}{color})"
+
+
 def _fill(color: str) -> str:
-    return "fill:transparent" if color == "none" else f"fill:var(--scene-{escape(color)})"
+    return "fill:transparent" if color == "none" else f"fill:{_color(color)}"
 
 
 def _edge(color: str | None, thickness: float = 1.5) -> str:
-    return "" if color is None else f";stroke:var(--scene-{escape(color)});stroke-width:{_n(thickness)}"
+    return "" if color is None else f";stroke:{_color(color)};stroke-width:{_n(thickness)}"
 
 
 def _text(x: float, y: float, text: str, size: float, style: str) -> str:
@@ -172,12 +183,12 @@ def _text(x: float, y: float, text: str, size: float, style: str) -> str:
 
 def _on_shape(x: float, y: float, text: str, size: float, color: str) -> str:
     """Text on a shape of this color, bold."""
-    return _text(x, y, text, size, f"fill:var(--scene-on-{escape(color)});font-weight:600") if text else ""
+    return _text(x, y, text, size, f"fill:{_color(color, on=True)};font-weight:600") if text else ""
 
 
 def _fitting(text: str, width: float, height: float) -> float:
-    """Return the largest size of a text in a box, with letters of about 0.6 of their size."""
-    return min(height * 0.5, width * 0.9 / (0.6 * max(1, len(text))))
+    """Return the largest size of a text in a box, with bold letters of about 0.68 of their size."""
+    return min(height * 0.45, width * 0.9 / (0.68 * max(1, len(text))))
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------------
@@ -256,8 +267,9 @@ def _(shape: Label) -> str:
     return text if shape.part is None else f'<{_outline(shape)} style="fill:transparent"/>{text}'
 
 
-@_outline.register
-def _(shape: Tile) -> str:
+@_outline.register(Tile)
+@_outline.register(Button)
+def _(shape: Tile | Button) -> str:
     return _rect(shape.x, shape.y, shape.width, shape.height, min(6.0, 0.18 * shape.height))
 
 
@@ -271,12 +283,22 @@ def _(shape: Tile) -> str:
 
 
 @_draw.register
+def _(shape: Button) -> str:
+    size = min(20.0, _fitting(shape.text, shape.width, shape.height))
+    middle = shape.x + shape.width / 2, shape.y + shape.height / 2
+    if shape.enabled:
+        return f'<{_outline(shape)} style="{_fill("accent")}"/>' + _on_shape(*middle, shape.text, size, "accent")
+    text = _text(*middle, shape.text, size, f"{_fill('faint')};font-weight:600")
+    return f'<{_outline(shape)} style="{_fill("board")}{_edge("field")}"/>{text}'
+
+
+@_draw.register
 def _(shape: Piece) -> str:
     rim = Circle(shape.x, shape.y, 0.68 * shape.radius, "none")
     return (
-        f'<{_outline(shape)} style="{_fill(shape.color)};stroke:var(--scene-on-{escape(shape.color)});'
+        f'<{_outline(shape)} style="{_fill(shape.color)};stroke:{_color(shape.color, on=True)};'
         f'stroke-width:{_n(0.07 * shape.radius)}"/>'
-        f'<{_outline(rim)} style="fill:none;stroke:var(--scene-on-{escape(shape.color)});stroke-opacity:.35;'
+        f'<{_outline(rim)} style="fill:none;stroke:{_color(shape.color, on=True)};stroke-opacity:.35;'
         f'stroke-width:{_n(0.1 * shape.radius)}"/>'
         + _on_shape(
             shape.x, shape.y, shape.text, _fitting(shape.text, 1.5 * shape.radius, 2 * shape.radius), shape.color
@@ -312,7 +334,7 @@ def _(shape: Die) -> str:
         f'r="{_n(0.095 * shape.size)}"/>'
         for across, down in _PIPS[shape.face]
     )
-    return f'{box}<g style="fill:var(--scene-on-{escape(shape.color)})">{"".join(pips)}</g>'
+    return f'{box}<g style="fill:{_color(shape.color, on=True)}">{"".join(pips)}</g>'
 
 
 @_outline.register

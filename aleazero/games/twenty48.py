@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aleazero.errors import PositionError
 from aleazero.games.base import CHANCE, DECISION, TERMINAL, Game, GameInfo
 from aleazero.games.kit import Example, GameKit, TupleShape
+from aleazero.games.scene import Group, Label, Move, Polygon, Rect, Scene, Shape, Tile
 from aleazero.untrusted import parse_digits
 
 if TYPE_CHECKING:
@@ -331,6 +332,51 @@ def render(state: Vector) -> str:
         cells = (_tile(state[SIDE * r + c]).replace(".", "") for c in range(SIDE))
         lines += ["|" + "|".join(f"{cell:^6}" for cell in cells) + "|", edge]
     return "\n".join(lines)
+
+
+EDGE, STEP, TOP = 36, 72, 40
+"""Sizes of the picture: width of the arrows, distance of tiles, and the top of the upper arrow."""
+COLOR_STEPS = 12
+
+
+def draw(state: Vector) -> Scene:
+    """The score, the board, and an arrow on each side that slides the tiles."""
+    ends = {CHANCE: "a tile appears", DECISION: "choose a direction", TERMINAL: "no move is left"}
+    status = ends[int(state[KIND])]
+    side = SIDE * STEP
+    shapes: list[Shape] = [
+        Label(EDGE, 20, f"score {state[SCORE]}", 20, anchor="start", bold=True),
+        Label(EDGE + side, 20, status, 14, "faint", "end"),
+        Rect(EDGE, TOP + EDGE, side, side, "field", 8),
+    ]
+    for cell in range(CELLS):
+        left, top = EDGE + STEP * (cell % SIDE) + 4, TOP + EDGE + STEP * (cell // SIDE) + 4
+        exponent, size = int(state[cell]), STEP - 8
+        if exponent:
+            color = f"scale{min(exponent, COLOR_STEPS) - 1}"
+            shapes.append(Tile(left, top, size, size, _tile(exponent), color))
+        else:
+            shapes.append(Rect(left, top, size, size, "board", 6))
+    actions = np.zeros(SIDE, np.int64)
+    allowed = actions[: legal(state, actions)].tolist() if state[KIND] == DECISION else []
+    shapes += [_draw_arrow(action, action in allowed) for action in range(len(ACTIONS))]
+    moves = [Move(action, (ACTIONS[action],)) for action in allowed]
+    return Scene(side + 2 * EDGE, TOP + side + 2 * EDGE, shapes, moves, f"2048, score {state[SCORE]}, {status}")
+
+
+def _draw_arrow(action: int, allowed: bool) -> Shape:
+    """The arrow of a direction, with the side of the board as its area."""
+    side, far = SIDE * STEP, EDGE + SIDE * STEP
+    left, top = ((EDGE, 0), (far, EDGE), (EDGE, far), (0, EDGE))[action]
+    width, height = (side, EDGE) if action in (UP, DOWN) else (EDGE, side)
+    x, y = left + width / 2, TOP + top + height / 2
+    along, across = ((0, -10), (10, 0), (0, 10), (-10, 0))[action]
+    head = [(x + along, y + across), (x - along - 2 * across, y - across - 2 * along)]
+    head.append((x - along + 2 * across, y - across + 2 * along))
+    name = ACTIONS[action]
+    area = Rect(left + 4, TOP + top + 4, width - 8, height - 8, "none", 8)
+    arrow = Polygon(head, "accent" if allowed else "field")
+    return Group([area, arrow], part=name, title=f"slide {name}", key=f"Arrow{name.capitalize()}")
 
 
 def kit(game: Game) -> GameKit:

@@ -59,6 +59,7 @@ from aleazero.games.yatzy.card import (
 )
 from aleazero.games.yatzy.card import check as check
 from aleazero.games.yatzy.card import multiset as multiset
+from aleazero.games.yatzy.drawing import draw as draw
 from aleazero.games.yatzy.text import action_text as action_text
 from aleazero.games.yatzy.text import outcome_text as outcome_text
 from aleazero.games.yatzy.text import parse as parse_line
