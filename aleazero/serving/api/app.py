@@ -208,7 +208,7 @@ def _run_routes(api: Api) -> APIRouter:
         """List the runs in the folder that the command line names."""
         if api.settings.runs is None:
             return []
-        return await api.rules(request.receive, f"{LISTINGS}:runs", folder=api.settings.runs)
+        return await api.rules(request.receive, f"{LISTINGS}:runs", slow=True, folder=api.settings.runs)
 
     @routes.get("/{run}", response_model=models.RunSummary)
     async def run(request: Request, run: str) -> Any:

@@ -10,6 +10,7 @@ import asyncio
 import pickle
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError
@@ -37,15 +38,23 @@ class JobError(AleaZeroError):
 class Job:
     """A running or waiting job: its latest partial result and its end. Earlier partial results are dropped.
 
-    ``user_game`` is the game if it comes from a user's file: its exceptions are not errors of the server.
+    Args:
+        workers: group of processes.
+        entry: task of ``Workers.submit``, which runs the task of the job.
+        task: name in ``tasks``, or ``module:name``.
+        payload: first argument of the task.
+        identity: id of the job; None for a random one.
+        user_game: the game if it comes from a user's file: its exceptions are not errors of the server.
+        on_end: called with the id when the job has ended, in any way.
+        limits: further arguments of ``Workers.submit``.
     """
 
     def __init__(
         self, workers: Workers, entry: str, task: str, payload: Any, *, identity: str | None = None,
-        user_game: str | None = None, **limits: Any,
+        user_game: str | None = None, on_end: Callable[[str], None] | None = None, **limits: Any,
     ) -> None:  # fmt: skip
         self.id = identity or secrets.token_urlsafe(16)
-        self._user_game = user_game
+        self._user_game, self._on_end = user_game, on_end
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._partial: Any = None
@@ -75,6 +84,8 @@ class Job:
             done = Done(done.kind, code=done.code, message=f"the request {done.message}", seconds=done.seconds)
         self._done = done
         self._news.set()
+        if self._on_end is not None:
+            self._on_end(self.id)
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait for a partial result or the end; return False if there is none within this time."""
@@ -133,23 +144,27 @@ class Jobs:
         """Return the number of processes for searches, and of running and waiting searches."""
         return self._searches.status()
 
-    async def rules(self, task: str, payload: Any, game: str | None = None, until: Awaitable[Any] | None = None) -> Any:
-        """Run a task that needs the rules of a game; return its result.
+    async def rules(
+        self, task: str, payload: Any, game: str | None = None, until: Awaitable[Any] | None = None, *,
+        slow: bool = False,
+    ) -> Any:  # fmt: skip
+        """Run a task that needs the rules of a game, or reads files; return its result.
 
         Args:
             task: name in ``tasks``, or ``module:name``.
             payload: first argument of the task.
             game: name of the game.
             until: ends the task early when it is done.
+            slow: give the task the time of a search, and as a game of the user's files only one of the processes.
 
         Raises:
             JobError: the task failed or took too long, or too many wait.
         """
-        limits: Any = {"seconds": self.limits.rules_seconds, "prepare_seconds": self.limits.load_seconds}
-        if game not in self._user_games:
-            return await self.finish(_start(self._rules, CALL, task, payload, **limits), until)
-        async with self._slow:
-            return await self.finish(_start(self._rules, CALL, task, payload, user_game=game, **limits), until)
+        limits: Any = {"seconds": self.limits.seconds if slow else self.limits.rules_seconds,
+                       "prepare_seconds": self.limits.load_seconds}  # fmt: skip
+        user_game = game if game in self._user_games else None
+        async with self._slow if slow or user_game is not None else nullcontext():
+            return await self.finish(_start(self._rules, CALL, task, payload, user_game=user_game, **limits), until)
 
     def start_search(
         self, task: str, payload: Any, game: str | None, priority: int = 0, identity: str | None = None
@@ -170,7 +185,7 @@ class Jobs:
         seconds = self.limits.seconds + GRACE_SECONDS
         job = _start(
             self._searches, CALL_NICELY, task, payload, identity=identity, user_game=user_game, priority=priority,
-            seconds=seconds, prepare_seconds=self.limits.load_seconds,
+            seconds=seconds, prepare_seconds=self.limits.compile_seconds, on_end=self._ended,
         )  # fmt: skip
         self._running[job.id] = job
         return job
@@ -206,6 +221,9 @@ class Jobs:
         """Stop a search whose client needs no more results."""
         job.cancel()
         self._running.pop(job.id, None)
+
+    def _ended(self, identity: str) -> None:
+        self._running.pop(identity, None)
 
     def warm(self) -> None:
         """Start the processes for rules, which import the games."""

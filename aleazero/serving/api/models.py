@@ -32,13 +32,15 @@ class NewSession(Settings):
         "by spaces if there is no comma.",
     )
     seed: int | None = Field(None, ge=0, lt=2**63, description="Seed of the dice; null for a random one.")
-    seats: list[str] | None = Field(
+    seats: list[Annotated[str, Field(max_length=1_000)]] | None = Field(
         None,
         max_length=100,
         description="Text of each seat: `human`, `champion` for the bundled network, or a player spec without files, "
         "e.g. `search:sims=500`. null for people in all seats.",
     )
-    names: list[str] | None = Field(None, max_length=100, description="Name of each player; null for the seats.")
+    names: list[Annotated[str, Field(max_length=200)]] | None = Field(
+        None, max_length=100, description="Name of each player; null for the seats."
+    )
     temperature: float = Field(
         0.0, ge=0, le=100, description="0 plays the most visited action of a search; 1 samples in proportion to visits."
     )
@@ -203,9 +205,12 @@ class SessionEntry(Answer):
     """A session in the list of sessions."""
 
     id: str
-    game: str | None = Field(description="Null if the session is not in memory.")
-    steps: int | None
-    revision: int | None
+    game: str | None = Field(description="Name of the game; null if the saved session cannot be read.")
+    params: dict[str, Any]
+    names: list[str] = Field(description="Name of each player.")
+    steps: int = Field(description="Number of actions and outcomes so far.")
+    revision: int = Field(description="Number of changes.")
+    error: str | None = Field(description="Why the session cannot be opened; null if it can.")
 
 
 class RunSummary(Loose):

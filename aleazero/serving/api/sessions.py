@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -23,7 +24,7 @@ def _whole_sessions(routes: APIRouter, api: Api) -> None:
     @routes.get("", response_model=list[models.SessionEntry])
     async def sessions() -> Any:
         """List the sessions, those used last first."""
-        return [_entry(api, identity) for identity in api.store.ids()]
+        return [asdict(entry) for entry in api.store.entries()]
 
     @routes.post("", response_model=models.SessionView, status_code=201)
     async def new_session(request: Request, body: models.NewSession) -> Any:
@@ -92,12 +93,3 @@ def _changes(routes: APIRouter, api: Api) -> None:
         return await api.change(
             request.receive, session, "play_seat", body.revision, search=True, job=body.id, all=body.all
         )
-
-
-def _entry(api: Api, identity: str) -> dict[str, Any]:
-    stored = api.store.peek(identity)
-    data = {} if stored is None else stored.data
-    return {
-        "id": identity, "game": data.get("game"), "steps": None if stored is None else len(data["steps"]),
-        "revision": None if stored is None else stored.revision,
-    }  # fmt: skip

@@ -43,7 +43,10 @@ class ApiLimits(Settings):
     positions: Count = Field(1_000, description="Positions in a request.")
     text: Count = Field(100_000, description="Characters of a position or of a list of moves.")
     rules_seconds: Seconds = Field(5.0, description="Seconds of the rules of a game for one request.")
-    load_seconds: Seconds = Field(30.0, description="Seconds for loading and compiling a game.")
+    load_seconds: Seconds = Field(30.0, description="Seconds for loading a game to play it.")
+    compile_seconds: Seconds = Field(
+        120.0, description="Seconds for loading and compiling a game, and solving it for exact values, before a search."
+    )
     sessions: Count = Field(1_000, description="Sessions, in memory and saved.")
     sessions_in_memory: Count = Field(100, description="Sessions in memory. Further ones are saved and dropped.")
     idle_seconds: Seconds = Field(900.0, description="Seconds without a request until a session is saved and dropped.")
@@ -58,7 +61,7 @@ class ApiLimits(Settings):
     def of_requests(self) -> Limits:
         """Return the limits of single requests."""
         return Limits(
-            sims=self.sims, seconds=self.seconds, prepare_seconds=self.load_seconds, evaluations=self.evaluations,
+            sims=self.sims, seconds=self.seconds, prepare_seconds=self.compile_seconds, evaluations=self.evaluations,
             nodes=self.nodes, tree_nodes=self.tree_nodes, batch=self.positions, moves=self.moves, text=self.text,
         )  # fmt: skip
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from aleazero.errors import AleaZeroError, ConfigError, RunError
+from aleazero.errors import AleaZeroError, ConfigError, ReplayError, RunError
 from aleazero.serving.api.guard import DISCONNECTED
 from aleazero.serving.api.jobs import RULES, Job, JobError, Jobs
 from aleazero.serving.api.settings import ApiSettings
@@ -25,8 +26,17 @@ ANSWER: Final = "aleazero.serving.answers:answer"
 """The task that answers a request of ``requests``."""
 SWEEP_SECONDS: Final = 5.0
 JOB_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
-STATUS_OF_CODE: Final = {"bad_request": 400, RULES: 422, "timeout": 422, "busy": 429, "cancelled": 409, "closed": 503}
+STATUS_OF_CODE: Final = {
+    "bad_request": 400,
+    RULES: 422,
+    "timeout": 422,
+    "busy": 429,
+    "cancelled": 409,
+    "closed": 503,
+    "memory": 422,
+}
 """Status of a job that failed, by its code. Other codes are errors of this program."""
+log = logging.getLogger("aleazero")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
@@ -65,16 +75,21 @@ class Api:
         """Save and drop idle sessions from time to time, one at a time, so that requests are answered in between."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
-            while self.store.sweep(most=1):
-                await asyncio.sleep(0)
+            try:
+                while self.store.sweep(most=1):
+                    await asyncio.sleep(0)
+            except RunError as error:  # e.g. the disk is full: the sessions stay in memory
+                log.error("%s", error)
             in_memory = set(self.store.in_memory)
             self.views = {key: one for key, one in self.views.items() if key in in_memory}
 
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
-    async def rules(self, receive: Receive, task: str, of: str | None = None, **payload: Any) -> Any:
+    async def rules(
+        self, receive: Receive, task: str, of: str | None = None, *, slow: bool = False, **payload: Any
+    ) -> Any:
         """Run a task in a process for rules; it ends if the client disconnects."""
-        return await self.jobs.rules(task, self._payload(payload), name_of(of), disconnected(receive))
+        return await self.jobs.rules(task, self._payload(payload), name_of(of), disconnected(receive), slow=slow)
 
     def start(self, request: Request) -> Job:
         """Start the answer to a request in a process for searches."""
@@ -202,4 +217,6 @@ def status_of(error: AleaZeroError) -> int:
         return 409
     if isinstance(error, SessionLimitError):
         return 429
+    if isinstance(error, ReplayError):  # the file of a saved session
+        return 422
     return 503 if isinstance(error, RunError) else 400

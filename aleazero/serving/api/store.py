@@ -8,12 +8,13 @@ they become idle, when there are too many in memory, and when the server ends.
 from __future__ import annotations
 
 import json
+import logging
 import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from aleazero.untrusted import parse_json, read_regular
 ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
 """Form of an id: 16 random bytes."""
 SUFFIX: Final = ".json"
+log = logging.getLogger("aleazero")
 
 
 class UnknownSessionError(AleaZeroError):
@@ -54,6 +56,34 @@ class Stored:
     """Whether a request is changing the session."""
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A session in a list."""
+
+    id: str
+    game: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    names: Sequence[str] = ()
+    steps: int = 0
+    revision: int = 0
+    error: str | None = None
+    """Why the session cannot be opened."""
+
+    @classmethod
+    def of(cls, stored: Stored) -> Entry:
+        """Describe a session. Fields of a file that another program has written may be missing."""
+        data = stored.data
+        game, params, names, steps = (data.get(key) for key in ("game", "params", "names", "steps"))
+        return cls(
+            stored.id,
+            game if isinstance(game, str) else None,
+            params if isinstance(params, dict) else {},
+            [str(name) for name in names] if isinstance(names, list) else [],
+            len(steps) if isinstance(steps, list) else 0,
+            stored.revision,
+        )
+
+
 class SessionStore:
     """Sessions by id.
 
@@ -66,19 +96,23 @@ class SessionStore:
     def __init__(self, folder: Path, limits: ApiLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.folder, self.limits, self._clock = folder, limits, clock
         self._live: OrderedDict[str, Stored] = OrderedDict()
-        self._saved = {file.stem for file in folder.glob(f"*{SUFFIX}") if ID.fullmatch(file.stem)}
+        self._saved: dict[str, Entry] = {}  # the newest one last
+        for file in sorted(folder.glob(f"*{SUFFIX}"), key=_modified):
+            if ID.fullmatch(file.stem):
+                self._saved[file.stem] = self._entry(file.stem)
 
     def __len__(self) -> int:
-        return len(self._saved | self._live.keys())
+        return len(self._saved.keys() | self._live.keys())
 
     @property
     def in_memory(self) -> list[str]:
         """Return the ids of the sessions in memory, those used least recently first."""
         return list(self._live)
 
-    def ids(self) -> list[str]:
-        """Return the ids of all sessions, the recently used ones first."""
-        return [*reversed(self._live), *sorted(self._saved - self._live.keys())]
+    def entries(self) -> list[Entry]:
+        """Return all sessions, the recently used ones first."""
+        live = [Entry.of(self._live[identity]) for identity in reversed(self._live)]
+        return [*live, *(self._saved[identity] for identity in reversed(self._saved) if identity not in self._live)]
 
     def add(self, data: dict[str, Any]) -> Stored:
         """Add a session and return it with its id.
@@ -133,7 +167,7 @@ class SessionStore:
         if identity in self._saved:
             with os_errors_as(RunError, f"session {identity} cannot be deleted"):
                 (self.folder / f"{identity}{SUFFIX}").unlink(missing_ok=True)
-            self._saved.discard(identity)
+            del self._saved[identity]
 
     def sweep(self, most: int | None = None) -> int:
         """Save and drop the sessions that are idle, at most this many; return their number."""
@@ -144,13 +178,12 @@ class SessionStore:
         return len(idle)
 
     def close(self) -> None:
-        """Save all sessions."""
+        """Save all sessions; one that cannot be saved is logged."""
         for stored in list(self._live.values()):
-            self._save_and_drop(stored)
-
-    def peek(self, identity: str) -> Stored | None:
-        """Return a session if it is in memory, without marking it as used."""
-        return self._live.get(identity)
+            try:
+                self._save_and_drop(stored)
+            except RunError as error:
+                log.error("session %s is lost: %s", stored.id, error)
 
     def _drop(self, count: int) -> None:
         """Save and drop this many sessions, those used least recently first; the one used last stays."""
@@ -158,15 +191,26 @@ class SessionStore:
             if count <= 0:
                 return
             if not stored.busy:
-                self._save_and_drop(stored)
+                try:
+                    self._save_and_drop(stored)
+                except RunError as error:  # it stays in memory, and the request of another client is answered
+                    log.error("%s", error)
+                    return
                 count -= 1
 
     def _save_and_drop(self, stored: Stored) -> None:
         data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
         write_file(self.folder / f"{stored.id}{SUFFIX}", text, RunError)
-        self._saved.add(stored.id)
+        self._saved.pop(stored.id, None)
+        self._saved[stored.id] = Entry.of(stored)
         self._live.pop(stored.id, None)
+
+    def _entry(self, identity: str) -> Entry:
+        try:
+            return Entry.of(self._read(identity))
+        except ReplayError as error:
+            return Entry(identity, error=str(error))
 
     def _read(self, identity: str) -> Stored:
         file = self.folder / f"{identity}{SUFFIX}"
@@ -180,3 +224,10 @@ class SessionStore:
         if not known or type(data.get("revision")) is not int:
             raise ReplayError(f"session {identity} is damaged, expected its id, its revision and the session")
         return Stored(identity, data["session"], data["revision"])
+
+
+def _modified(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0

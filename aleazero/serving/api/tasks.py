@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import os
 import pickle
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from aleazero.errors import ConfigError, IllegalActionError, count_text
+from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, count_text
 from aleazero.files import without_nan
 from aleazero.games.base import CHANCE_PLAYER, KIND_NAMES, Game, State, moves_of
 from aleazero.games.kit import kit_of
@@ -26,7 +27,18 @@ MOST_GAMES: Final = 8
 """Loaded games that a worker keeps."""
 NICE: Final = 10
 """Priority of searches for the operating system."""
+MOST_USED: Final = 1_000
 _loaded: dict[str, Game] = {}
+_used: set[tuple[str, str, str]] = set()
+"""Players that have chosen an action in this process, by game, parameters and text."""
+
+
+class TaskError(AleaZeroError):
+    """A task failed for a reason of its own; the process that submitted it gets the code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Work(Protocol):
@@ -50,7 +62,11 @@ def call(job: tuple[str, bytes], work: Any) -> Any:
     task = getattr(importlib.import_module(module or __name__), name)
     payload = pickle.loads(job[1])
     work.ready()
-    return None if work.stopped() else task(payload, work)
+    try:
+        return None if work.stopped() else task(payload, work)
+    except MemoryError:
+        work.retire()
+        raise TaskError("memory", "the request needs more memory than there is, expected a smaller one") from None
 
 
 def call_nicely(job: tuple[str, bytes], work: Any) -> Any:
@@ -114,10 +130,13 @@ def change_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 
 def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set."""
+    """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set.
+
+    If the time of a request is over, the actions so far are returned, and the client can continue from there.
+    """
     sources, limits = payload["sources"], payload["limits"]
     session = _read(payload["session"], sources, work)
-    before = len(session.history)
+    before, latest = len(session.history), time.monotonic() + limits.seconds
     if session.state.is_chance_node():
         session.draw_all()
     made: dict[str, Any] = {}
@@ -125,14 +144,23 @@ def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         text = session.seats[session.state.current_player()]
         if text == PERSON:
             break
+        first = (session.source, str(session.game.params), text) not in _used
+        if first:  # the first action of a player compiles its search
+            work.preparing()
         if text not in made:
             made[text] = _make_player(text, session.game, sources, limits)
         session.players[session.state.current_player()] = made[text]
-        session.act(*session.choose())
+        chosen = session.choose()
+        if first:
+            _used.add((session.source, str(session.game.params), text))
+            work.ready()
+        session.act(*chosen)
         _require_steps(session, limits)
         session.draw_all()
-        if not payload["all"]:
+        if not payload["all"] or time.monotonic() >= latest:
             break
+    if len(_used) > MOST_USED:
+        _used.clear()
     if len(session.history) == before:
         raise IllegalActionError(
             f"{session.game.name}: the game is over, expected a player to move"
@@ -301,8 +329,12 @@ def _is_number(value: object) -> bool:
 
 
 def _make_player(text: str, game: Game, sources: Sources, limits: Limits) -> Any:
-    from aleazero.players.make import make_player
+    from aleazero.players.make import make_player, make_search
+    from aleazero.players.search import SearchPlayer
 
     spec = check_seat(text, game, sources, limits)
     assert spec is not None
-    return make_player(spec, game)
+    if spec.kind != "search":
+        return make_player(spec, game)
+    evaluator, config = make_search(spec, game, max_seconds=limits.seconds, max_nodes=limits.nodes)
+    return SearchPlayer(game, evaluator, config, timed=True)

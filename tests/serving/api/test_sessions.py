@@ -153,7 +153,11 @@ def test_a_change_of_another_revision_is_a_conflict(live):
 def test_sessions_are_listed_and_deleted(live):
     session = live.made("/sessions", {"game": PIG, "moves": ["roll"]})
     listed = {one["id"]: one for one in live.get("/sessions").json()}
-    assert listed[session["id"]] == {"id": session["id"], "game": "pig", "steps": 2, "revision": 0}
+    expected = {"id": session["id"], "game": "pig", "params": {"target": 20}, "names": ["human", "human"], "steps": 2,
+                "revision": 0, "error": None}  # fmt: skip
+    assert listed[session["id"]] == expected
+    live.app.app.state.api.store.close()
+    assert expected in live.get("/sessions").json()
     assert live.client.delete(f"/sessions/{session['id']}").status_code == 204
     assert live.get(f"/sessions/{session['id']}").status_code == 404
 

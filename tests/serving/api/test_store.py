@@ -4,9 +4,13 @@ import json
 
 import pytest
 
-from aleazero.errors import ReplayError
+from aleazero.errors import ReplayError, RunError
 from aleazero.serving.api.settings import ApiLimits
 from aleazero.serving.api.store import ID, SessionLimitError, SessionStore, UnknownSessionError
+
+
+def ids(store):
+    return [entry.id for entry in store.entries()]
 
 
 class Clock:
@@ -36,7 +40,7 @@ def test_a_session_is_found_by_its_random_id(make_store):
     assert first.id != second.id
     assert ID.fullmatch(first.id)
     assert store.get(first.id).data == {"n": 1}
-    assert store.ids() == [first.id, second.id]
+    assert ids(store) == [first.id, second.id]
     assert not store.folder.exists()
 
 
@@ -49,7 +53,7 @@ def test_an_idle_session_is_saved_dropped_and_reloaded(make_store, clock):
     clock.now += 40
     assert store.sweep() == 1
     assert len(store.in_memory) == 1
-    assert sorted(store.ids()) == sorted([idle.id, used.id])
+    assert sorted(ids(store)) == sorted([idle.id, used.id])
     again = store.get(idle.id)
     assert (again.data, again.revision) == ({"n": 2}, 1)
     assert len(store.in_memory) == 2
@@ -94,10 +98,10 @@ def test_a_new_server_finds_the_sessions_of_the_last_one(make_store):
     removed = store.add({"n": 2})
     store.close()
     again = make_store()
-    assert sorted(again.ids()) == sorted([kept.id, removed.id])
+    assert sorted(ids(again)) == sorted([kept.id, removed.id])
     again.remove(removed.id)
     assert again.get(kept.id).data == {"n": 1}
-    assert make_store().ids() == [kept.id]
+    assert ids(make_store()) == [kept.id]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,24 @@ def test_a_damaged_file_is_one_error(make_store, text):
     (store.folder / f"{one.id}.json").write_text(text, encoding="utf-8")
     with pytest.raises(ReplayError, match=f"session {one.id} is damaged"):
         store.get(one.id)
+    (entry,) = make_store().entries()
+    assert (entry.id, entry.game) == (one.id, None)
+    assert entry.error.startswith(f"session {one.id} is damaged")
+
+
+def test_sessions_that_cannot_be_saved_stay_in_memory(make_store, clock, caplog):
+    store = make_store(sessions_in_memory=1, idle_seconds=10)
+    store.folder.write_text("a file where the folder should be", encoding="utf-8")
+    first, second = store.add({"n": 1}), store.add({"n": 2})
+    assert store.in_memory == [first.id, second.id]
+    assert "cannot be written" in caplog.text
+    clock.now += 11
+    with pytest.raises(RunError, match="cannot be written"):
+        store.sweep()
+    assert store.get(first.id).data == {"n": 1}
+    caplog.clear()
+    store.close()
+    assert caplog.text.count("is lost") == 2
 
 
 def test_other_files_in_the_folder_are_ignored(make_store):
@@ -129,4 +151,4 @@ def test_other_files_in_the_folder_are_ignored(make_store):
     one = store.add({})
     store.close()
     (store.folder / "notes.json").write_text(json.dumps({}), encoding="utf-8")
-    assert make_store().ids() == [one.id]
+    assert ids(make_store()) == [one.id]
