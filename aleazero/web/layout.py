@@ -17,8 +17,8 @@ from aleazero.web.playground import one_line
 THEME_COOKIE: Final = "aleazero_theme"
 THEMES: Final = {"light": False, "dark": True}
 PRIMARY: Final = {"light": "#0b5c8f", "dark": "#7cc0ef"}
-NAVIGATION: dict[str, str] = {"/": "Games"}
-"""Pages of the navigation by address; each module of pages adds its own."""
+NAVIGATION: Final = {"/": "Games", "/analysis": "Analysis"}
+"""Pages of the navigation by address."""
 
 
 @cache

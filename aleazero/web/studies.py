@@ -5,13 +5,14 @@ They run in the worker processes for searches, and use the games and searches th
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.files import without_nan
-from aleazero.games.base import Game, State
+from aleazero.games.base import KIND_NAMES, Game, State
 from aleazero.games.kit import play_text
 from aleazero.oracles.oracle import oracle_of
 from aleazero.players.champions import champion_of
@@ -19,7 +20,7 @@ from aleazero.players.make import read_evaluator
 from aleazero.search.config import SearchConfig, chance_of
 from aleazero.search.result import SearchResult, TreeNode
 from aleazero.search.search import Search
-from aleazero.serving.answers import Desk, cut_tree
+from aleazero.serving.answers import Desk
 from aleazero.serving.judge import Judge, make_judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
 from aleazero.serving.requests import GameRequest, Limits
@@ -91,7 +92,7 @@ def _search(desk: Desk, key: Any, game: Game, payload: Mapping[str, Any], sims: 
 
 def _searched(state: State, result: SearchResult, payload: Mapping[str, Any], started: float) -> dict[str, Any]:
     visits = int(result.visits.sum()) or sum(one.visits for one in result.outcomes)
-    tree, complete = cut_tree(result.view.root(), payload["depth"], payload["top"], payload["nodes"])
+    tree = shown_tree(result.view.root(), payload["depth"], payload["top"], payload["nodes"])
     return {
         "simulations": visits,
         "seconds": time.monotonic() - started,
@@ -111,7 +112,50 @@ def _searched(state: State, result: SearchResult, payload: Mapping[str, Any], st
         "stopped": result.stopped,
         "chance": result.config.chance.model_dump() if result.config.chance is not None else None,
         "tree": tree,
-        "complete": complete,
+    }  # fmt: skip
+
+
+def shown_tree(root: TreeNode, depth: int, top: int, most: int) -> dict[str, Any]:
+    """Return the upper levels of a tree with at most this many nodes; those with more visits are kept first.
+
+    A chance node also has ``others``, the stored outcomes that are left out, and ``unstored``, the outcomes that the
+    search did not store: their probability, visits and number. Shown outcomes and both add up to 1.
+    """
+    found, count = _node(root), 1
+    heap: list[tuple[int, int, int, TreeNode, dict[str, Any]]] = [(-root.visits, 0, 0, root, found)]
+    while heap:
+        _, level, _, node, data = heapq.heappop(heap)
+        if level == depth or count >= most:
+            data["cut"] = data["kind"] != "terminal" and node.visits > 1
+            continue
+        stored = [child for child in node.children() if child.visits]
+        shown = sorted(stored, key=lambda child: (-child.visits, child.label))[: min(top, most - count)]
+        for child in sorted(shown, key=lambda child: child.label):
+            count += 1
+            data["children"].append(_node(child))
+            heapq.heappush(heap, (-child.visits, level + 1, count, child, data["children"][-1]))
+        if shown:
+            _add_rest(data, node, stored, {child.label for child in shown})
+    return found
+
+
+def _add_rest(data: dict[str, Any], node: TreeNode, stored: Sequence[TreeNode], shown: Collection[int]) -> None:
+    others = [child for child in stored if child.label not in shown]
+    data["others"] = {
+        "number": len(others), "visits": sum(child.visits for child in others),
+        "probability": sum(child.probability or 0.0 for child in others),
+    }  # fmt: skip
+    if data["kind"] == "chance" and all(child.probability is not None for child in stored):
+        known = sum(child.probability or 0.0 for child in stored)
+        visits = node.visits - sum(child.visits for child in stored)
+        data["unstored"] = {"visits": max(0, visits), "probability": max(0.0, 1.0 - known)}
+
+
+def _node(node: TreeNode) -> dict[str, Any]:
+    return {
+        "label": node.label, "text": node.text, "kind": KIND_NAMES[node.kind], "player": node.player,
+        "visits": node.visits, "value": [float(value) for value in node.value], "prior": node.prior,
+        "probability": node.probability, "children": [],
     }  # fmt: skip
 
 

@@ -25,6 +25,11 @@ MOST_OUTCOMES: Final = 60
 """Outcomes that are shown as buttons."""
 RECENT: Final = 8
 """Rolls and actions that are shown below the board."""
+DIE: Final = (
+    '<svg class="die" viewBox="0 0 16 16" role="img" aria-label="dice"><rect x="1" y="1" width="14" height="14" rx="3" '
+    'fill="none" stroke="currentColor" stroke-width="1.6"/><circle cx="5" cy="5" r="1.5" fill="currentColor"/>'
+    '<circle cx="11" cy="11" r="1.5" fill="currentColor"/><circle cx="8" cy="8" r="1.5" fill="currentColor"/></svg>'
+)
 KEYS: Final = (
     ("1 … 9", "play the first … ninth move"), ("Tab, Enter", "select a part of the board or a button"),
     ("Enter", "play the selected parts"), ("Escape", "clear the selection"), ("u", "undo"), ("y", "redo"),
@@ -249,14 +254,14 @@ class Table:
     def _show_rolls(self, new: int) -> None:
         chips = []
         for number, step in enumerate(self.log[-RECENT:], max(0, len(self.log) - RECENT)):
-            who = "🎲" if step["player"] < 0 else html.escape(self._name(step["player"]))
+            who = DIE if step["player"] < 0 else html.escape(self._name(step["player"]))
             fresh = " new" if number >= new else ""
             chips.append(f'<span class="chip{fresh}"><b>{who}</b> {html.escape(step["name"])}</span>')
         self.rolls.content = "".join(chips)
 
     def _show_history(self) -> None:
         rows = [
-            f"<li>{'🎲' if step['player'] < 0 else html.escape(self._name(step['player']))}: {html.escape(step['name'])}</li>"
+            f"<li>{DIE if step['player'] < 0 else html.escape(self._name(step['player']))}: {html.escape(step['name'])}</li>"
             for step in self.log
         ]
         self.history.content = f'<ol reversed style="margin:0">{"".join(reversed(rows))}</ol>' if rows else "No moves yet."

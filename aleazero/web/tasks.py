@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from aleazero.errors import ConfigError
-from aleazero.games.base import Game
+from aleazero.errors import ConfigError, PositionError
+from aleazero.games.base import KIND_NAMES, Game, State
 from aleazero.games.kernel import KernelGame
 from aleazero.games.registry import game_names, parse_game_text
 from aleazero.games.scene import Selection
 from aleazero.games.svg import to_svg
+from aleazero.search.config import PRESETS, ChanceConfig, SearchConfig, Widening
 from aleazero.serving.api.listings import players
 from aleazero.serving.api.tasks import Work, load
+from aleazero.settings import Settings
 
 
 def bundled_games(payload: Mapping[str, Any], work: Work) -> list[str]:
@@ -80,6 +82,53 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "svg": to_svg(scene, selected=clicks, clickable=clickable), "text": str(state), "clicks": list(clicks),
         "action": action, "finished": finished, "keys": keys,
     }  # fmt: skip
+
+
+def follow_path(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Apply actions and outcomes to a position; return the new position.
+
+    Raises:
+        PositionError: the path contains a node that stands for any outcome.
+    """
+    game = load(payload["game"], payload["params"], payload["sources"], work)
+    state = position_of(game, payload["position"])
+    for label in payload["path"]:
+        if label not in state.legal_actions():
+            raise PositionError("in open loop this node stands for all outcomes, so it has no single position")
+        state.apply_action(label)
+    return {"position": state.to_text(), "node": KIND_NAMES[state.kind()], "player": state.current_player()}
+
+
+def position_of(game: Game, position: str | None) -> State:
+    """Return a position from its text, or the first decision of a game."""
+    return game.new_initial_state() if position is None else game.state_from_text(position)
+
+
+def search_form(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Describe all settings of a search and of its chance handling, with their help texts, for forms."""
+    return {
+        "search": form_fields(SearchConfig, ("num_simulations", "seed", "chance")),
+        "chance": form_fields(ChanceConfig, ("widening",)),
+        "widening": form_fields(Widening, ()),
+        "presets": {name: ChanceConfig.preset(name).model_dump() for name in PRESETS},
+    }
+
+
+def form_fields(kind: type[Settings], without: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the fields of a settings class: name, help, default, and the choices or the range of a number."""
+    found = []
+    for name, schema in kind.model_json_schema()["properties"].items():
+        if name in without:
+            continue
+        ways = schema.get("anyOf", [schema])
+        number = next((way for way in ways if way.get("type") in ("integer", "number")), {})
+        found.append({
+            "name": name, "help": schema.get("description", ""), "default": schema.get("default"),
+            "choices": schema.get("enum"), "words": [way["const"] for way in ways if "const" in way],
+            "integer": number.get("type") == "integer", "empty": any(way.get("type") == "null" for way in ways),
+            "least": number.get("minimum", number.get("exclusiveMinimum")), "most": number.get("maximum"),
+        })  # fmt: skip
+    return found
 
 
 def title_of(game: Game) -> str:
