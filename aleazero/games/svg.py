@@ -114,11 +114,14 @@ def _style() -> str:
         ".scene text{text-anchor:middle;dominant-baseline:central;pointer-events:none;user-select:none}"
         ".scene .part{outline:none}"
         ".scene .clickable,.scene .selected{cursor:pointer}"
-        ".scene .halo,.scene .ring{fill:none;stroke:none;pointer-events:none}"
-        ".scene .clickable>.halo,.scene .selected>.halo{stroke:var(--scene-board);stroke-width:4}"
-        ".scene .clickable>.ring{fill:var(--scene-accent);fill-opacity:.08;stroke:var(--scene-accent);stroke-width:2}"
-        ".scene .clickable:hover>.ring{fill-opacity:.22;stroke-width:3}"
-        ".scene .selected>.ring{fill:var(--scene-accent);fill-opacity:.25;stroke:var(--scene-accent);stroke-width:4}"
+        ".scene .tint,.scene .halo,.scene .ring{fill:none;stroke:none;pointer-events:none}"
+        ".scene .tint{fill:var(--scene-accent);fill-opacity:.1}"
+        ".scene .clickable:hover>.tint{fill-opacity:.25}"
+        ".scene .selected>.tint{fill-opacity:.35}"
+        ".scene .halo{stroke:var(--scene-board);stroke-width:4}"
+        ".scene .ring{stroke:var(--scene-accent);stroke-width:2}"
+        ".scene .clickable:hover>.ring{stroke-width:3}"
+        ".scene .selected>.ring{stroke-width:4}"
         ".scene .part:focus-visible>.ring{stroke:var(--scene-ink);stroke-width:4;stroke-dasharray:5 3}"
     )
 
@@ -136,25 +139,27 @@ class _Buttons:
 def _shape(shape: Shape, buttons: _Buttons) -> str:
     """Return a shape; if it has a part, within its button."""
     if isinstance(shape, Group):
-        inside = "".join(_shape(inner, buttons) for inner in shape.shapes)
+        first, *rest = (_shape(inner, buttons) for inner in shape.shapes)
     else:
-        inside = _draw(shape)
+        first, rest = _draw(shape), []
     name = escape(shape.title)
+    title = f"<title>{name}</title>" if name else ""
     if shape.part is None:
-        return f"<g><title>{name}</title>{inside}</g>" if name else inside
+        inside = first + "".join(rest)
+        return f"<g>{title}{inside}</g>" if name else inside
     selected, clickable = shape.part in buttons.selected, shape.part in buttons.clickable
     words = ["part", *["selected"] * selected, *["clickable"] * clickable]
     attributes = f'class="{" ".join(words)}" data-part={quoteattr(shape.part)}'
-    if selected or clickable:
-        attributes += (
-            f' role="button" tabindex="0" aria-label={quoteattr(shape.title or shape.part)} '
-            f'aria-pressed="{"true" if selected else "false"}"'
-        )
-        if shape.key:
-            attributes += f" data-key={quoteattr(shape.key)} aria-keyshortcuts={quoteattr(shape.key)}"
-        inside += f'<{_outline(shape)} class="halo"/><{_outline(shape)} class="ring"/>'
-    title = f"<title>{name}</title>" if name else ""
-    return f"<g {attributes}>{title}{inside}</g>"
+    if not selected and not clickable:
+        return f"<g {attributes}>{title}{first}{''.join(rest)}</g>"
+    attributes += (
+        f' role="button" tabindex="0" aria-label={quoteattr(shape.title or shape.part)} '
+        f'aria-pressed="{"true" if selected else "false"}"'
+    )
+    if shape.key:
+        attributes += f" data-key={quoteattr(shape.key)} aria-keyshortcuts={quoteattr(shape.key)}"
+    tint, halo, ring = (f'<{_outline(shape)} class="{layer}"/>' for layer in ("tint", "halo", "ring"))
+    return f"<g {attributes}>{title}{first}{tint}{''.join(rest)}{halo}{ring}</g>"
 
 
 def _n(number: float) -> str:

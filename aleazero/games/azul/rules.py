@@ -56,6 +56,7 @@ from aleazero.games.azul.board import (
     num_actions,
     num_factories,
 )
+from aleazero.games.azul.drawing import draw as draw
 from aleazero.games.azul.features import BLOCK_SIZE, COMMON_SIZE, LEAD, write_features
 from aleazero.games.azul.features import LEAD_UNIT as FEATURE_LEAD_UNIT
 from aleazero.games.azul.policy import PRIOR_POINTS, explore, worth

@@ -242,7 +242,7 @@ def render(state: Vector) -> str:
     boards = [_draw_board(state, player) for player in range(players)]
     gap = "     " if players < 4 else "  "
     lines += [gap.join(f"{row:<23}" for row in rows).rstrip() for rows in zip(*boards, strict=True)]
-    return "\n".join([*lines, "", _status(state)])
+    return "\n".join([*lines, "", status(state)])
 
 
 def _spaced(tiles: list[int]) -> str:
@@ -268,7 +268,8 @@ def _draw_board(state: Vector, player: int) -> list[str]:
     return rows
 
 
-def _status(state: Vector) -> str:
+def status(state: Vector) -> str:
+    """What happens next, or who has won."""
     player = int(state[PLAYER])
     if state[KIND] == CHANCE:
         filled = int((state[FACTORY : FACTORY + num_factories(num_boards(state))] > 0).sum())

@@ -50,6 +50,7 @@ from aleazero.games.backgammon.board import (
     vector_of,
 )
 from aleazero.games.backgammon.board import check as check_board
+from aleazero.games.backgammon.drawing import draw as draw
 from aleazero.games.backgammon.features import BLOCK_SIZE, COMMON_FEATURES
 from aleazero.games.backgammon.features import features as features
 from aleazero.games.backgammon.moves import canonical as canonical

@@ -116,7 +116,7 @@ def render(state: Vector) -> str:
         f" {low}",
     ]
     for player, at in ((1, 1), (0, len(lines) - 2)):
-        lines[at] += f"  {SIDES[player]}: player {player}, {_pips(state, player)} pips, {state[OFF + player]} off"
+        lines[at] += f"  {SIDES[player]}: player {player}, {pips(state, player)} pips, {state[OFF + player]} off"
     lines.append(_status(state))
     return "\n".join(line.rstrip() for line in lines)
 
@@ -142,7 +142,8 @@ def _cell(count: int, depth: int) -> str:
     return f" {SIDES[count < 0]} "
 
 
-def _pips(state: Vector, player: int) -> int:
+def pips(state: Vector, player: int) -> int:
+    """The points that a player's checkers have to move until all are off."""
     points, bar, _ = position_of(state, player)
     return 25 * bar[0] + sum((i + 1) * max(0, count) for i, count in enumerate(points))
 

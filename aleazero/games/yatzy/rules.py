@@ -412,8 +412,8 @@ def played_outcome_bits(state: Vector, seed: Any, count: int) -> int:
     key = seed ^ player * PLAYER_BITS ^ filled * FILLED_BITS ^ roll * ROLL_BITS
     start = mix_bits(key + GOLDEN_BITS)
     rolled = 0
-    for draw in range(1, DICE - SIZES[state[IN_HAND]] + 1):
-        rolled = ADD[rolled, mix_bits(start + np.uint64(draw) * GOLDEN_BITS) % np.uint64(FACES)]
+    for number in range(1, DICE - SIZES[state[IN_HAND]] + 1):
+        rolled = ADD[rolled, mix_bits(start + np.uint64(number) * GOLDEN_BITS) % np.uint64(FACES)]
     return rolled
 
 
