@@ -15,7 +15,7 @@ from aleazero.games.base import Game
 from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names, parse_game_text, title_of
 from aleazero.players.spec import SETTINGS
-from aleazero.serving.api.tasks import Work, load
+from aleazero.serving.api.tasks import TaskError, Work, load
 from aleazero.serving.requests import OWN_NETS
 from aleazero.serving.session import CHAMPION, PERSON
 
@@ -92,17 +92,11 @@ def runs(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
     """Return the summaries of all runs in the folder; a damaged run has an error."""
     from aleazero.runs.summary import find_runs
 
-    found = []
-    for path in find_runs(payload["folder"]):
-        try:
-            found.append(_summary(path, payload["folder"]))
-        except AleaZeroError as error:
-            found.append({"run": path.name, "error": str(error)})
-    return found
+    return [_summary(path, payload["folder"]) for path in find_runs(payload["folder"])]
 
 
 def run(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
-    """Return the summary of a run; None if the folder has no run with this name."""
+    """Return the summary of a run, or its error; None if the folder has no run with this name."""
     path = _run_path(payload)
     return None if path is None else _summary(path, payload["folder"])
 
@@ -114,8 +108,10 @@ def scalars(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
     path = _run_path(payload)
     if path is None:
         return None
-    with _names_only(payload["folder"]):
+    try:
         every = scalars_of(read_events(path / EVENTS))
+    except AleaZeroError as error:
+        raise TaskError("damaged", _without_folder(error, payload["folder"])) from None
     found = [one for one in every if one.name.startswith(payload["prefix"])]
     first = payload["offset"]
     rows = [one._asdict() for one in found[first : first + payload["count"]]]
@@ -130,24 +126,16 @@ def _run_path(payload: Mapping[str, Any]) -> Path | None:
 
 
 def _summary(path: Path, folder: Path) -> dict[str, Any]:
-    """Return the summary of a run without the paths of this machine."""
+    """Return the summary of a run, or its error, without the paths of this machine."""
     from aleazero.runs.summary import summary_lines, summary_of
 
-    with _names_only(folder):
+    try:
         data = summary_of(path)
+    except AleaZeroError as error:
+        return {"run": path.name, "error": _without_folder(error, folder)}
     data |= {"run": path.name, "game": title_of(data["game"])}
     return without_nan({**data, "lines": summary_lines(data), "error": None})  # type: ignore[no-any-return]
 
 
-class _names_only:
-    """Removes the folder of the runs from the errors that are raised in this block."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, AleaZeroError):
-            raise type(error)(str(error).replace(f"{self.folder}/", "")) from None
+def _without_folder(error: AleaZeroError, folder: Path) -> str:
+    return str(error).replace(f"{folder}/", "")

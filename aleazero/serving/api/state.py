@@ -34,6 +34,7 @@ STATUS_OF_CODE: Final = {
     "cancelled": 409,
     "closed": 503,
     "memory": 422,
+    "damaged": 422,
 }
 """Status of a job that failed, by its code. Other codes are errors of this program."""
 log = logging.getLogger("aleazero")

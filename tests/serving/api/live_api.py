@@ -61,11 +61,20 @@ class Broken:
 class Live:
     """A running server and a client of it."""
 
-    def __init__(self, settings, port, app):
-        self.settings, self.app = settings, app
+    def __init__(self, settings, port, app, server):
+        self.settings, self.app, self._server = settings, app, server
         self.port, self.origin = port, f"http://127.0.0.1:{port}"
         headers = {} if settings.token is None else {"authorization": f"Bearer {settings.token}"}
         self.client = httpx.Client(base_url=f"{self.origin}/api/v1", timeout=120, headers=headers)
+
+    @property
+    def store(self):
+        """The sessions of the server."""
+        return self.app.app.state.api.store
+
+    def connections(self):
+        """Return the open connections."""
+        return set(self._server.server_state.connections)
 
     def get(self, path, **more):
         return self.client.get(path, **more)
@@ -104,7 +113,7 @@ def live_api(folder, *, games=(), limits=None, **settings):
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            live = Live(settings, listener.getsockname()[1], app)
+            live = Live(settings, listener.getsockname()[1], app, server)
             with live.client:
                 yield live
         finally:
