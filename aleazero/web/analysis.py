@@ -33,7 +33,7 @@ CHOSEN_BY_KEY: Final = """(event) => {
   if (node) { event.preventDefault(); emit(node.dataset.path); }
 }"""
 LEGEND: Final = (
-    '<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>'
+    "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
     '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
     "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
 )
@@ -92,8 +92,10 @@ class Analysis:
                 self._controls()
                 with ui.element("section").classes("panel").props('aria-label="Tree"'):
                     subheading("The tree with its chance nodes")
-                    self.tree = ui.html("", sanitize=False).classes("tree").props(
-                        'tabindex="0" role="region" aria-label="Tree"'
+                    self.tree = (
+                        ui.html("", sanitize=False)
+                        .classes("tree")
+                        .props('tabindex="0" role="region" aria-label="Tree"')
                     )
                     self.tree.on("click", self._choose, js_handler=CHOSEN)
                     self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)
@@ -109,8 +111,10 @@ class Analysis:
                         ui.button("Analyse from here", on_click=self._from_here).props("outline dense")
                 with ui.element("section").classes("panel").props('aria-label="Actions"'):
                     subheading("Actions")
-                    self.table = ui.html("", sanitize=False).classes("scroll").props(
-                        'tabindex="0" role="region" aria-label="Table of actions"'
+                    self.table = (
+                        ui.html("", sanitize=False)
+                        .classes("scroll")
+                        .props('tabindex="0" role="region" aria-label="Table of actions"')
                     )
                 with ui.element("section").classes("panel").props('aria-label="Settings"'):
                     subheading("Settings")
@@ -143,7 +147,7 @@ class Analysis:
 
     def _tree_controls(self) -> None:
         with ui.element("div").classes("row"):
-            names = {n: f"player {n + 1}" for n in range(self.card["players"])}
+            names = {n: f"player {n}" for n in range(self.card["players"])}
             mover = max(0, self.start["player"])
             self.player = ui.select(names, value=mover, label="values of", on_change=self._show_tree)
             self.depth = ui.number("levels", value=4, min=1, max=12, step=1, on_change=self._again)
@@ -242,8 +246,10 @@ class Analysis:
         speed = event["simulations"] / event["seconds"] if event["seconds"] > 0.02 else None
         why = {"seconds": "stopped by its time limit", "nodes": "stopped because the tree is full"}
         ended = why.get(event["stopped"] or "", "")
-        self.status.text = f"{event['simulations']:,} simulations" + (f", {speed:,.0f}/s" if speed else "") + (
-            f", {ended}" if ended else ""
+        self.status.text = (
+            f"{event['simulations']:,} simulations"
+            + (f", {speed:,.0f}/s" if speed else "")
+            + (f", {ended}" if ended else "")
         )
         self._show_table()
         self._show_tree()
@@ -342,10 +348,6 @@ class Analysis:
 def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
     """Return a table of numbers as HTML; ``best`` is the row that is marked."""
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    body = "".join(
-        f"<tr{' class=best' if number == best else ''}>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>"
-        for number, row in enumerate(rows)
-    )
+    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+    body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-

@@ -144,7 +144,8 @@ def _cookie(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 async def _redirect(send: Send, location: str, token: str) -> None:
     cookie = SimpleCookie({COOKIE: token})
-    cookie[COOKIE].update({"httponly": True, "samesite": "Strict", "path": "/"})
+    for key, value in (("httponly", "true"), ("samesite", "Strict"), ("path", "/")):
+        cookie[COOKIE][key] = value
     headers = [
         (b"location", location.encode("latin-1", errors="replace")),
         (b"set-cookie", cookie[COOKIE].OutputString().encode("latin-1")),

@@ -105,11 +105,12 @@ class Judgement:
         seats = self.view["seats"]
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
-        names = [f"player {number + 1}" for number in range(len(seats))]
+        names = [f"player {number}" for number in range(len(seats))]
         lines = [(names[player], self._line(player)) for player in players]
         if self.unit:
             whose = f" of {names[mine]}" if len(seats) == 2 else ""
-            self._title.content = html.escape(f"{self.unit[:1].upper()}{self.unit[1:]}{whose}")
+            name, percent = self.unit.removesuffix(" %"), " (%)" if self.unit.endswith(" %") else ""
+            self._title.content = html.escape(f"{name[:1].upper()}{name[1:]}{whose}{percent}")
         self._chart.options.clear()
         self._chart.options.update(chart_options(lines, self.unit, players))
         self._chart.update()

@@ -16,7 +16,6 @@ from aleazero.web.playground import one_line
 
 THEME_COOKIE: Final = "aleazero_theme"
 THEMES: Final = {"light": False, "dark": True}
-PRIMARY: Final = {"light": "#0b5c8f", "dark": "#7cc0ef"}
 NAVIGATION: Final = {"/": "Games", "/analysis": "Analysis"}
 """Pages of the navigation by address."""
 
@@ -39,7 +38,6 @@ def frame(title: str, path: str) -> Iterator[None]:
     request = ui.context.client.request
     theme = request.cookies.get(THEME_COOKIE, "auto") if request is not None else "auto"
     dark = ui.dark_mode(THEMES.get(theme))
-    ui.colors(primary=PRIMARY["light"])
     with ui.element("header").classes("top"):
         ui.link("AleaZero", "/").classes("brand")
         with ui.element("nav").props('aria-label="Pages"').classes("row"):

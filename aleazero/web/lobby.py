@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError, ConfigError
+from aleazero.serving.api.store import Entry
 from aleazero.untrusted import parse_digits
 from aleazero.web.layout import frame, heading, paragraph, problem, shows_errors, subheading
 from aleazero.web.playground import Playground, one_line
 
-MOST_SAVED: Final = 12
+MOST_SAVED: Final = 8
 """Saved sessions that the lobby lists."""
 SEARCHES: Final = {"search:sims=2000": "search, 2,000 simulations", "search:sims=200": "search, 200 simulations"}
 """Players that every game has, in addition to its own."""
@@ -79,7 +80,7 @@ def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:
             with place:
                 for number in range(count):
                     value = old[number] if number < len(old) else default_seat(options, number)
-                    select = ui.select(options, value=value, label=f"Seat {number + 1}")
+                    select = ui.select(options, value=value, label=f"Player {number}")
                     seats.append(select.props("outlined dense options-dense"))
 
         show_seats()
@@ -178,9 +179,9 @@ def _saved(playground: Playground) -> None:
     def show() -> None:
         rows.clear()
         with rows:
-            names = playground.api.store.ids()
-            for identity in names[:MOST_SAVED]:
-                _saved_row(playground, identity, show)
+            names = playground.api.store.entries()
+            for entry in names[:MOST_SAVED]:
+                _saved_row(playground, entry, show)
             if not names:
                 ui.label("Games that you start are saved here.").classes("quiet")
             elif len(names) > MOST_SAVED:
@@ -207,22 +208,19 @@ async def _read_json(event: events.UploadEventArguments) -> Any:
         raise ConfigError(f"{event.file.name} is not a saved game: {str(error)[:100]}, expected JSON") from None
 
 
-def _saved_row(playground: Playground, identity: str, again: Any) -> None:
-    try:
-        data = playground.api.store.get(identity).data
-    except AleaZeroError as error:
-        problem(one_line(error))
-        return
-
+def _saved_row(playground: Playground, entry: Entry, again: Callable[[], None]) -> None:
     def remove() -> None:
-        playground.api.store.remove(identity)
+        playground.api.store.remove(entry.id)
         again()
 
-    params = ", ".join(f"{key} {value}" for key, value in data["params"].items())
+    params = ", ".join(f"{key} {value}" for key, value in entry.params.items())
     with ui.element("div").classes("row"):
-        ui.link(f"{data['game']}{f' ({params})' if params else ''}", f"/table/{identity}")
-        steps = len(data["steps"])
-        ui.label(f"{' against '.join(data['names'])} · {steps} {'step' if steps == 1 else 'steps'}").classes("quiet")
+        if entry.error is not None:
+            problem(entry.error)
+        else:
+            ui.link(f"{entry.game}{f' ({params})' if params else ''}", f"/table/{entry.id}")
+            steps = f"{entry.steps} {'step' if entry.steps == 1 else 'steps'}"
+            ui.label(f"{' against '.join(entry.names)} · {steps}").classes("quiet")
         ui.button("Delete", on_click=remove).props(
-            f'flat dense size=sm aria-label="Delete this game of {html.escape(data["game"])}"'
+            f'flat dense size=sm aria-label="Delete this game of {html.escape(str(entry.game))}"'
         )

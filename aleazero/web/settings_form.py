@@ -36,7 +36,7 @@ class Fields:
             control = ui.input(label, value=str(value), on_change=changed)
         else:
             control = ui.number(
-                label, value=value, min=field["least"], max=field["most"], step=1 if field["integer"] else "any",
+                label, value=value, min=field["least"], max=field["most"], step=1 if field["integer"] else None,
                 placeholder="none" if field["empty"] else "", on_change=changed,
             )  # fmt: skip
         control.props("outlined dense debounce=300").props["hint"] = field["help"]

@@ -91,15 +91,17 @@ class Table:
                     self.rolls = ui.html("", sanitize=False).classes("rolls")
                     self.news = ui.label("").classes("news quiet")
                     self._actions()
-                with ui.element("section").classes("panel").props('aria-label="Moves"') as self.moves_panel:
-                    self.moves_title = ui.html("", sanitize=False, tag="h2")
+                with ui.expansion("Moves").classes("panel") as self.moves_panel:
                     self.moves = ui.element("div").classes("moves").props('role="group" aria-label="Legal moves"')
             with ui.element("div").classes("stack"):
                 self.judgement = Judgement(self.playground, view)
                 with ui.element("section").classes("panel").props('aria-label="History"'):
                     subheading("History")
-                    self.history = ui.html("", sanitize=False).classes("scroll").style("max-height: 15rem").props(
-                        'tabindex="0" role="region" aria-label="All moves and rolls"'
+                    self.history = (
+                        ui.html("", sanitize=False)
+                        .classes("scroll")
+                        .style("max-height: 15rem")
+                        .props('tabindex="0" role="region" aria-label="All moves and rolls"')
                     )
                 with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
                     for key, meaning in KEYS:
@@ -123,9 +125,7 @@ class Table:
         """Show the session and let other players move."""
         data = self.playground.api.store.get(self.session).data
         try:
-            self.log = await self.playground.rules(
-                "aleazero.serving.api.tasks:history", data["game"], session=data
-            )
+            self.log = await self.playground.rules("aleazero.serving.api.tasks:history", data["game"], session=data)
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative")
         await self._show(view)
@@ -230,7 +230,7 @@ class Table:
         """Return the name of a seat for people."""
         name = str(self.view["names"][player])
         alone = len(self.view["names"]) == 1
-        return ("You" if alone else f"Player {player + 1}") if name == PERSON else f"Player {player + 1} ({name})"
+        return ("You" if alone else f"Player {player}") if name == PERSON else f"Player {player} ({name})"
 
     def _show_status(self) -> None:
         view, waits = self.view, self._waits()
@@ -245,6 +245,7 @@ class Table:
             self.status.text = f"{self._name(view['player'])} moves next"
         selection = self.board.data["action"] is not None and not self.board.data["finished"]
         self.play_button.set_enabled(selection)
+        self.play_button.set_visibility(self.board.data["svg"] is not None)
         self.go.set_enabled(waits == "dice" or (waits == "player" and self.halted))
         self.go.text = "Roll" if waits == "dice" else "Continue"
         self.undo_button.set_enabled(view["steps"] > 0)
@@ -260,11 +261,11 @@ class Table:
         self.rolls.content = "".join(chips)
 
     def _show_history(self) -> None:
-        rows = [
-            f"<li>{DIE if step['player'] < 0 else html.escape(self._name(step['player']))}: {html.escape(step['name'])}</li>"
-            for step in self.log
-        ]
-        self.history.content = f'<ol reversed style="margin:0">{"".join(reversed(rows))}</ol>' if rows else "No moves yet."
+        names = [DIE if step["player"] < 0 else html.escape(self._name(step["player"])) for step in self.log]
+        rows = [f"<li>{name}: {html.escape(step['name'])}</li>" for name, step in zip(names, self.log, strict=True)]
+        self.history.content = (
+            f'<ol reversed style="margin:0">{"".join(reversed(rows))}</ol>' if rows else "No moves yet."
+        )
 
     def _show_moves(self) -> None:
         """Show a button for each legal action, or for each outcome if a person rolls the dice."""
@@ -272,7 +273,9 @@ class Table:
         self.moves.clear()
         outcomes = waits == "dice" and self.by_hand.value
         shown = (moves or [])[: MOST_OUTCOMES if outcomes else MOST_BUTTONS] if outcomes or waits == "person" else []
-        self.moves_title.content = "Enter the outcome" if outcomes else "Moves"
+        self.moves_panel.text = "Enter the outcome" if outcomes else "All moves as buttons"
+        if outcomes or self.board.data["svg"] is None:
+            self.moves_panel.open()
         with self.moves:
             for number, move in enumerate(shown):
                 text = move["name"] + (f"  {move['probability']:.1%}" if outcomes else "")
@@ -363,4 +366,3 @@ class Table:
     def _save(self) -> None:
         data = self.playground.api.store.get(self.session).data
         ui.download.content(json.dumps(data, ensure_ascii=False, indent=1), f"{data['game']}.json", "application/json")
-

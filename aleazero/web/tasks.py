@@ -121,7 +121,7 @@ def form_fields(kind: type[Settings], without: Sequence[str]) -> list[dict[str, 
         if name in without:
             continue
         ways = schema.get("anyOf", [schema])
-        number = next((way for way in ways if way.get("type") in ("integer", "number")), {})
+        number: Mapping[str, Any] = next((way for way in ways if way.get("type") in ("integer", "number")), {})
         found.append({
             "name": name, "help": schema.get("description", ""), "default": schema.get("default"),
             "choices": schema.get("enum"), "words": [way["const"] for way in ways if "const" in way],
@@ -149,7 +149,8 @@ def _doc(game: Game) -> str | None:
     if isinstance(game, KernelGame):
         return game.module.__doc__
     kind = type(getattr(game.new_initial_state(), "wrapped", None))
-    return getattr(inspect.getmodule(kind), "__doc__", None) or kind.__doc__
+    file = getattr(getattr(kind, "apply_action", None), "__globals__", {})
+    return file.get("__doc__") or kind.__doc__
 
 
 def _help(game: Game) -> dict[str, str]:

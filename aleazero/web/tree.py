@@ -22,9 +22,7 @@ LONGEST: Final = 22
 Path = tuple[int, ...]
 
 
-def tree_svg(
-    tree: dict[str, Any], player: int, collapsed: Collection[Path] = (), chosen: Path | None = None
-) -> str:
+def tree_svg(tree: dict[str, Any], player: int, collapsed: Collection[Path] = (), chosen: Path | None = None) -> str:
     """Return a tree as SVG.
 
     Each node is a ``<g class="node" data-path="LABELS">`` that can be clicked.
@@ -77,7 +75,7 @@ class _Drawing:
             self.deepest = max(self.deepest, level + 1)
             places.append(self._next_row())
             self._draw_rest(x, level, places[-1], text, attributes)
-        y = sum(places[:1] + places[-1:]) / 2 if places else self._next_row()
+        y = places[0] if places else self._next_row()
         for child_y, child, _ in below:
             self._draw_edge(x, y, x + COLUMN, child_y, node, child)
         if rest:
@@ -132,12 +130,14 @@ class _Drawing:
         values = ", ".join(f"{one:.3f}" for one in node["value"])
         name = f"{node['kind']} {node['text']}, {node['visits']} visits, value {values}"
         more = " +" if hidden or node.get("cut") else ""
+        inner = bool(node["children"]) and not hidden
         self.nodes.append(
             f'<g class="{" ".join(classes)}" data-path="{",".join(map(str, path))}" data-visits="{node["visits"]}" '
             f'data-value="{" ".join(repr(one) for one in node["value"])}" '
             f'data-probability="{"" if node["probability"] is None else repr(node["probability"])}" role="button" '
             f'tabindex="0" aria-label="{html.escape(name)}">{_shape(node["kind"], x, y, r, self._color(value))}'
-            f'<text x="{x + r + 4:.1f}" y="{y + 12:.1f}">{value:.3f}{more}</text>'
+            f'<text x="{x if inner else x + r + 4:.1f}" y="{y + r + 12 if inner else y + 4:.1f}" '
+            f'text-anchor="{"middle" if inner else "start"}">{value:.3f}{more}</text>'
             f"<title>{html.escape(name)}</title></g>"
         )
 
@@ -158,14 +158,15 @@ def _shape(kind: str, x: float, y: float, r: float, color: str) -> str:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {style}/>'
     if kind == "decision":
         side = 1.8 * r
-        return f'<rect x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="2" {style}/>'
+        corner = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}"'
+        return f'<rect {corner} width="{side:.1f}" height="{side:.1f}" rx="2" {style}/>'
     points = f"{x:.1f},{y - r * 1.2:.1f} {x + r * 1.2:.1f},{y:.1f} {x:.1f},{y + r * 1.2:.1f} {x - r * 1.2:.1f},{y:.1f}"
     return f'<polygon points="{points}" {style}/>'
 
 
 def _curve(x: float, y: float, x2: float, y2: float, classes: str, width: float = 1.0) -> str:
-    middle = x + 40
-    line = f"M{x:.1f},{y:.1f} C{middle:.1f},{y:.1f} {middle - 20:.1f},{y2:.1f} {middle + 10:.1f},{y2:.1f} L{x2:.1f},{y2:.1f}"
+    turn = x + 46
+    line = f"M{x:.1f},{y:.1f} C{turn:.1f},{y:.1f} {x + 22:.1f},{y2:.1f} {turn + 14:.1f},{y2:.1f} L{x2:.1f},{y2:.1f}"
     return f'<path class="{classes}" d="{line}" style="stroke-width:{width:.1f}"/>'
 
 
