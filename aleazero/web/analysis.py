@@ -13,7 +13,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
 from aleazero.serving.workers import Done
 from aleazero.web.board import Board
-from aleazero.web.layout import frame, heading, problem, subheading
+from aleazero.web.layout import heading, loaded_page, problem, subheading
 from aleazero.web.playground import Playground, end_line, one_line
 from aleazero.web.settings_form import SearchForm
 from aleazero.web.tree import Path, find_node, tree_svg
@@ -44,27 +44,19 @@ def add_pages(playground: Playground) -> None:
 
     @ui.page("/analysis")
     async def analysis(game: str = "dice_game", position: str = "") -> None:
-        with frame("Analysis", "/analysis"):
-            try:
-                card = await playground.card(game)
-                if card["error"]:
-                    heading("Analysis")
-                    problem(card["error"])
-                    return
-                name, params = card["name"], card["params"]
-                start = await playground.rules(
-                    "follow_path", name, game=name, params=params, position=position or None, path=[]
-                )
-                form = await playground.rules("search_form")
-                games = await playground.game_names()
-            except AleaZeroError as error:
+        async with loaded_page("Analysis", "/analysis"):
+            card = await playground.card(game)
+            if card["error"]:
                 heading("Analysis")
-                problem(one_line(error))
+                problem(card["error"])
                 return
+            name, params = card["name"], card["params"]
+            start = await playground.rules(
+                "follow_path", name, game=name, params=params, position=position or None, path=[]
+            )
             page = Analysis(playground, card, start)
-            page.build(form, games)
-        await ui.context.client.connected()
-        await page.begin()
+            page.build(await playground.rules("search_form"), await playground.game_names())
+            await page.begin()
 
 
 class Analysis:

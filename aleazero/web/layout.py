@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -15,8 +15,10 @@ from aleazero.errors import AleaZeroError
 from aleazero.web.playground import one_line
 
 THEME_COOKIE: Final = "aleazero_theme"
+CONNECT_SECONDS: Final = 60.0
+"""Seconds that a page waits for its browser's websocket."""
 THEMES: Final = {"light": False, "dark": True}
-NAVIGATION: Final = {"/": "Games", "/analysis": "Analysis"}
+NAVIGATION: Final = {"/": "Games", "/analysis": "Analysis", "/compare": "Compare", "/lessons": "Lessons"}
 """Pages of the navigation by address."""
 
 
@@ -63,6 +65,26 @@ def _theme_button(dark: ui.dark_mode, theme: str) -> None:
         ui.run_javascript(f"document.cookie = {cookie!r}")
 
     button = ui.button(names[now["theme"]], on_click=change).props("flat dense no-caps").classes("end")
+
+
+@asynccontextmanager
+async def loaded_page(title: str, path: str) -> AsyncIterator[None]:
+    """Build the frame of a page at once, and its content when the browser is connected.
+
+    The content may then wait for worker processes. An error of a user or of rules is shown in place of the content.
+    """
+    with frame(title, path):
+        place = ui.element("div").classes("stack")
+        with place:
+            waiting = ui.label("Loading …").classes("quiet")
+    await ui.context.client.connected(timeout=CONNECT_SECONDS)
+    with place:
+        try:
+            yield
+        except AleaZeroError as error:
+            heading(title)
+            problem(one_line(error))
+        waiting.delete()
 
 
 def heading(text: str) -> None:

@@ -12,7 +12,7 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.serving.api.store import Entry
 from aleazero.untrusted import parse_digits
-from aleazero.web.layout import frame, heading, paragraph, problem, shows_errors, subheading
+from aleazero.web.layout import heading, loaded_page, paragraph, problem, shows_errors, subheading
 from aleazero.web.playground import Playground, one_line
 
 MOST_SAVED: Final = 8
@@ -26,19 +26,18 @@ def add_pages(playground: Playground) -> None:
 
     @ui.page("/")
     async def lobby() -> None:
-        with frame("Games", "/"):
+        async with loaded_page("Games", "/"):
             heading("Choose a game")
             paragraph("Play against a search or a network, take moves back, and see what each roll was worth.", "quiet")
             cards = ui.element("div").classes("cards")
-            saved = ui.element("section").classes("panel").props('aria-label="Saved games"')
-        await ui.context.client.connected()
-        with cards:
-            for game in await playground.game_names():
-                card = await playground.card(game)
-                with ui.element("section").classes("panel card").props(f'aria-label="{html.escape(card["title"])}"'):
-                    _card(playground, card)
-        with saved:
-            _saved(playground)
+            with ui.element("section").classes("panel").props('aria-label="Saved games"'):
+                _saved(playground)
+            with cards:
+                for game in await playground.game_names():
+                    card = await playground.card(game)
+                    name = html.escape(card["title"])
+                    with ui.element("section").classes("panel card").props(f'aria-label="{name}"'):
+                        _card(playground, card)
 
 
 def _card(playground: Playground, card: Mapping[str, Any]) -> None:

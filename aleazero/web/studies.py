@@ -10,14 +10,18 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.files import without_nan
 from aleazero.games.base import KIND_NAMES, Game, State
 from aleazero.games.kit import play_text
-from aleazero.oracles.oracle import oracle_of
+from aleazero.oracles.oracle import evaluator_of, oracle_of, require_oracle
+from aleazero.players.basic import find_move
 from aleazero.players.champions import champion_of
-from aleazero.players.make import read_evaluator
-from aleazero.search.config import SearchConfig, chance_of
+from aleazero.players.make import make_player, read_evaluator
+from aleazero.search.config import SearchConfig
+from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult, TreeNode
 from aleazero.search.search import Search
 from aleazero.serving.answers import Desk
@@ -25,8 +29,11 @@ from aleazero.serving.judge import Judge, make_judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
 from aleazero.serving.requests import GameRequest, Limits
 from aleazero.serving.review import Scale
+from aleazero.serving.session import Session
 from aleazero.serving.workers import Work
 
+MOST_GAMES: Final = 400
+"""Games of a match in a lesson."""
 JUDGE_SIMULATIONS: Final = 200
 """Simulations of the judge of games without exact values and bundled network. A page should not wait for it."""
 
@@ -169,14 +176,6 @@ def _mark_last(tree: dict[str, Any], before: TreeNode | None) -> None:
         _mark_last(child, known.get(child["label"]))
 
 
-def default_chance(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Return the chance settings that a search with this evaluator uses by default."""
-    desk, key, game = _desk(payload, work)
-    name = desk.sources.evaluator_text(payload["evaluator"])
-    evaluator = desk.engine((key, name), lambda: read_evaluator(name, game))
-    return chance_of(SearchConfig(), game, evaluator).model_dump()
-
-
 # -- exact values and plans --------------------------------------------------------------------------------------------
 
 
@@ -287,3 +286,45 @@ def hint(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "judge": judge.name,
         "alternatives": [[play_text(state, actions), scale.value(value)] for actions, value in found.alternatives],
     }
+
+
+# -- lessons -----------------------------------------------------------------------------------------------------------
+
+
+def plan_turn(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Return what each action of a position is worth in a plan, and how many afterstates the actions share."""
+    desk, key, game = _desk(payload, work)
+    state = _state(game, payload)
+    for move in payload["moves"]:
+        state.apply_action(find_move(state, move))
+    desk.prepare()
+    evaluator = desk.engine((key, "turn evaluator"), lambda: evaluator_of(require_oracle(game)))
+    planner = desk.engine((key, "turn planner"), lambda: Planner(game, evaluator, horizon="turn"))
+    desk.begin()
+    result = planner.run(state)
+    rows = [(state.action_to_string(int(one)), float(q)) for one, q in zip(result.actions, result.q, strict=True)]
+    return {"rows": sorted((row for row in rows if row[1] == row[1]), key=lambda row: -row[1])}
+
+
+def luck_match(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Play games between two equal players, and separate the luck of their rolls from the results of player 0."""
+    desk, key, game = _desk({**payload, "game": "pig", "params": {"target": 20}}, work)
+    judge = judge_of(desk, key, game)
+    player = desk.engine((key, "greedy"), lambda: make_player("greedy", game))
+    results, adjusted = [], []
+    for number in range(min(MOST_GAMES, payload["games"])):
+        if work.stopped():
+            break
+        session = Session(game.new_initial_state(), payload["seed"] * MOST_GAMES + number, {0: player, 1: player})
+        while not session.state.is_terminal():
+            session.draw_all()
+            if not session.state.is_terminal():
+                session.act(*session.choose())
+        totals = ledger_of(session.start_state(), session.steps, judge).totals[0]
+        results.append(totals.result or 0.0)
+        adjusted.append(totals.luck_adjusted or 0.0)
+    table = [[name, f"{np.mean(one):+.3f}", f"{np.std(one):.3f}"]
+             for name, one in (("result", results), ("luck-adjusted", adjusted))]  # fmt: skip
+    means = {name: [[n + 1, float(np.mean(one[: n + 1]))] for n in range(len(one))]
+             for name, one in (("results", results), ("adjusted", adjusted))}  # fmt: skip
+    return {"results": results, "adjusted": adjusted, "means": means, "table": table}

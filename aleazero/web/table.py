@@ -14,7 +14,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.serving.api.store import UnknownSessionError
 from aleazero.web.board import Board
 from aleazero.web.judgement import Judgement
-from aleazero.web.layout import frame, heading, paragraph, problem, subheading
+from aleazero.web.layout import heading, loaded_page, paragraph, subheading
 from aleazero.web.playground import Playground, one_line
 
 PERSON: Final = "human"
@@ -42,7 +42,7 @@ def add_pages(playground: Playground) -> None:
 
     @ui.page("/table/{session}")
     async def table(session: str) -> None:
-        with frame("Table", "/"):
+        async with loaded_page("Table", "/"):
             try:
                 view = await playground.view(session)
             except UnknownSessionError:
@@ -50,14 +50,9 @@ def add_pages(playground: Playground) -> None:
                 paragraph("This game was deleted, or its address is incomplete.")
                 ui.link("Back to the games", "/")
                 return
-            except AleaZeroError as error:
-                heading("This game cannot be opened")
-                problem(one_line(error))
-                return
             page = Table(playground, session)
             page.build(view)
-        await ui.context.client.connected()
-        await page.begin(view)
+            await page.begin(view)
 
 
 def game_text(view: dict[str, Any]) -> str:

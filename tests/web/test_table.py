@@ -63,7 +63,7 @@ def test_a_game_by_keyboard_with_dice_and_a_computer_player(page):
 
 
 def test_a_users_file_without_drawing_is_played_by_buttons_with_coach_and_curve(page):
-    identity = start_game(page, "Coins", seed=3)
+    identity = start_game(page, "Coins", seed=1)
     assert page.locator(".board pre").inner_text() == "1 coins"
     page.get_by_role("button", name="flip").click()
     page.locator(".coach").filter(has_text="flip was the best move").wait_for()
@@ -100,7 +100,7 @@ def test_a_saved_game_opens_equal_in_a_new_server(browser, tmp_path):
     servers = [Server(tmp_path, games=GAMES[:1])]
     try:
         page = browser.new_page(base_url=servers[0].origin)
-        identity = start_game(page, "Coins", seed=3)
+        identity = start_game(page, "Coins", seed=1)
         page.get_by_role("button", name="flip").click()
         page.wait_for_function("document.querySelectorAll('ol li').length === 2")
         saved, board = session_of(page, identity), page.locator(".board").inner_text()
