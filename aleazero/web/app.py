@@ -12,7 +12,7 @@ from aleazero.serving.api.app import make_api
 from aleazero.serving.api.guard import App, Receive, Rejected, Scope, Send
 from aleazero.serving.api.settings import ApiSettings
 from aleazero.serving.api.state import Api
-from aleazero.web import analysis, compare, lessons, lobby, table
+from aleazero.web import analysis, compare, lessons, lobby, review, runs, table
 from aleazero.web.guard import PageGuard
 from aleazero.web.playground import Playground
 
@@ -36,7 +36,7 @@ def make_app(settings: ApiSettings, shown: Sequence[str] = ()) -> PageGuard:
     api = Api(settings)
     app = make_api(api)
     playground = Playground(api, shown)
-    for pages in (lobby, table, analysis, compare, lessons):
+    for pages in (lobby, table, analysis, compare, lessons, review, runs):
         pages.add_pages(playground)
     language: Language = "en-US"
     ui.run_with(

@@ -18,7 +18,14 @@ THEME_COOKIE: Final = "aleazero_theme"
 CONNECT_SECONDS: Final = 60.0
 """Seconds that a page waits for its browser's websocket."""
 THEMES: Final = {"light": False, "dark": True}
-NAVIGATION: Final = {"/": "Games", "/analysis": "Analysis", "/compare": "Compare", "/lessons": "Lessons"}
+NAVIGATION: Final = {
+    "/": "Games",
+    "/analysis": "Analysis",
+    "/compare": "Compare",
+    "/lessons": "Lessons",
+    "/review": "Review",
+    "/runs": "Runs",
+}
 """Pages of the navigation by address."""
 
 

@@ -121,27 +121,40 @@ async def _widening(playground: Playground) -> None:
     await _tree_demo(playground, chance, controls)
 
 
-async def _compare(playground: Playground, game: str, params: dict[str, Any], sides: list[Side], sims: int) -> None:
+async def _compare(playground: Playground, sides: list[Side], sims: int, positions: dict[str, Any]) -> None:
+    """Searches that grow together on a position that the reader chooses: text to game, parameters and position."""
     with ui.element("div").classes("row"):
         button = ui.button("Run").props("unelevated dense")
-        most = ui.number("simulations", value=sims, min=10, max=100_000, step=1000).props("outlined dense")
-        seed = ui.number("seed", value=0, min=0, step=1).props("outlined dense")
-        for control in (most, seed):
-            control.style("width: 9rem")
-    plot = Comparison(playground, game, params)
-    button.on_click(lambda: plot.run(sides, int(most.value or 10), int(seed.value or 0)))
+        most = ui.number("simulations", value=sims, min=10, max=100_000, step=1000).style("width: 9rem")
+        seed = ui.number("seed", value=0, min=0, step=1).style("width: 9rem")
+        chosen = ui.select(list(positions), value=next(iter(positions)), label="position").style("min-width: 13rem")
+        for control in (most, seed, chosen):
+            control.props("outlined dense")
+    place = ui.element("div").classes("stack")
+    plots: list[Comparison] = []
+
+    def change() -> None:
+        place.clear()
+        with place:
+            plots[:] = [Comparison(playground, *positions[str(chosen.value)])]
+
+    change()
+    chosen.on_value_change(change)
+    button.on_click(lambda: plots[0].run(sides, int(most.value or 10), int(seed.value or 0)))
+
+
+DICE_GAME: Final[dict[str, Any]] = {"the dice game from its start": ("dice_game", {}, None)}
+PIG: Final[dict[str, Any]] = {"pig to 20 at 12-12, 4 points in this turn": ("pig", {"target": 20}, "12-12 turn 4")}
 
 
 async def _loops(playground: Playground) -> None:
-    await _compare(playground, "dice_game", {}, [
-        Side("closed loop", {"chance": "sampling"}), Side("open loop", {"chance": "open"}),
-    ], 10_000)  # fmt: skip
+    sides = [Side("closed loop", {"chance": "sampling"}), Side("open loop", {"chance": "open"})]
+    await _compare(playground, sides, 10_000, {**PIG, **DICE_GAME})
 
 
 async def _modes(playground: Playground) -> None:
-    await _compare(playground, "dice_game", {}, [
-        Side(name, {"chance": name}) for name in ("sampling", "stratified", "full")
-    ], 5000)  # fmt: skip
+    sides = [Side(name, {"chance": name}) for name in ("sampling", "stratified", "full")]
+    await _compare(playground, sides, 5000, {**PIG, **DICE_GAME})
 
 
 async def _plan(playground: Playground) -> None:
@@ -229,17 +242,18 @@ LESSONS: Final = (
         "loops", "Open and closed loop",
         ("A closed-loop tree has a node for each outcome, so its decisions can react to the roll. In an open-loop tree "
          "all outcomes share one node.",
-         "Sharing saves memory, but it assumes one list of moves for all rolls. In the dice game you should stop at 20 "
-         "and roll below it. An open-loop search cannot express that, so its value converges to that of the best "
-         "frozen list of moves."),
+         "Sharing saves memory and learns faster, but it allows only one list of moves for all rolls. In the dice game "
+         "that is no loss, because rolling is always best. In pig the right moment to hold depends on the rolls, so "
+         "the value of an open-loop search converges to that of the best frozen list of moves."),
         _loops,
-        "Run both searches. Then raise the simulations to 50,000: which error keeps falling, and which one stays?",
+        "Run both searches of pig, then raise the simulations to 100,000: which error keeps falling, and which one "
+        "stays? Then choose the dice game.",
     ),
     Lesson(
         "chance-modes", "Sampling, stratified, exact",
         ("A search has to decide which outcome to visit next. Sampling draws it at random. Stratified picks the "
-         "outcome whose visits are furthest below its probability. Full expands all outcomes at once and backs up their exact "
-         "mean.",
+         "outcome whose visits are furthest below its probability. Full expands all outcomes at once and backs up "
+         "their exact mean.",
          "All three converge to the same value. They differ in noise and in the work per simulation."),
         _modes,
         "Run the three modes, then change the seed. Which curve changes most?",

@@ -6,8 +6,10 @@ They run in the worker processes for searches, and use the games and searches th
 from __future__ import annotations
 
 import heapq
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -30,10 +32,13 @@ from aleazero.serving.ledger import Decision, Ledger, ledger_of
 from aleazero.serving.requests import GameRequest, Limits
 from aleazero.serving.review import Scale
 from aleazero.serving.session import Session
+from aleazero.serving.session_file import read_studied
 from aleazero.serving.workers import Work
 
 MOST_GAMES: Final = 400
 """Games of a match in a lesson."""
+MOST_WORST: Final = 12
+"""Worst decisions that a review lists."""
 JUDGE_SIMULATIONS: Final = 200
 """Simulations of the judge of games without exact values and bundled network. A page should not wait for it."""
 
@@ -268,6 +273,34 @@ def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
         "luck_text": [scale.difference(value) for value in entry.luck],
         "probability": entry.probability,
     }
+
+
+def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Judge one game of a file: its text, the ending of its name, and the number of the game in it.
+
+    Games in files are only loaded if the command line named them.
+    """
+    desk = Desk(payload["sources"], payload["limits"], work)
+
+    def load(text: str, params: Mapping[str, Any]) -> Game:
+        return desk.game(GameRequest(request="study", game=text, params=dict(params)))[1]
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"game{payload['ending']}"
+        file.write_text(payload["text"], encoding="utf-8")
+        games = read_studied(file, load=load)
+    if payload["number"] >= len(games):
+        raise ConfigError(f"is {payload['number']}, expected at most {len(games) - 1}", field="game")
+    one = games[payload["number"]]
+    if len(one.steps) > desk.limits.moves:
+        raise ConfigError(f"the game has {len(one.steps):,} steps, expected at most {desk.limits.moves:,}")
+    key, game = desk.game(GameRequest(request="study", game=one.text or one.game.name, params=one.game.params))
+    ledger = ledger_of(one.start, one.steps, judge_of(desk, key, game), names=one.names or None)
+    return without_nan({  # type: ignore[no-any-return]
+        **ledger_data(game, ledger), "games": [", ".join(each.names) for each in games], "names": list(one.names),
+        "game": one.text or game.name, "params": game.json_params(ConfigError), "last": one.end().to_text(),
+        "worst": [decision.step for decision in ledger.worst[:MOST_WORST]],
+    })  # fmt: skip
 
 
 def hint(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:

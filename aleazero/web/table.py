@@ -111,6 +111,9 @@ class Table:
             self.redo_button = ui.button("Redo", on_click=lambda: self._walk("redo")).props("outline dense")
             self.hint_button = ui.button("Hint", on_click=self._hint).props("outline dense")
             ui.button("Analyse", on_click=self._analyse).props("outline dense")
+            ui.button("Review", on_click=lambda: ui.navigate.to(f"/review?session={self.session}")).props(
+                "outline dense"
+            )
             ui.button("Save file", on_click=self._save).props("outline dense")
             self.by_hand = ui.switch("I roll the dice", on_change=self._hand_changed)
 
