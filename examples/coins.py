@@ -1,5 +1,7 @@
 """Coins: a one-player game as a plain Python class. Flip for one more coin or keep the coins; tails loses all."""
 
+from aleazero.games.scene import Button, Move, Piece, Scene
+
 
 class Coins:
     """The game; its instances are states. Try ``aleazero check examples/coins.py:Coins``."""
@@ -41,6 +43,15 @@ class Coins:
 
     def action_to_string(self, action):
         return ("tails", "heads")[action] if self.flipping else ("flip", "keep")[action]
+
+    def draw(self):
+        """The picture: a piece per coin, and a button per action."""
+        choosing = self.current_player() == 0
+        coins = [Piece(30 + 44 * i, 30, 20, "yellow", "1") for i in range(self.coins)]
+        flip = Button(10, 64, 100, 40, "flip", choosing, part="flip", title="flip for one more coin", key="f")
+        keep = Button(120, 64, 100, 40, "keep", choosing, part="keep", title="keep the coins", key="k")
+        moves = [Move(0, ("flip",)), Move(1, ("keep",))] if choosing else []
+        return Scene(max(230, 16 + 44 * self.most), 114, [*coins, flip, keep], moves, str(self))
 
     def __str__(self):
         return f"{self.coins} coins{' flipping' * self.flipping}{' over' * self.over}"

@@ -6,6 +6,7 @@ The tutorial `docs/start/train.md` trains a nearly perfect player of this game.
 import numpy as np
 
 from aleazero import CHANCE, DECISION, TERMINAL, GameError, GameInfo, PositionError
+from aleazero.games.scene import Label, Move, Scene, Tile
 
 TILES = 9  # the parameter `tiles` changes it; some sets have 12
 SUMS = np.array([sum(tile + 1 for tile in range(12) if tiles >> tile & 1) for tiles in range(2**12)])
@@ -93,6 +94,20 @@ def observe(state, player, out):
 
 def action_text(state, action):
     return "-".join(str(tile + 1) for tile in range(TILES) if action >> tile & 1)
+
+
+def draw(state):
+    """The picture. A click shuts a tile; an action is a set of tiles, which are clicked in any order."""
+    roll = f"roll {state[ROLL]}" if state[ROLL] else "to roll"
+    shapes = [Label(10, 20, roll, 20, anchor="start"), Label(350, 20, f"sum {state[SUM]}", 20, anchor="end")]
+    width = 340 / TILES
+    for tile in range(TILES):
+        name, color = str(tile + 1), "field" if state[SHUT] >> tile & 1 else "paper"
+        shapes.append(Tile(10 + width * tile, 44, width - 3, 60, name, color, 16, part=name, title=f"tile {name}"))
+    actions = np.zeros(2**TILES, np.int64)
+    count = legal(state, actions) if state[KIND] == DECISION else 0
+    moves = [Move(int(action), (frozenset(action_text(state, action).split("-")),)) for action in actions[:count]]
+    return Scene(360, 114, shapes, moves, f"shut the box, {roll}, sum {state[SUM]}")
 
 
 def check(state):

@@ -16,6 +16,7 @@ from aleazero.games.check_compiled import SPARE, UNITS
 from aleazero.games.kernel import KernelGame, KernelState
 from aleazero.games.objects import ObjectState
 from aleazero.games.state_numbers import broken, random_step, require_fit, running
+from aleazero.games.svg import to_svg
 
 SHARES: Final = {"start": 0.1, "states": 0.6, "compiled rules": 0.2, "compiled games": 0.2}
 """Fractions of the time limit; the start is part of the states."""
@@ -27,6 +28,8 @@ SIGMAS = 6.0
 """Tolerance of this comparison: a correct sampler exceeds it once in a billion states."""
 CHOICES, CHANCE_CHOICES = 40, 8
 """Maximum number of actions and of outcomes that are applied per state; random ones if there are more."""
+DRAWN_STATES = 60
+"""Number of states whose drawings are checked."""
 NAMES = 500
 """Maximum number of names, and of equivalent actions, that are checked per state."""
 
@@ -455,6 +458,17 @@ def check_features(game: KernelGame, episodes: int = 3, steps: int = 300) -> Non
             state._apply(random_step(state, checker.random))
 
 
+def _drawings(checker: Checker, state: State) -> None:
+    scene = state.draw() if len(checker.seen) < DRAWN_STATES else None
+    if scene is None:
+        return
+    to_svg(scene)  # reports unknown colors
+    offered = sorted({move.action for move in scene.moves})
+    expected = state.legal_actions() if state.kind() == DECISION else []
+    if offered != expected:
+        broken("drawings", state, f"moves for the actions {offered}", f"moves for the legal actions {expected}")
+
+
 CHECKS: dict[str, Callable[[Checker, State], None]] = {
     "kinds": _kinds,
     "players": _players,
@@ -470,6 +484,7 @@ CHECKS: dict[str, Callable[[Checker, State], None]] = {
     "text": _texts,
     "action names": _names,
     "observations": _observations,
+    "drawings": _drawings,
 }
 """Checks of a state, by name."""
 

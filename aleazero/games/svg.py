@@ -118,7 +118,7 @@ def _style() -> str:
         ".scene .tint{fill:var(--scene-accent);fill-opacity:.1}"
         ".scene .clickable:hover>.tint{fill-opacity:.25}"
         ".scene .selected>.tint{fill-opacity:.35}"
-        ".scene .halo{stroke:var(--scene-board);stroke-width:4}"
+        ".scene .halo{stroke:var(--scene-board);stroke-width:3}"
         ".scene .ring{stroke:var(--scene-accent);stroke-width:2}"
         ".scene .clickable:hover>.ring{stroke-width:3}"
         ".scene .selected>.ring{stroke-width:4}"

@@ -73,6 +73,8 @@ PUBLIC_MODULES = {
     "aleazero.games.azul",
     "aleazero.games.backgammon",
     "aleazero.games.dice",
+    "aleazero.games.scene",
+    "aleazero.games.svg",
     "aleazero.games.twenty48",
     "aleazero.games.yatzy",
     "aleazero.oracles.bearoff",

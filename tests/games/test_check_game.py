@@ -13,6 +13,7 @@ from aleazero.games.base import CHANCE, DECISION, MANY, TERMINAL, Features, Game
 from aleazero.games.check import STEPPING_CHECKS, check_game
 from aleazero.games.check_states import CHECKS, KERNEL_CHECKS, check_features, chi_square
 from aleazero.games.registry import game_names, load_game
+from aleazero.games.scene import Move, Rect, Scene
 
 
 def correct_game(**changes):
@@ -584,6 +585,18 @@ def test_serialization_must_restore_the_state():
     game = load_game("dice_game")
     game.deserialize = lambda text: game.new_initial_state()
     fails(game, "serialization")
+
+
+def test_drawings_offer_the_legal_actions():
+    def scene(color="board", actions=(0, 1)):
+        shapes = [Rect(0, 0, 1, 1, color, part=str(action)) for action in (0, 1, 2)]
+        return lambda state: Scene(9, 9, shapes, [Move(a, (str(a),)) for a in actions if state[2] == DECISION])
+
+    assert "drawings" in check_game(correct_game(draw=scene()), compiled=False).checks
+    assert "moves for the actions [0], expected" in fails(correct_game(draw=scene(actions=(0,))), "drawings")
+    assert "[0, 1, 2]" in fails(correct_game(draw=scene(actions=(0, 1, 2))), "drawings")
+    fails(correct_game(draw=scene("bord")), "drawings")
+    fails(correct_game(draw=lambda state: "a picture"), "drawings")
 
 
 def test_chi_square_bounds():

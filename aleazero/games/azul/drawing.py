@@ -48,11 +48,10 @@ from aleazero.games.scene import Circle, Group, Label, Line, Move, Piece, Polygo
 WIDTH: Final = 360
 TILE, STEP = 24, 27
 """Size of a tile on a board, and distance of tiles."""
-SMALL, SMALL_STEP = 21, 24
+SMALL, SMALL_STEP = 20, 24
 """Size of a tile at a source, and distance of tiles."""
-FACTORY_SIZE, TOP = 64, 58
+FACTORY_SIZE, TOP = 66, 56
 BOARD_HEIGHT: Final = 34 + (NUM_ROWS + 1) * STEP + 14
-CENTRE_COLUMNS: Final = 14
 
 
 def draw(state: Vector) -> Scene:
@@ -64,14 +63,14 @@ def draw(state: Vector) -> Scene:
         Label(WIDTH - 10, 14, f"{bag} in the bag, {lid} in the lid", 13, "faint", "end"),
         Label(10, 36, what, 13, anchor="start"),
     ]
-    per_row = 5 if players == 2 else 4 if players == 3 else 5
+    per_row = 4 if players == 3 else 5
     for factory in range(num_factories(players)):
         row, column = divmod(factory, per_row)
         in_row = min(per_row, num_factories(players) - row * per_row)
         x = WIDTH / 2 + (column - (in_row - 1) / 2) * (FACTORY_SIZE + 4)
         y = TOP + FACTORY_SIZE / 2 + row * (FACTORY_SIZE + 4)
         shapes += _factory(state, factory, x, y)
-    top = TOP + -(-num_factories(players) // per_row) * (FACTORY_SIZE + 4) + 4
+    top: float = TOP + -(-num_factories(players) // per_row) * (FACTORY_SIZE + 4) + 4
     centre, height = _centre(state, num_factories(players), top)
     shapes += centre
     top += height + 10
@@ -148,7 +147,8 @@ def _drafted(places: Sequence[tuple[float, float]], source: str, name: str, colo
 
 def _factory(state: Vector, factory: int, x: float, y: float) -> list[Shape]:
     """A factory with up to four tiles, sorted by color in two rows."""
-    shapes: list[Shape] = [Circle(x, y, FACTORY_SIZE / 2, "board", outline="line")]
+    half = FACTORY_SIZE / 2
+    shapes: list[Shape] = [Rect(x - half, y - half, 2 * half, 2 * half, "board", 18, outline="line")]
     tiles = CONTENTS[state[FACTORY + factory]].tolist()
     if not any(tiles):
         return [*shapes, Label(x, y, f"F{factory + 1}", 14, "faint")]
@@ -165,7 +165,7 @@ def _factory_places(tiles: Sequence[int], x: float, y: float) -> dict[int, list[
     corners = [(-half, -half), (half, -half), (half, half), (-half, half)]  # clockwise
     order = [colour for colour, count in sorted(enumerate(tiles), key=lambda pair: -pair[1]) for _ in range(count)]
     if sorted(tiles)[-1] == 3:  # three tiles of a color in the corners would surround the fourth
-        corners = [(-SMALL_STEP, -half), (0, -half), (SMALL_STEP, -half), (0, half)]
+        corners = [(-SMALL - 1, -half), (0, -half), (SMALL + 1, -half), (0, half)]
     places: dict[int, list[tuple[float, float]]] = {}
     for colour, (across, down) in zip(order, corners, strict=False):
         places.setdefault(colour, []).append((x + across - SMALL / 2, y + down - SMALL / 2))
@@ -175,7 +175,7 @@ def _factory_places(tiles: Sequence[int], x: float, y: float) -> dict[int, list[
 def _centre(state: Vector, factories: int, top: float) -> tuple[list[Shape], float]:
     """The tiles in the centre, each color in its own column, and the height of the area."""
     tiles = tiles_of(state, CENTRE)
-    height, width = 2 * SMALL_STEP + 12, (WIDTH - 20 - 34) / NUM_COLOURS
+    height, width = 52, (WIDTH - 20 - 34) / NUM_COLOURS
     shapes: list[Shape] = [Rect(10, top, WIDTH - 20, height, "board", 8, outline="line")]
     if state[KIND] == DECISION and state[STARTER] == 0:
         shapes.append(Group([Piece(28, top + height / 2, 12, "accent", "1")], title="first-player marker"))
@@ -183,17 +183,16 @@ def _centre(state: Vector, factories: int, top: float) -> tuple[list[Shape], flo
         shapes.append(Label(WIDTH / 2, top + height / 2, "centre", 14, "faint"))
     for colour, count in enumerate(tiles):
         if count:
-            left = 48 + width * colour
-            shapes.append(_pile(count, colour, left, top + height / 2, width - 6))
+            shapes.append(_pile(count, colour, 44 + width * colour, top + height / 2, width - 3))
     return shapes, height
 
 
 def _pile(count: int, colour: int, left: float, y: float, width: float) -> Shape:
     """Tiles of one color in the centre: a tile and the number."""
     shapes: list[Shape] = [
-        Rect(left, y - 22, width, 44, "none", 5),
-        *_tile(left + 4, y - TILE / 2, TILE, colour),
-        Label(left + 4 + TILE + 4, y, f"×{count}", 16, anchor="start", bold=True),
+        Rect(left, y - 20, width, 40, "none", 5),
+        *_tile(left + 4, y - SMALL / 2, SMALL, colour),
+        Label(left + 4 + SMALL + 4, y, f"×{count}", 14, anchor="start", bold=True),
     ]
     what = f"{count} {COLOURS[colour]} tile{'s' * (count > 1)}, centre"
     return Group(shapes, part=f"centre-{COLOURS[colour]}", title=what)
@@ -228,7 +227,7 @@ def _line(state: Vector, board: int, row: int, top: float) -> list[Shape]:
     right = 18 + NUM_ROWS * STEP
     size, colour = int(state[board + LINE_SIZE + row]), int(state[board + LINE_COLOUR + row]) - 1
     left = right - STEP * (row + 1)
-    shapes: list[Shape] = [Rect(left - 1, top - 1, STEP * (row + 1) - 1, TILE + 2, "none", 5)]
+    shapes: list[Shape] = [Rect(left, top, STEP * (row + 1) - STEP + TILE, TILE, "none", 4)]
     for i in range(row + 1):
         x = right - STEP * (i + 1)
         shapes += _tile(x, top, TILE, colour) if i < size else [Rect(x, top, TILE, TILE, "field", 4)]
@@ -236,7 +235,7 @@ def _line(state: Vector, board: int, row: int, top: float) -> list[Shape]:
 
 
 def _wall_row(mask: int, row: int, top: float) -> list[Shape]:
-    """A row of the wall: tiles, and on empty places the mark of their color on a pale field."""
+    """A row of the wall: tiles, and a small tile on empty places."""
     shapes: list[Shape] = []
     for colour in range(NUM_COLOURS):
         column = int(COLUMN[row, colour])
@@ -245,14 +244,14 @@ def _wall_row(mask: int, row: int, top: float) -> list[Shape]:
             shapes += _tile(x, top, TILE, colour)
         else:
             shapes.append(Rect(x, top, TILE, TILE, "field", 4))
-            shapes.append(Rect(x + 8, top + 8, TILE - 16, TILE - 16, COLOURS[colour], 2, outline="line"))
+            shapes += _tile(x + 6, top + 6, TILE - 12, colour)
     return shapes
 
 
 def _floor(state: Vector, board: int, top: float, drafting: bool) -> Shape:
     """The floor with its seven slots and the penalty so far."""
     size = int(state[board + FLOOR_SIZE])
-    shapes: list[Shape] = [Rect(17, top - 1, STEP * FLOOR_SLOTS + 118, TILE + 2, "none", 5)]
+    shapes: list[Shape] = [Rect(17, top - 1, WIDTH - 34, TILE + 2, "none", 5)]
     for slot in range(FLOOR_SLOTS):
         x, held = 19 + STEP * slot, int(state[board + FLOOR + slot])
         if slot < size and held != MARKER:

@@ -1,8 +1,8 @@
 """The picture of backgammon: the board from the side of player 0, who bears off at the lower right.
 
 A half-move is two clicks: the place of a checker and the place that it moves to. A checker that moves with both dice
-can also be clicked straight to its last place. Parts have the point numbers of player 0; the board shows the numbers of the
-player who moves or rolls, as in notation.
+can also be clicked straight to its last place. Parts have the point numbers of player 0; the board shows the numbers
+of the player who moves or rolls, as in notation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from aleazero.games.scene import Button, Circle, Die, Group, Label, Move, Piece,
 LEFT, POINT, BAR_WIDTH, TRAY = 6, 24, 26, 30
 TOP, HALF, GAP = 48, 132, 44
 """Upper edge of the board, height of the points with their checkers, and height of the middle with the dice."""
-RADIUS, STACK = 11.5, 5
+RADIUS, STACK = 11, 5
 BOTTOM: Final = TOP + 2 * HALF + GAP
 RIGHT: Final = LEFT + 12 * POINT + BAR_WIDTH
 WIDTH: Final = RIGHT + TRAY + 10
@@ -165,7 +165,7 @@ def _point(state: Vector, point: int, mover: int) -> Shape:
     tip = y + way * (HALF - 8)
     owner = "empty" if count == 0 else f"{abs(count)} of player {int(count < 0)}"
     shapes: list[Shape] = [
-        Rect(x - POINT / 2 + 0.5, min(y, y + way * HALF), POINT - 1, HALF, "none", 3),
+        Rect(x - POINT / 2 + 1, min(y, y + way * HALF), POINT - 2, HALF, "none", 3),
         Polygon([(x - POINT / 2, y), (x + POINT / 2, y), (x, tip)], "dark" if point % 2 else "light"),
         *_stack(x, y + way * (RADIUS + 1), way, abs(count), int(count < 0)),
         Label(x, y - way * 11, str(number), 12, "faint"),
