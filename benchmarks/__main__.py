@@ -6,7 +6,9 @@ import typer
 
 from aleazero.cli.errors import OneLineErrors
 from aleazero.cli.main import run
+from benchmarks.api import api
 from benchmarks.chance.command import chance
+from benchmarks.engine import engine
 from benchmarks.forest import forest
 from benchmarks.output import FileAfterJson
 from benchmarks.search import search
@@ -21,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for benchmark in (search, forest, selfplay, chance, yatzy):
+for benchmark in (search, forest, selfplay, chance, yatzy, engine, api):
     app.command(cls=FileAfterJson)(benchmark)
 
 

@@ -1,45 +1,52 @@
 """Answers to requests, computed in a worker process: ``answer`` is the task of the engine and of the HTTP API.
 
-A worker keeps games, searches and planners between requests, because compiling a game takes seconds and a search
-reuses its memory. An answer depends only on its request: a kept search gives the same result as a new one.
+An answer depends only on its request: a search that the worker has kept gives the same result as a new one.
 """
 
 from __future__ import annotations
 
-import heapq
 import json
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
-from aleazero.errors import AleaZeroError, ConfigError, GameError, IllegalActionError, PositionError
-from aleazero.games.base import KIND_NAMES, Game, State, moves_of
+from aleazero.errors import AleaZeroError, ConfigError, GameError, PositionError
+from aleazero.files import without_nan
+from aleazero.games.base import KIND_NAMES, Game, State
 from aleazero.games.game_dice import GameDice
-from aleazero.games.registry import game_names, load_game
+from aleazero.games.registry import game_names
 from aleazero.oracles.oracle import require_oracle
-from aleazero.players.basic import find_move
 from aleazero.players.champions import CHAMPION, champion_of
 from aleazero.players.make import make_plan, make_search, read_evaluator
 from aleazero.players.spec import PlayerSpec
 from aleazero.search.config import SearchConfig
 from aleazero.search.evaluator import PLAN_PLAYOUTS, Rollout
 from aleazero.search.plan.planner import Planner
-from aleazero.search.result import SearchResult, TreeNode
+from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
+from aleazero.serving.desk import Desk
+from aleazero.serving.judge import Judge, make_judge
+from aleazero.serving.ledger import ledger_of, thresholds_with
+from aleazero.serving.plain_data import (
+    apply_step,
+    cut_tree,
+    describe_game,
+    describe_state,
+    read_position,
+    result_data,
+    start_of,
+)
 from aleazero.serving.requests import (
     AnalyseRequest,
     ApplyRequest,
     EvaluateRequest,
-    GameRequest,
     GamesRequest,
     LegalRequest,
     Limits,
     PlanRequest,
-    PositionRequest,
     Request,
+    ReviewRequest,
     Sources,
 )
 from aleazero.serving.workers import Work
@@ -53,12 +60,6 @@ MOST_NODES: Final = 10_000_000
 """Default node limit of a search, as in ``SearchConfig``."""
 MOST_STATES: Final = 2_000_000
 """Default limit of the states of a plan, as in ``Planner``."""
-MOST_GAMES: Final = 12
-"""Games that a worker keeps. Compiled code stays in memory, so a worker that loaded more games is replaced."""
-MOST_ENGINES: Final = 24
-"""Searches, planners and evaluators that a worker keeps."""
-LARGE_TREE: Final = 64_000_000
-"""Bytes of a tree whose search is not kept."""
 
 
 class RulesError(GameError):
@@ -81,17 +82,18 @@ def answer(payload: tuple[Request, Sources, Limits], work: Work) -> bytes:
         AleaZeroError: the request cannot be answered.
     """
     request, sources, limits = payload
-    desk = Desk(sources, limits, work)
+    answer_of = ANSWERS[request.request]
     with _rules_blamed(getattr(request, "game", None)):
-        found = ANSWERS[request.request](request, desk)
-    if len(_loaded) > MOST_GAMES:
-        work.retire()
-    return to_json(found)
+        return to_json(answer_of(request, Desk(sources, limits, work)))
 
 
 def to_json(data: Any) -> bytes:
-    """Return plain data as JSON in ASCII, on one line."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
+    """Return plain data as JSON in ASCII, on one line. NaN and infinity become null, and other objects text."""
+    try:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False, default=str)
+    except ValueError:
+        text = json.dumps(without_nan(data), separators=(",", ":"), allow_nan=False, default=str)
+    return text.encode()
 
 
 @contextmanager
@@ -104,143 +106,6 @@ def _rules_blamed(game: str | None) -> Iterator[None]:
         if game is None:
             raise
         raise RulesError(f"{game}: the rules raised {type(error).__name__}: {error}") from error
-
-
-_games: OrderedDict[Hashable, Game] = OrderedDict()
-_engines: OrderedDict[Hashable, Any] = OrderedDict()
-_loaded: set[Hashable] = set()
-_warm: set[Hashable] = set()
-
-
-@dataclass
-class Desk:
-    """What a request works with: files, limits, and kept games, searches and planners."""
-
-    sources: Sources
-    limits: Limits
-    work: Work
-    prepares: bool = False
-
-    def game(self, request: GameRequest | GamesRequest) -> tuple[Hashable, Game]:
-        """Return the game of a request, and the key by which it is kept."""
-        assert request.game is not None
-        text = self.sources.game_text(request.game)
-        key = (text, repr(sorted(request.params.items())))
-        return key, self.kept(_games, key, lambda: self._load(key, text, request.params), MOST_GAMES)
-
-    def _load(self, key: Hashable, text: str, params: Mapping[str, Any]) -> Game:
-        _loaded.add(key)
-        return load_game(text, **params)
-
-    def engine(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return a kept search, planner or evaluator, or make it."""
-        return self.kept(_engines, key, make, MOST_ENGINES)
-
-    def kept(self, store: OrderedDict[Hashable, Any], key: Hashable, make: Callable[[], Any], most: int) -> Any:
-        """Return an object of a store, or make it, which has a time limit of its own."""
-        if key in store:
-            store.move_to_end(key)
-        else:
-            self.prepare()
-            store[key] = make()
-            if len(store) > most:
-                store.popitem(last=False)
-        return store[key]
-
-    def prepare(self) -> None:
-        """Begin to load or compile something."""
-        if not self.prepares:
-            self.prepares = True
-            self.work.preparing()
-
-    def begin(self) -> None:
-        """Begin to compute the answer: from now on the time limit of the request holds."""
-        if self.prepares:
-            self.prepares = False
-            self.work.ready()
-
-
-def read_position(game: Game, request: PositionRequest, dice: GameDice | None = None) -> tuple[State, list[Any]]:
-    """Return the position of a request after its moves, and the applied moves; ``dice`` count the outcomes in them.
-
-    Raises:
-        AleaZeroError: the position cannot be read, or a move is not legal; the message has its number.
-    """
-    state = game.new_initial_state() if request.position is None else game.state_from_text(request.position)
-    moves: Sequence[str | int] = moves_of(request.moves) if isinstance(request.moves, str) else request.moves
-    applied = []
-    for number, move in enumerate(moves, 1):
-        try:
-            action = find_move(state, move) if isinstance(move, str) else move
-            if dice is not None and state.is_chance_node():
-                dice.draw(state)
-            applied.append(apply_step(state, action))
-        except AleaZeroError as error:
-            raise IllegalActionError(f"move {number}: {error}") from None
-    return state, applied
-
-
-def apply_step(state: State, action: int) -> dict[str, Any]:
-    """Apply an action or outcome, and describe it."""
-    before = state.clone()
-    state.apply_action(action)
-    return {"player": before.current_player(), "action": action, "name": before.action_to_string(action)}
-
-
-def describe_state(state: State) -> dict[str, Any]:
-    """Return a position as plain data: text, player, legal actions or outcomes, and returns."""
-    chance = state.is_chance_node()
-    listed = chance and state.outcomes_listed()
-    actions = [] if chance or state.is_terminal() else state.legal_actions()
-    return {
-        "game": state.game.name,
-        "params": state.game.params,
-        "position": state.to_text(),
-        "board": str(state),
-        "kind": KIND_NAMES[state.kind()],
-        "player": state.current_player(),
-        "actions": [{"action": action, "name": state.action_to_string(action)} for action in actions],
-        "outcomes_listed": listed,
-        "outcomes": [
-            {"outcome": outcome, "name": state.action_to_string(outcome), "probability": probability}
-            for outcome, probability in (state.chance_outcomes() if listed else [])
-        ],
-        "returns": [float(number) for number in state.returns()],
-    }
-
-
-def describe_game(game: Game) -> dict[str, Any]:
-    """Return the facts about a game as plain data."""
-    return {
-        "name": game.name,
-        "players": game.num_players,
-        "actions": game.num_actions,
-        "chance": game.info.max_outcomes > 0,
-        "max_outcomes": game.info.max_outcomes,
-        "params": game.params,
-        "description": _summary(game),
-    }
-
-
-def _summary(game: Game) -> str:
-    """Return the first line of the docstring of a game's file or class, without the game's name."""
-    text = (getattr(getattr(game, "module", None), "__doc__", None) or "").strip().partition("\n")[0]
-    name, colon, rest = text.partition(": ")
-    sentence = rest if colon and len(name.split()) <= 3 else text
-    return sentence[:1].upper() + sentence[1:]
-
-
-def result_data(state: State, result: SearchResult) -> dict[str, Any]:
-    """Return a result as plain data, with the position and all names."""
-    return {
-        "game": state.game.name,
-        "params": state.game.params,
-        "position": state.to_text(),
-        "player": state.current_player(),
-        "action_names": [state.action_to_string(int(action)) for action in result.actions],
-        "outcome_names": [state.action_to_string(o.outcome) for o in result.outcomes],
-        **result.to_dict(),
-    }
 
 
 # -- the kinds of requests ---------------------------------------------------------------------------------------------
@@ -283,12 +148,12 @@ def _answer_analyse(request: AnalyseRequest, desk: Desk) -> dict[str, Any]:
     fields = ("sims", "seconds", "evaluations", "nodes", "chance", "c", "selection")
     own = (Search, key, evaluator, desk.limits, *(getattr(request, field) for field in fields))
     search: Search = desk.engine(own, lambda: Search(game, *search_settings(request, game, evaluator, desk.limits)))
-    kernel = (key, evaluator, request.chance, request.selection)
-    if kernel not in _warm:  # compile before the time limit begins
+    kernel = (Search, key, evaluator, request.chance, request.selection)
+    if not desk.is_warm(kernel):  # compile before the time limit begins
         desk.prepare()
         search.run(state, request.actions, request.seed, stop=lambda: True)
-        _warm.add(kernel)
-    desk.begin()
+        desk.warmed(kernel)
+        desk.begin()
     started = time.monotonic()
     latest = started + desk.limits.seconds
     result = search.run(
@@ -302,9 +167,9 @@ def _answer_analyse(request: AnalyseRequest, desk: Desk) -> dict[str, Any]:
     data = result_data(state, result) | {"evaluator": request.evaluator, "seconds": time.monotonic() - started}
     if result.stopped == "interrupted" and not desk.work.stopped():
         data["stopped"] = "seconds"
-    if result.stats.tree_bytes > LARGE_TREE:
-        _engines.pop(own)
-    return data | _tree(request.tree_depth, request.tree_top, result, desk.limits)
+    data |= _tree(request.tree_depth, request.tree_top, result, desk.limits)
+    desk.weigh(own, result.stats.tree_bytes)
+    return data
 
 
 def search_settings(request: AnalyseRequest, game: Game, evaluator: str, limits: Limits) -> tuple[Any, SearchConfig]:
@@ -349,13 +214,11 @@ def _answer_plan(request: PlanRequest, desk: Desk) -> dict[str, Any]:
     draws = request.seed if str(settings.get("evaluator", "rollout")).startswith("rollout") else 0
     own = (Planner, key, tuple(sorted(settings.items())), request.nodes, desk.limits.nodes, draws)
     planner: Planner = desk.engine(own, lambda: _make_planner(request, game, settings, draws, desk.limits))
-    if (Planner, key) in _warm:
-        desk.begin()
-    else:  # the first plan compiles its loop
+    if not desk.is_warm((Planner, key)):  # the first plan compiles its loop
         desk.prepare()
-        _warm.add((Planner, key))
     started = time.monotonic()
     result = planner.run(state, request.actions)
+    desk.warmed((Planner, key))
     data = result_data(state, result) | {"evaluator": settings.get("evaluator"), "seconds": time.monotonic() - started}
     data["evaluator"] = _client_name(data["evaluator"], desk.sources)
     return data | _tree(request.tree_depth, request.tree_top, result, desk.limits)
@@ -399,11 +262,7 @@ def _answer_evaluate(request: EvaluateRequest, desk: Desk) -> dict[str, Any]:
     name = request.evaluator or ("rollout" if champion_of(game) is None else f"net:{CHAMPION}")
     text = desk.sources.evaluator_text(name)
     if text == "oracle":
-        if (key, "oracle") not in _warm:
-            desk.prepare()
-        oracle = require_oracle(game)
-        _warm.add((key, "oracle"))
-        desk.begin()
+        oracle = desk.engine((key, "oracle"), lambda: require_oracle(game))
         return {"evaluator": name, "positions": [_exact(state, oracle) for state in states]}
     evaluator = desk.engine((key, text), lambda: read_evaluator(text, game, playouts=PLAN_PLAYOUTS))
     draws = request.seed if isinstance(evaluator, Rollout) else 0
@@ -411,13 +270,15 @@ def _answer_evaluate(request: EvaluateRequest, desk: Desk) -> dict[str, Any]:
         (Search, key, text, "leaf"), lambda: Search(game, evaluator, SearchConfig(num_simulations=1, max_evaluations=1))
     )
     found = []
-    for number, state in enumerate(states):
-        if number or (key, text, "leaf") in _warm:
-            desk.begin()
+    for state in states:
         if desk.work.stopped():
             break
+        kernel = (key, text, state.kind())
+        if not desk.is_warm(kernel):
+            desk.prepare()
         found.append(_evaluated(state, search, lambda: _ply_planner(desk, key, text, game, evaluator, draws), draws))
-    _warm.add((key, text, "leaf"))
+        desk.warmed(kernel)
+        desk.begin()
     return {"evaluator": name, "positions": found}
 
 
@@ -465,7 +326,34 @@ def _evaluated_base(state: State) -> dict[str, Any]:
     return {"position": state.to_text(), "kind": KIND_NAMES[state.kind()], "player": state.current_player()}
 
 
-# -- trees -------------------------------------------------------------------------------------------------------------
+def _answer_review(request: ReviewRequest, desk: Desk) -> dict[str, Any]:
+    key, game = desk.game(request)
+    steps = [(one["player"], one["action"]) for one in read_position(game, request)[1]]
+    spec = None if request.sims is None else f"search:sims={request.sims}"
+    judge: Judge = desk.engine((Judge, key, spec), lambda: make_judge(game, spec))
+    if not desk.is_warm((Judge, key, spec)):  # judging the first steps compiles
+        desk.prepare()
+    started = reported = time.monotonic()
+
+    def progress(judged: int, of: int) -> None:
+        nonlocal reported
+        desk.warmed((Judge, key, spec))
+        desk.begin()
+        if desk.work.stopped():
+            raise GameError("the review was cancelled")
+        if request.report_every is not None and (now := time.monotonic()) >= reported + request.report_every:
+            reported = now
+            desk.work.report(to_json({"judged_steps": judged, "steps": of}))
+
+    start = start_of(game, request)
+    ledger = ledger_of(start, steps, judge, thresholds_with(game, request.error, request.blunder), progress=progress)
+    return {
+        "game": game.name,
+        "params": game.params,
+        "position": start.to_text(),
+        **ledger.to_dict(),
+        "seconds": time.monotonic() - started,
+    }
 
 
 def _tree(depth: int | None, top: int, result: SearchResult, limits: Limits) -> dict[str, Any]:
@@ -475,45 +363,11 @@ def _tree(depth: int | None, top: int, result: SearchResult, limits: Limits) -> 
     return {"tree": tree, "tree_complete": complete}
 
 
-def cut_tree(root: TreeNode, depth: int, top: int, most: int) -> tuple[dict[str, Any], bool]:
-    """Return the upper levels of a tree with at most this many nodes, and whether that limit left out none.
-
-    Nodes with more visits are kept first. The form is that of ``SearchResult.tree``.
-    """
-    found, count = _node_data(root), 1
-    heap: list[tuple[int, int, int, TreeNode, dict[str, Any]]] = [(-root.visits, 0, 0, root, found)]
-    while heap:
-        _, level, _, node, data = heapq.heappop(heap)
-        if level == depth:
-            continue
-        children = sorted((c for c in node.children() if c.visits), key=lambda child: (-child.visits, child.label))
-        for child in children[:top]:
-            if count >= most:
-                return found, False
-            count += 1
-            data["children"].append(_node_data(child))
-            heapq.heappush(heap, (-child.visits, level + 1, count, child, data["children"][-1]))
-    return found, True
-
-
-def _node_data(node: TreeNode) -> dict[str, Any]:
-    return {
-        "label": node.label,
-        "text": node.text,
-        "kind": KIND_NAMES[node.kind],
-        "player": node.player,
-        "visits": node.visits,
-        "value": [float(value) for value in node.value],
-        "prior": node.prior,
-        "probability": node.probability,
-        "children": [],
-    }
-
-
 ANSWERS: Final[Mapping[str, Callable[[Any, Desk], dict[str, Any]]]] = {
     "analyse": _answer_analyse,
     "plan": _answer_plan,
     "evaluate": _answer_evaluate,
+    "review": _answer_review,
     "legal": _answer_legal,
     "apply": _answer_apply,
     "games": _answer_games,

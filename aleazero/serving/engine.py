@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from aleazero.errors import ConfigError, nearest, shortened
+from aleazero.files import reason
 from aleazero.serving.requests import REQUESTS, VERSION, Limits, Request, Sources, parse_request, read_model
 from aleazero.serving.workers import Busy, Done, Ticket, Workers
 from aleazero.untrusted import parse_json, printable
@@ -79,18 +80,21 @@ class Engine:
         name = None
         try:
             try:
-                data = parse_json(line.decode())
+                data = parse_json(line.decode(), _reject)
             except ValueError as error:  # also UnicodeDecodeError
                 self._error(None, "bad_line", f"the line is not JSON: {error}")
                 return
             fields = data if isinstance(data, dict) else {}
             if isinstance(fields.get("id"), str) and len(fields["id"]) <= 200:
                 name = fields["id"]
-            kind = fields.get("request")
-            if isinstance(kind, str) and kind in CONTROLS:
-                self._control(read_model(CONTROLS[kind], data))
+            if name is not None and name in self._running:
+                self._error(name, "duplicate_id", f"request {name!r} has not ended, expected another id")
+                return
+            request = self._parse(data)
+            if isinstance(request, CancelRequest | VersionRequest):
+                self._control(request)
             else:
-                self._submit(self._parse(data), len(line))
+                self._submit(request, len(line))
         except Busy as error:
             self._error(name, "busy", str(error))
         except ConfigError as error:
@@ -111,6 +115,8 @@ class Engine:
 
     def _parse(self, data: Any) -> Request:
         kind = data.get("request") if isinstance(data, dict) else None
+        if isinstance(kind, str) and kind in CONTROLS:
+            return read_model(CONTROLS[kind], data)
         if isinstance(kind, str) and kind not in REQUESTS:
             hint = nearest(kind, [*REQUESTS, *CONTROLS])
             raise ConfigError(f"is {shortened(repr(kind), 80, 10)}, {hint}", field="request")
@@ -119,18 +125,12 @@ class Engine:
     def _submit(self, request: Request, size: int) -> None:
         name = request.id
         with self._changed:
-            known = name in self._running
-            full = self._bytes > MOST_PENDING
-            if not known and not full:
-                self._open += 1
-                self._bytes += size
-                if name is not None:
-                    self._running[name] = None
-        if known:
-            self._error(name, "duplicate_id", f"request {name!r} has not ended, expected another id")
-            return
-        if full:
-            raise Busy(f"{MOST_PENDING:,} bytes of requests are waiting, expected fewer; retry later")
+            if self._bytes > MOST_PENDING:
+                raise Busy(f"{MOST_PENDING:,} bytes of requests are waiting, expected fewer; retry later")
+            self._open += 1
+            self._bytes += size
+            if name is not None:
+                self._running[name] = None
         try:
             ticket = self.workers.submit(
                 ANSWER,
@@ -148,7 +148,7 @@ class Engine:
             if name in self._running:
                 self._running[name] = ticket
 
-    def _control(self, request: Request) -> None:
+    def _control(self, request: CancelRequest | VersionRequest) -> None:
         if isinstance(request, CancelRequest):
             with self._changed:
                 ticket = self._running.get(request.target)
@@ -197,6 +197,10 @@ class Engine:
         self._outbox.put(json.dumps({"version": VERSION, **fields}, separators=(",", ":")).encode() + b"\n")
 
 
+def _reject(constant: str) -> None:
+    raise ValueError(f"a number is {constant}, expected a finite one")
+
+
 def _line(name: str | None, kind: str, content: bytes) -> bytes:
     head = json.dumps({"version": VERSION, "id": name, "kind": kind}, separators=(",", ":")).encode()
     return b'%s,"result":%s}\n' % (head[:-1], content)
@@ -215,6 +219,8 @@ class Outbox:
         self._lines: deque[bytes] = deque()
         self._bytes = 0
         self.closed = False
+        self.error: OSError | None = None
+        """Why lines could not be written; None if the reader closed its end."""
         self._changed = threading.Condition()
         self.gone, self._tell = os.pipe()
         """Descriptor that can be read when the reader is gone."""
@@ -260,17 +266,23 @@ class Outbox:
                     return
                 batch = b"".join(self._lines)
                 self._lines.clear()
-            rest = memoryview(batch)
             try:
-                while rest:
-                    rest = rest[os.write(self._file, rest) :]
-            except OSError:  # a closed pipe, a full disk
+                self._write(memoryview(batch))
+            except OSError as error:
+                self.error = None if isinstance(error, BrokenPipeError | ConnectionError) else error
                 self.close()
                 os.write(self._tell, b"x")
                 return
             with self._changed:
                 self._bytes = max(0, self._bytes - len(batch))
                 self._changed.notify_all()
+
+    def _write(self, rest: memoryview) -> None:
+        while rest:
+            try:
+                rest = rest[os.write(self._file, rest) :]
+            except BlockingIOError:  # the client made the pipe non-blocking, for both ends
+                select.select([], [self._file], [])
 
 
 def read_lines(file: int, gone: int) -> Iterator[bytes | None]:
@@ -283,7 +295,10 @@ def read_lines(file: int, gone: int) -> Iterator[bytes | None]:
         ready, _, _ = select.select([file, gone], [], [])
         if gone in ready:
             return
-        some = os.read(file, 1 << 16)
+        try:
+            some = os.read(file, 1 << 16)
+        except BlockingIOError:
+            continue
         *lines, rest = (rest + some).split(b"\n") if some else (rest, b"")
         for line in lines:
             if not skips and len(line) <= LONGEST_LINE:
@@ -306,6 +321,9 @@ def run_engine(workers: int, sources: Sources, limits: Limits, stdin: int = 0, s
     """Serve a client until the end of its input; then finish the requests that have no answer yet.
 
     The engine ends early if the client closes its end of the output.
+
+    Raises:
+        ConfigError: the answers cannot be written, e.g. because the disk is full.
     """
     outbox = Outbox(stdout)
     with Workers(workers, MOST_WAITING) as pool:
@@ -321,3 +339,5 @@ def run_engine(workers: int, sources: Sources, limits: Limits, stdin: int = 0, s
             outbox.flush()
         finally:
             outbox.close()  # the thread of the workers may wait for room
+    if outbox.error is not None:
+        raise ConfigError(f"the answers cannot be written: {reason(outbox.error)}")

@@ -258,6 +258,21 @@ def thresholds_of(game: Game, value: float = 0.0) -> ReviewThresholds:
     return ReviewThresholds(ERROR * span, BLUNDER * span)
 
 
+def thresholds_with(game: Game, error: float | None, blunder: float | None) -> ReviewThresholds | None:
+    """Return thresholds of which one or both are given; None for the defaults of the game.
+
+    Raises:
+        ConfigError: ``error`` exceeds ``blunder``.
+    """
+    if error is None and blunder is None:
+        return None
+    default = thresholds_of(game)
+    low = error if error is not None else min(default.error, blunder or 0.0)
+    found = ReviewThresholds(low, blunder if blunder is not None else max(default.blunder, low))
+    check_thresholds(found)
+    return found
+
+
 def _first_value(judgements: dict[int, JudgedPlay | JudgedRoll], end: Sequence[float]) -> float:
     if not judgements:
         return max(abs(value) for value in end)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from aleazero.errors import ConfigError, nearest, shortened
 from aleazero.settings import Settings, config_error
+from aleazero.untrusted import path_exists
 
 VERSION: Final = 1
 """Version of the requests and answers. It changes if a field changes its meaning or is removed."""
@@ -112,6 +113,9 @@ def _named(texts: Sequence[str], option: str, title: Any) -> dict[str, str]:
             )
         if name in named:
             raise ConfigError(f"{option}: {name!r} is given twice, expected different names, e.g. {name}2={path}")
+        file = f"{path.rpartition('.py:')[0]}.py" if ".py:" in path else path
+        if not path_exists(Path(file)):
+            raise ConfigError(f"{option} is {text!r}, expected a file that exists")
         named[name] = path
     return named
 
@@ -282,13 +286,20 @@ class ReviewRequest(GameRequest):
         "by spaces if there is no comma."
     )
     sims: Count | None = Field(
-        None, description="Simulations per decision, if the game has neither exact values nor a bundled network."
+        None,
+        description="Judge by searches with this many simulations. null: by exact values, or else by plans with the "
+        "bundled network, or else by searches with 1000 simulations.",
     )
     error: float | None = Field(None, gt=0, description="Smallest cost of an error; null for the default of the game.")
     blunder: float | None = Field(
         None, gt=0, description="Smallest cost of a blunder; null for the default of the game."
     )
-    seed: Seed = Field(0, description="Seed of the searches.")
+    report_every: float | None = Field(
+        None,
+        ge=0.1,
+        le=3600,
+        description="Seconds between partial answers with the number of judged steps; null for none.",
+    )
 
 
 REQUESTS: Final[Mapping[str, type[Request]]] = {

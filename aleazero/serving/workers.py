@@ -10,6 +10,7 @@ One thread starts, reads and ends the workers and calls all callbacks. Callbacks
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import heapq
 import importlib
 import itertools
@@ -36,6 +37,8 @@ MOST_STILLBORN: Final = 6
 """Workers that may die in a row before they take a task, until waiting tasks fail."""
 STARTED, PARTIAL, RESULT, ERROR, PREPARING, READY = "started", "partial", "result", "error", "preparing", "ready"
 """Messages of a worker."""
+SET_PARENT_DEATH_SIGNAL: Final = 1
+"""Option of ``prctl``. The signal comes when the thread ends that started the process, see ``Workers``."""
 RUN, STOP = "run", "stop"
 """Messages to a worker."""
 
@@ -75,6 +78,8 @@ class Ticket:
     cancelled: bool = False
     started: float = 0.0
     deadline: float = 0.0
+    limit: float = 0.0
+    """The time limit that holds now: ``seconds`` or ``prepare_seconds``."""
 
 
 @dataclass(eq=False)
@@ -229,13 +234,19 @@ class Workers:
             if ticket is None:
                 break
             ticket.started = time.monotonic()
-            ticket.deadline = ticket.started + ticket.seconds
+            ticket.limit = ticket.seconds
+            ticket.deadline = ticket.started + ticket.limit
             worker.ticket = ticket
             _send(worker.connection, (RUN, ticket.number, ticket.job))
             ticket.job = b""
         starting = sum(not worker.started for worker in self._workers)
         while len(self._workers) < self.count and starting < len(self._waiting):
-            self._start()
+            try:
+                self._start()
+            except OSError as error:  # e.g. too many processes or files; other workers may still be there
+                if not self._workers:
+                    self._fail_waiting(f"no worker process can be started: {error}")
+                return
             starting += 1
 
     def _next(self) -> Ticket | None:
@@ -249,9 +260,14 @@ class Workers:
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs,), daemon=True)
-        with children_ignore_ctrl_c():
-            process.start()
-        theirs.close()
+        try:
+            with children_ignore_ctrl_c():
+                process.start()
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         self._workers.append(_Worker(process, ours, next(self._numbers)))
 
     def _patience(self) -> float | None:
@@ -263,7 +279,7 @@ class Workers:
         """Read one message of a worker."""
         try:
             kind, number, content = worker.connection.recv()
-        except (EOFError, OSError):
+        except Exception:  # the process has ended, or its rules wrote to the connection
             self._bury(worker)
             return
         ticket = worker.ticket
@@ -277,7 +293,8 @@ class Workers:
                 _call(ticket.on_partial, content)
         elif kind in (PREPARING, READY):
             if not ticket.cancelled:
-                ticket.deadline = now + (ticket.prepare_seconds if kind == PREPARING else ticket.seconds)
+                ticket.limit = ticket.prepare_seconds if kind == PREPARING else ticket.seconds
+                ticket.deadline = now + ticket.limit
         elif kind in (RESULT, ERROR):
             content, retire = content
             worker.ticket = None
@@ -309,9 +326,11 @@ class Workers:
             self._counts.stillborn += 1
             if self._counts.stillborn >= MOST_STILLBORN:
                 self._counts.stillborn = 0
-                while (waiting := self._next()) is not None:
-                    message = f"the worker processes cannot start, exit code {code}"
-                    self._finish(waiting, Done("error", code="crashed", message=message))
+                self._fail_waiting(f"the worker processes cannot start, exit code {code}")
+
+    def _fail_waiting(self, message: str) -> None:
+        while (waiting := self._next()) is not None:
+            self._finish(waiting, Done("error", code="crashed", message=message))
 
     def _stop_cancelled(self) -> None:
         with self._lock:
@@ -337,7 +356,7 @@ class Workers:
             if ticket.cancelled:
                 self._finish(ticket, Done("cancelled", seconds=now - ticket.started))
             else:
-                message = f"took longer than {now - ticket.started:.3g} s, the limit of a request"
+                message = f"took longer than {ticket.limit:g} s, after which its process is ended"
                 self._finish(ticket, Done("error", code="timeout", message=message, seconds=now - ticket.started))
 
     def _finish(self, ticket: Ticket, done: Done) -> None:
@@ -407,14 +426,16 @@ def _work(connection: Connection) -> None:
     """Run tasks until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _keep_from_streams()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _end_with_parent()
     with contextlib.suppress(EOFError, OSError):  # the parent has ended
         connection.send((STARTED, -1, None))
+        first = True
         while True:
             kind, number, content = connection.recv()
             if kind == RUN:  # else a message about a task that has ended
                 work = Work(connection, number)
-                kind, content = _run(content, work)
+                kind, content = _run(content, work, first)
+                first = False
                 connection.send((kind, number, (content, work._retires)))
 
 
@@ -427,13 +448,17 @@ def _keep_from_streams() -> None:
         os.dup2(2, 1)
 
 
-def _run(job: bytes, work: Work) -> tuple[str, Any]:
+def _run(job: bytes, work: Work, first: bool) -> tuple[str, Any]:
     try:
+        if first:  # importing the modules of the payload takes a second
+            work.preparing()
         task, payload = pickle.loads(job)
         module, _, name = task.partition(":")
         if module not in sys.modules:
             work.preparing()
             importlib.import_module(module)
+            work.ready()
+        elif first:
             work.ready()
         content = getattr(sys.modules[module], name)(payload, work)
         if not isinstance(content, bytes):
@@ -453,6 +478,14 @@ def _line(error: BaseException) -> str:
 
 
 def _end_with_parent() -> None:
+    """End this process with its parent, on Linux also during a loop in compiled rules, which holds the interpreter."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

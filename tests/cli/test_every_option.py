@@ -409,6 +409,10 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("fit", "optimizer", f"{FIT} --optimizer kept", "it requires --start"),
     ("fit", "device", f"{FIT} --device gpu", "--device is 'gpu'"),
     ("fit", "threads", f"{FIT} --threads 0", "--threads"),
+    ("engine", "workers", "engine --workers 0", "--workers"),
+    ("engine", "game_file", "engine --game-file missing.py", "'missing.py', expected a file that exists"),
+    ("engine", "net", "engine --net best=net.safetensors --net best=net.safetensors", "--net: 'best' is given twice"),
+    ("engine", "limit", "engine --limit sims=0", "--limit: sims is 0, expected"),
     ("serve api", "host", "serve api --host 0.0.0.0", "which other machines may reach: expected a token"),
     ("serve api", "port", "serve api --port 70000", "--port"),
     ("serve api", "token_file", "serve api --token-file missing", "missing cannot be read"),
@@ -539,7 +543,8 @@ EFFECTS: dict[str, tuple[str, dict[str, bytes]]] = {}
 
 
 def test_every_option_has_a_case(commands):
-    assert {" ".join(path) for path in commands} == CHANGES.keys() | {"runs tensorboard", "serve api", "web"}
+    alone = {"runs tensorboard", "engine", "serve api", "web"}
+    assert {" ".join(path) for path in commands} == CHANGES.keys() | alone
     for path, command in commands.items():
         name = " ".join(path)
         cases = CHANGES.get(name, {}).keys() | {option for verb, option, *_ in REJECTED if verb == name}

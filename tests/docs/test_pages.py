@@ -233,3 +233,10 @@ def test_more_simulations_have_less_regret_on_fresh_positions(oracle: object) ->
     ours, uniform = again["fresh_ratios"]
     assert ours["all"]["ratio_high"] < 0.5
     assert ours["all"]["ratio_high"] < uniform["all"]["ratio_low"]
+
+
+def test_the_tables_of_the_http_api_equal_its_description() -> None:
+    script = load_script("api_tables")
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert {name for _, name, _ in BLOCK.findall(page)} == set(script.TABLES)
+    assert filled(page, script.TABLES, script.description()) == page

@@ -18,7 +18,9 @@ from aleazero.players.make import make_player
 from aleazero.players.spec import check_evaluator, read_chance
 from aleazero.selfplay.config import Temperature
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+EXAMPLES = sorted(
+    path for path in (Path(__file__).parents[2] / "examples").glob("*.py") if not path.stem.startswith("engine_")
+)
 GAMES = (("dice_game", {}), ("pig", {"target": 20}), ("tic_tac_toe", {}), ("2048", {}), ("yatzy", {"players": 1}),
          ("backgammon", {}), ("yatzy", {"players": 2}), *((str(path), {}) for path in EXAMPLES))  # fmt: skip
 PLAYERS = (

@@ -6,6 +6,8 @@ import json
 import os
 import select
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -15,8 +17,11 @@ from engine_process import SECONDS, EngineProcess
 
 import aleazero
 from aleazero import Planner, Search, SearchConfig
+from aleazero.games.kit import ReviewThresholds
 from aleazero.serving import engine as engine_module
 from aleazero.serving.engine import Outbox, read_lines
+from aleazero.serving.judge import make_judge
+from aleazero.serving.ledger import ledger_of, thresholds_of
 
 PIG = "pig(target=20)"
 GAME_FILE = '''"""Games with bad rules."""
@@ -109,11 +114,51 @@ def test_cancel_a_running_and_a_waiting_request(engine):
     assert engine.ask(request="cancel", target="long")["code"] == "unknown_id"
 
 
+def test_a_running_id_is_not_ended_by_another_request(engine):
+    engine.send("one", request="analyse", game=PIG, moves="roll 5", sims=10_000_000, report_every=0.1)
+    assert engine.take()["kind"] == "partial"
+    engine.send("one", request="cancel", target="one")
+    engine.send("one", request="analyse", sims=-1)
+    engine.send("two", request="cancel", target="nobody")
+    engine.send("three", request="cancel", target="one")
+    lines = []
+    while len(lines) < 5:
+        line = engine.take()
+        lines += [(line["id"], line.get("code", line["kind"]))] if line["kind"] != "partial" else []
+    assert lines[:4] == [("one", "duplicate_id"), ("one", "duplicate_id"), ("two", "unknown_id"), ("three", "result")]
+    assert lines[4] == ("one", "cancelled")
+
+
+def test_review_equals_the_ledger(engine):
+    game = aleazero.load_game(PIG)
+    line = engine.ask(request="review", game=PIG, moves="roll 5 hold roll 6 roll 6 hold", error=0.01)["result"]
+    steps = [(0, 0), (-1, 5), (0, 1), (1, 0), (-1, 6), (1, 0), (-1, 6), (1, 1)]
+    thresholds = ReviewThresholds(0.01, thresholds_of(game).blunder)
+    direct = ledger_of(game.new_initial_state(), steps, make_judge(game), thresholds).to_dict()
+    assert {key: line[key] for key in direct} == json.loads(json.dumps(direct))
+    searched = engine.ask(request="review", game=PIG, moves="roll 5 hold", sims=50)["result"]
+    assert (searched["judge"], searched["exact"]) == ("search:sims=50", False)
+
+
+def test_a_killed_worker_is_an_error_of_its_request(engine):
+    engine.send("killed", request="analyse", game=PIG, moves="roll 5", sims=10_000_000, report_every=0.1)
+    assert engine.take()["kind"] == "partial"
+    os.kill(worker_of(engine), signal.SIGKILL)
+    assert engine.finish("killed")["killed"]["code"] == "crashed"
+    assert engine.ask(request="games")["kind"] == "result"
+
+
+def worker_of(engine):
+    found = subprocess.run(["pgrep", "-n", "-P", str(engine.process.pid)], capture_output=True, text=True, check=True)
+    return int(found.stdout)
+
+
 def test_bad_lines_get_errors_and_the_engine_lives_on(engine):
     deep = b"[" * 500 + b"]" * 500
     for line in (b"garbage", b"\xff\xfe\x00", b'"text"', b"null", b"[]", deep, b'{"id": 3}', b'{"request": []}',
                  b'{"request": "nope"}', b'{"request": "games", "extra": 1}', b'{"request": "games", "version": 2}',
-                 b'{"request": "legal", "game": 3}', b'{"request": "games", "id": ""}', b"1" * 5_000):  # fmt: skip
+                 b'{"request": "legal", "game": 3}', b'{"request": "games", "priority": NaN}',
+                 b'{"request": "games", "id": ""}', b"1" * 5_000):  # fmt: skip
         engine.write(line + b"\n\n  \n")
         answer = engine.take()
         assert answer["kind"] == "error", line
@@ -233,6 +278,56 @@ def test_ctrl_c_ends_the_engine_and_its_workers():
         assert engine.process.wait(timeout=SECONDS) == 130
 
 
+@pytest.mark.skipif(not Path("/proc").exists(), reason="reads the state of a process in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_engine(number, tmp_path):
+    file = tmp_path / "rules.py"
+    file.write_text(GAME_FILE)
+    with EngineProcess("--game-file", f"bad={file}:Race") as engine:
+        engine.send("a", request="legal", game="bad", moves=[2, 2])
+        while engine.ask("v", request="version")["result"]["status"]["running"] == 0:
+            time.sleep(0.1)
+        worker = worker_of(engine)
+        engine.process.send_signal(number)
+        assert engine.process.wait(timeout=SECONDS) == -number
+        end = time.monotonic() + SECONDS
+        while (state := state_of(worker)) not in ("", "Z") and time.monotonic() < end:
+            time.sleep(0.05)
+        assert state in ("", "Z")
+
+
+def state_of(pid):
+    """Return the state of a process, e.g. R, S or Z; empty if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("streams", "message"),
+    [
+        ("<&-", "error: stdin or stdout is closed, expected requests on stdin and a reader of stdout\n"),
+        (">&- </dev/null", "error: stdin or stdout is closed, expected requests on stdin and a reader of stdout\n"),
+        ("</dev/null >/dev/full", "error: the answers cannot be written: No space left on device\n"),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_streams_that_cannot_be_used_are_one_line(streams, message):
+    command = f"{sys.executable} -m aleazero engine --workers 1 {streams}"
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=SECONDS)
+    assert (ran.returncode, ran.stderr) == (2, message)
+
+
+def test_networks_have_the_names_of_the_command_line():
+    net = Path(aleazero.__file__).parent / "champions" / "yatzy_2.safetensors"
+    with EngineProcess("--net", f"mine={net}") as engine:
+        assert engine.hello["nets"] == ["mine"]
+        line = engine.ask(request="analyse", game=PIG, evaluator="net:mine", sims=5)
+        assert line["code"] == "bad_request"
+        assert "yatzy" in line["message"]
+
+
 def test_a_client_that_closes_its_end_of_the_output_ends_the_engine():
     with EngineProcess(reads=False) as engine:
         engine.process.stdout.readline()
@@ -286,6 +381,20 @@ def test_the_outbox_waits_for_its_reader_and_drops_partial_results():
     outbox.put(b"dropped\n" * 1000)
     outbox.put(b"dropped\n" * 1000)
     os.close(writing)
+
+
+def test_the_outbox_waits_for_a_pipe_that_does_not_block():
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    outbox = Outbox(writing)
+    lines = b"".join(b"%063d\n" % number for number in range(5000))
+    outbox.put(lines)
+    got = b""
+    while len(got) < len(lines):
+        got += os.read(reading, 65536)
+    assert got == lines
+    assert not outbox.closed
+    outbox.close()
 
 
 def test_lines_are_bounded_and_may_come_in_pieces(monkeypatch):

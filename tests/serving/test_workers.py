@@ -196,6 +196,25 @@ def test_tasks_run_at_once_and_close_ends_them():
             workers.submit(task(double), 1, on_done=print)
 
 
+def test_workers_that_cannot_be_started_are_an_error_and_not_the_end():
+    code = (
+        "import os, queue, resource\nfrom aleazero.serving.workers import Workers\n"
+        "if __name__ == '__main__':\n"
+        "    done = queue.Queue()\n"
+        "    with Workers(1) as workers:\n"
+        "        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
+        "        resource.setrlimit(resource.RLIMIT_NOFILE, (os.dup(0), hard))\n"
+        f"        workers.submit('{__name__}:double', 4, on_done=done.put)\n"
+        "        print(done.get().message)\n"
+        "        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))\n"
+        f"        workers.submit('{__name__}:double', 4, on_done=done.put)\n"
+        "        print(done.get().content)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120)
+    assert ran.stdout.splitlines() == ["no worker process can be started: [Errno 24] Too many open files", "8"]
+
+
 def test_at_least_one_worker():
     with pytest.raises(ConfigError, match="workers is 0"):
         Workers(0)

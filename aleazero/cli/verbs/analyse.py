@@ -118,7 +118,7 @@ def analyse(
     from aleazero.players.make import EVALUATOR, make_plan, make_search
     from aleazero.players.spec import PlayerSpec, parse_spec
     from aleazero.search.plan.planner import Planner
-    from aleazero.serving.answers import result_data
+    from aleazero.serving.plain_data import result_data
 
     refuse_ignored(context, {
         "tree_depth": "it requires --tree" if tree is None else None,

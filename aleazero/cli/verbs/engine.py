@@ -53,6 +53,8 @@ def engine(
 
     - `aleazero engine --limit sims=100000 --limit seconds=10`
     """
+    import sys
+
     from aleazero.serving.engine import run_engine
     from aleazero.serving.requests import Limits, Sources
 
@@ -60,6 +62,8 @@ def engine(
         limits = Limits(**_read_limits(limit))
     except ConfigError as error:
         raise error.at("--limit" if error.where else None) from None
+    if sys.stdin is None or sys.stdout is None:
+        raise ConfigError("stdin or stdout is closed, expected requests on stdin and a reader of stdout")
     run_engine(workers or cores(), Sources.read(game_file or (), net or ()), limits)
 
 

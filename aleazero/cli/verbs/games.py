@@ -29,7 +29,7 @@ def games(json: JsonFlag = False) -> None:
 
     from aleazero.cli.show import make_console, print_json, quiet_table
     from aleazero.games.registry import game_names, load_game
-    from aleazero.serving.answers import describe_game
+    from aleazero.serving.plain_data import describe_game
 
     rows = [describe_game(load_game(name)) for name in game_names()]
     if json:

@@ -89,6 +89,8 @@ class Guard:
         try:
             self.check(scope["method"], scope["headers"])
             body = await self._body(scope, receive)
+            if body and _single(scope["headers"], b"content-type") is None:
+                raise Rejected(415, "the body has no Content-Type, expected application/json")
             await self.app(scope, _replayed(body, receive), send_checked)
         except Rejected as rejected:
             if not started:

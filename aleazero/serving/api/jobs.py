@@ -7,7 +7,6 @@ priority of the operating system. So a move is answered while searches run, and 
 from __future__ import annotations
 
 import asyncio
-import pickle
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
@@ -61,7 +60,7 @@ class Job:
         self._done: Done | None = None
         self._workers = workers
         self._ticket: Ticket = workers.submit(
-            entry, (task, pickle.dumps(payload)), on_partial=self._from_thread(self._set_partial),
+            entry, (task, payload), on_partial=self._from_thread(self._set_partial),
             on_done=self._from_thread(self._set_done), **limits,
         )  # fmt: skip
 
@@ -145,7 +144,7 @@ class Jobs:
         return self._searches.status()
 
     async def rules(
-        self, task: str, payload: Any, game: str | None = None, until: Awaitable[Any] | None = None, *,
+        self, task: str, payload: Any, game: str | None = None, until: Callable[[], Awaitable[Any]] | None = None, *,
         slow: bool = False,
     ) -> Any:  # fmt: skip
         """Run a task that needs the rules of a game, or reads files; return its result.
@@ -154,7 +153,7 @@ class Jobs:
             task: name in ``tasks``, or ``module:name``.
             payload: first argument of the task.
             game: name of the game.
-            until: ends the task early when it is done.
+            until: waits for an event that ends the task early.
             slow: give the task the time of a search, and as a game of the user's files only one of the processes.
 
         Raises:
@@ -190,13 +189,13 @@ class Jobs:
         self._running[job.id] = job
         return job
 
-    async def finish(self, job: Job, until: Awaitable[Any] | None = None) -> Any:
-        """Return the result of a job; cancel it if ``until`` ends first.
+    async def finish(self, job: Job, until: Callable[[], Awaitable[Any]] | None = None) -> Any:
+        """Return the result of a job; cancel it if ``until`` returns first.
 
         Raises:
             JobError: the job failed, took too long, or was cancelled.
         """
-        stop = asyncio.ensure_future(until if until is not None else asyncio.Event().wait())
+        stop = asyncio.ensure_future(asyncio.Event().wait() if until is None else until())
         end = asyncio.ensure_future(job.done())
         try:
             await asyncio.wait((stop, end), return_when=asyncio.FIRST_COMPLETED)

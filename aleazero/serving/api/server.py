@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, ClassVar
 
 import uvicorn
@@ -106,7 +106,8 @@ def serve(app: App, settings: ApiSettings, started: Callable[[str], None]) -> No
     with locked(settings.session_folder, RunError), closing(listen(settings)) as listener:
         host, port = listener.getsockname()[:2]
         started(f"http://{f'[{host}]' if ':' in host else host}:{port}/api/v1")
-        make_server(app, settings).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again after the end
+            make_server(app, settings).run(sockets=[listener])
 
 
 def listen(settings: ApiSettings) -> socket.socket:

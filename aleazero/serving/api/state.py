@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, ReplayError, RunError
@@ -90,7 +91,9 @@ class Api:
         self, receive: Receive, task: str, of: str | None = None, *, slow: bool = False, **payload: Any
     ) -> Any:
         """Run a task in a process for rules; it ends if the client disconnects."""
-        return await self.jobs.rules(task, self._payload(payload), name_of(of), disconnected(receive), slow=slow)
+        return await self.jobs.rules(
+            task, self._payload(payload), name_of(of), partial(disconnected, receive), slow=slow
+        )
 
     def start(self, request: Request) -> Job:
         """Start the answer to a request in a process for searches."""
@@ -104,9 +107,9 @@ class Api:
         if quick:
             self.check(request)
             game = name_of(getattr(request, "game", None))
-            found = await self.jobs.rules(ANSWER, self._request(request), game, disconnected(receive))
+            found = await self.jobs.rules(ANSWER, self._request(request), game, partial(disconnected, receive))
         else:
-            found = await self.jobs.finish(self.start(request), disconnected(receive))
+            found = await self.jobs.finish(self.start(request), partial(disconnected, receive))
         assert isinstance(found, bytes)
         return found
 
@@ -156,7 +159,7 @@ class Api:
                 self.require_free(job)
                 work = self._payload({"session": data, **payload})
                 started = self.jobs.start_search(task, work, data["game"], identity=job)
-                made = await self.jobs.finish(started, disconnected(receive))
+                made = await self.jobs.finish(started, partial(disconnected, receive))
             else:
                 made = await self.rules(receive, task, data["game"], session=data, **payload)
             self.store.change(stored, made["session"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import pickle
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -51,25 +51,22 @@ class Work(Protocol):
         """Mark the end of loading."""
 
 
-def call(job: tuple[str, bytes], work: Any) -> Any:
-    """Run ``NAME`` of this module, or ``MODULE:NAME``, with a pickled payload and a ``workers.Work``.
-
-    The imports of a new process take seconds. They count as loading and not as time of the rules, so the payload is
-    unpickled here, after this module was imported.
-    """
-    module, _, name = job[0].rpartition(":")
-    work.preparing()
-    task = getattr(importlib.import_module(module or __name__), name)
-    payload = pickle.loads(job[1])
-    work.ready()
+def call(job: tuple[str, Any], work: Any) -> Any:
+    """Run ``NAME`` of this module, or ``MODULE:NAME``, with a payload and a ``workers.Work``."""
+    task, payload = job
+    module, _, name = task.rpartition(":")
+    if module and module not in sys.modules:  # imports count as loading, and not as time of the rules
+        work.preparing()
+        importlib.import_module(module)
+        work.ready()
     try:
-        return None if work.stopped() else task(payload, work)
+        return None if work.stopped() else getattr(sys.modules[module or __name__], name)(payload, work)
     except MemoryError:
         work.retire()
         raise TaskError("memory", "the request needs more memory than there is, expected a smaller one") from None
 
 
-def call_nicely(job: tuple[str, bytes], work: Any) -> Any:
+def call_nicely(job: tuple[str, Any], work: Any) -> Any:
     """Run a task at a lower priority of the operating system."""
     os.setpriority(os.PRIO_PROCESS, 0, NICE)
     return call(job, work)

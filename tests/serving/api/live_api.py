@@ -26,8 +26,8 @@ class Broken:
     num_actions = 5
     utility = (0.0, 1.0)
 
-    def __init__(self, loop_at_start=False):
-        self.over = False
+    def __init__(self, loop_at_start=False, only=-1):
+        self.over, self.only = False, only
         while loop_at_start:
             pass
 
@@ -35,7 +35,7 @@ class Broken:
         return -4 if self.over else 0
 
     def legal_actions(self):
-        return [0, 1, 2, 3]
+        return [0, 1, 2, 3] if self.only < 0 else [self.only]
 
     def apply_action(self, action):
         if action == 1:
@@ -75,6 +75,11 @@ class Live:
     def connections(self):
         """Return the open connections."""
         return set(self._server.server_state.connections)
+
+    def wait_until_idle(self):
+        """Wait until no search runs or waits."""
+        while (server := self.get("/server").json())["running"] or server["waiting"]:
+            time.sleep(0.02)
 
     def get(self, path, **more):
         return self.client.get(path, **more)

@@ -20,7 +20,7 @@ async def echo(scope, receive, send):
 
 def call(guard, headers=(), body=(b"",), method="POST", hang=False):
     """Send one request; return the status, the body and the headers of the answer."""
-    given = {"host": "127.0.0.1:8000", **dict(headers)}
+    given = {"host": "127.0.0.1:8000", "content-type": "application/json", **dict(headers)}
     pairs = [(name.encode(), value.encode()) for name, value in given.items() if value is not None]
     parts = [{"type": "http.request", "body": one, "more_body": True} for one in body]
     if not hang:
@@ -115,6 +115,8 @@ def test_a_request_without_token_is_rejected(given):
 def test_another_content_type_is_rejected():
     form = {"content-type": "application/x-www-form-urlencoded"}
     assert error(GUARD, form)[0] == 415
+    assert error(GUARD, {"content-type": None}, body=(b"{}",))[0] == 415
+    assert call(GUARD, {"content-type": None})[0] == 200
     assert call(GUARD, {"content-type": "application/json; charset=utf-8"})[0] == 200
 
 

@@ -17,7 +17,7 @@ def test_the_summary_of_a_run(live):
     run = live.get("/runs/first").json()
     assert run["recipe"] == "afterstate"
     assert run["iterations"]["done"] >= 1
-    assert run["lines"]["run"] == "first"
+    assert run["lines"]["run"].startswith("first: pig (target=30), ")
     assert live.get("/runs/second").json()["error"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -25,11 +24,11 @@ def lines_of(live, path, body):
         return [json.loads(line) for line in answer.iter_lines()]
 
 
-def idle(live):
-    """Wait until no search runs."""
-    while (server := live.get("/server").json())["running"] or server["waiting"]:
-        time.sleep(0.02)
-    return True
+def failed(live, path, body):
+    """Return the status and the line of a stream that fails: of the answer, or of the last line if it comes late."""
+    with live.client.stream("POST", path, json=body) as answer:
+        last = json.loads(list(answer.iter_lines())[-1])
+        return (answer.status_code if answer.status_code != 200 else last["status"]), last["error"]
 
 
 def plain(data):
@@ -81,7 +80,7 @@ def test_a_search_stops_when_its_client_leaves(live):
     with live.client.stream("POST", "/analyse", json=LONG) as answer:
         assert json.loads(next(answer.iter_lines()))["type"] == "accepted"
         assert live.get("/server").json()["running"] >= 1
-    assert idle(live)
+    live.wait_until_idle()
 
 
 def test_searches_wait_in_order_and_other_calls_are_answered(live):
@@ -97,7 +96,7 @@ def test_searches_wait_in_order_and_other_calls_are_answered(live):
     finally:
         for stream in streams:
             stream.__exit__(None, None, None)
-    assert idle(live)
+    live.wait_until_idle()
 
 
 def test_a_tree_has_a_depth_a_breadth_and_a_largest_number_of_nodes(live):
@@ -166,8 +165,8 @@ def test_sessions_are_analysed_planned_and_shown_as_a_tree_at_their_position(liv
 
 def test_a_game_that_is_over_cannot_be_searched(live):
     body = {"game": PIG, "position": "20-3 turn 0"}
-    for route in ("/analyse", "/plan", "/tree"):
-        status, line = live.refused(route, body)
+    for call, route in ((failed, "/analyse"), (type(live).refused, "/plan"), (type(live).refused, "/tree")):
+        status, line = call(live, route, body)
         assert status == 400
         assert "over" in line
 
@@ -198,6 +197,21 @@ def test_a_search_beyond_a_limit_is_rejected(live, fields, status, part):
 
 
 def test_rules_that_fail_during_a_search_are_one_error(live):
-    status, line = live.refused("/analyse", {"game": "broken", "sims": 50})
+    status, line = failed(live, "/analyse", {"game": "broken", "sims": 50})
     assert (status, line) == (422, "broken: the rules raised ValueError: no such coin")
     assert live.made("/plan", {"game": PIG})["position"] == "0-0 turn 0 player 0"
+
+
+def test_a_review_has_the_cost_of_decisions_and_the_luck_of_rolls(live):
+    moves = ["roll", "6", "hold", "roll", "1", "roll", "6", "roll", "6", "roll"]
+    review = live.made("/review", {"game": PIG, "moves": moves})
+    rolls = [entry for entry in review["entries"] if "outcome" in entry]
+    assert [roll["outcome"] for roll in rolls] == [6, 1, 6, 6]
+    assert rolls[0]["luck"][0] > 0 > rolls[0]["luck"][1]
+    assert len(review["totals"]) == 2
+    session = live.made("/sessions", {"game": PIG, "moves": moves, "draw": False})
+    again = live.made(f"/sessions/{session['id']}/review", {})
+    assert again["entries"] == review["entries"]
+    status, line = live.refused("/review", {"game": PIG, "moves": ["roll", "6", "nothing"]})
+    assert status == 400
+    assert "move 3" in line

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from aleazero.errors import ReplayError, RunError
-from aleazero.serving.api.settings import ApiLimits
+from aleazero.serving.api import state
+from aleazero.serving.api.settings import ApiLimits, ApiSettings
 from aleazero.serving.api.store import ID, SessionLimitError, SessionStore, UnknownSessionError
 
 
@@ -152,3 +154,26 @@ def test_other_files_in_the_folder_are_ignored(make_store):
     store.close()
     (store.folder / "notes.json").write_text(json.dumps({}), encoding="utf-8")
     assert ids(make_store()) == [one.id]
+
+
+def test_a_server_saves_idle_sessions_and_tries_again_after_an_error(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(state, "SWEEP_SECONDS", 0.01)
+    api = state.Api(ApiSettings(sessions=tmp_path / "sessions", limits=ApiLimits(idle_seconds=0.01)))
+    api.store = SessionStore(tmp_path / "sessions", api.limits)
+    api.store.folder.write_text("a file where the folder should be", encoding="utf-8")
+    one = api.store.add({"n": 1})
+    api.views[one.id] = 0, {}
+
+    async def sweep():
+        sweeper = asyncio.create_task(api.sweep())
+        while "cannot be written" not in caplog.text:
+            await asyncio.sleep(0.01)
+        assert api.store.in_memory == [one.id]
+        api.store.folder.unlink()
+        while api.views:
+            await asyncio.sleep(0.01)
+        sweeper.cancel()
+
+    asyncio.run(sweep())
+    assert api.store.in_memory == []
+    assert api.store.get(one.id).data == {"n": 1}
