@@ -87,7 +87,7 @@ class Analysis:
                     self.tree = (
                         ui.html("", sanitize=False)
                         .classes("tree")
-                        .props('tabindex="0" role="region" aria-label="Tree"')
+                        .props('tabindex="0" role="region" aria-label="Search tree"')
                     )
                     self.tree.on("click", self._choose, js_handler=CHOSEN)
                     self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)

@@ -55,7 +55,7 @@ def frame(title: str, path: str) -> Iterator[None]:
                 if address == path:
                     link.props('aria-current="page"')
         _theme_button(dark, theme)
-    with ui.element("main").classes("page"):
+    with ui.element("div").classes("page"):
         yield
 
 

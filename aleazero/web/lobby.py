@@ -195,9 +195,15 @@ def _saved(playground: Playground) -> None:
             if session is not None:
                 ui.navigate.to(f"/table/{session}")
 
-    ui.upload(label="Open a saved file", on_upload=load, auto_upload=True, max_files=1).props(
-        "flat bordered accept=.json"
-    ).style("max-width: 100%")
+    file_button("Open a saved file", ".json", load)
+
+
+def file_button(text: str, accept: str, on_upload: Callable[[events.UploadEventArguments], Any]) -> None:
+    """Add a button that lets the user choose a file, and uploads it."""
+    upload = ui.upload(on_upload=on_upload, auto_upload=True).props(f"accept={accept}").style("display: none")
+    ui.button(text, on_click=lambda: upload.run_method("pickFiles")).props("outline dense").style(
+        "align-self: flex-start"
+    )
 
 
 async def _read_json(event: events.UploadEventArguments) -> Any:

@@ -14,6 +14,7 @@ from aleazero.web.analysis import numbers_table
 from aleazero.web.board import Board
 from aleazero.web.judgement import MARKS, chart_options
 from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.lobby import file_button
 from aleazero.web.playground import Playground, one_line
 
 ENDINGS: Final = (".json", ".mat")
@@ -51,9 +52,7 @@ class Review:
     def build(self) -> None:
         """Build the page without a game."""
         with ui.element("section").classes("panel").props('aria-label="File"'):
-            ui.upload(label="Open a recorded game", on_upload=self._uploaded, auto_upload=True).props(
-                "flat bordered accept=.json,.mat"
-            ).style("max-width: 100%")
+            file_button("Open a recorded game", ".json,.mat", self._uploaded)
             self.status = ui.label("").classes("status").props('aria-live="polite"')
             self.failed = problem("")
             self.failed.set_visibility(False)

@@ -41,7 +41,9 @@ def add_pages(playground: Playground) -> None:
                     if one["error"] is not None:
                         problem(one["error"])
                         continue
-                    ui.html(numbers_table(("", ""), list(one["lines"].items())), sanitize=False).classes("scroll")
+                    ui.html(numbers_table(("what", "value"), list(one["lines"].items())), sanitize=False).classes(
+                        "scroll"
+                    )
 
     @ui.page("/runs/{name}")
     async def run(name: str) -> None:
@@ -88,7 +90,7 @@ class Run:
             return
         if summary is None or data is None:
             return
-        self.lines.content = numbers_table(("", ""), list(summary["lines"].items()))
+        self.lines.content = numbers_table(("what", "value"), list(summary["lines"].items()))
         curves: dict[str, list[list[float]]] = {}
         for one in data["scalars"]:
             if one["value"] is not None:
