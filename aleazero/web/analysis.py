@@ -14,6 +14,7 @@ from aleazero.serving.api.jobs import Job
 from aleazero.serving.workers import Done
 from aleazero.web.board import Board
 from aleazero.web.layout import heading, loaded_page, problem, subheading
+from aleazero.web.plan_graph import plan_svg
 from aleazero.web.playground import Playground, end_line, one_line
 from aleazero.web.settings_form import SearchForm
 from aleazero.web.tree import Path, find_node, tree_svg
@@ -93,6 +94,7 @@ class Analysis:
                     self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)
                     ui.html(LEGEND, sanitize=False).classes("legend")
                     self._tree_controls()
+                self._planner()
             with ui.element("div").classes("stack"):
                 with ui.element("section").classes("panel").props('aria-label="Position"'):
                     self.node_title = ui.html("The position", sanitize=False, tag="h2")
@@ -146,6 +148,34 @@ class Analysis:
             self.top = ui.number("children per node", value=6, min=1, max=60, step=1, on_change=self._again)
             for control in (self.player, self.depth, self.top):
                 control.props("outlined dense debounce=300").style("width: 9rem")
+
+    def _planner(self) -> None:
+        with ui.element("section").classes("panel").props('aria-label="Planner"'):
+            with ui.element("div").classes("row"):
+                subheading("The plan of the turn")
+                ui.button("Plan", on_click=self.plan).props("outline dense")
+            self.plan_text = ui.label("The planner computes every roll exactly and each shared position once.")
+            self.plan_text.classes("quiet")
+            self.graph = (
+                ui.html("", sanitize=False)
+                .classes("tree")
+                .style("height: 320px")
+                .props('tabindex="0" role="region" aria-label="Plan"')
+            )
+
+    async def plan(self) -> None:
+        """Plan the turn and draw its graph."""
+        self.plan_text.text = "Planning … (a first plan compiles the game)"
+        try:
+            found = await self.playground.study("plan_graph", self.game, **self._position(), levels=5, width=14)
+        except AleaZeroError as error:
+            self.plan_text.text = one_line(error)
+            return
+        self.graph.content = plan_svg(found, int(self.player.value))
+        self.plan_text.text = (
+            f"Values past the turn come from {found['evaluator']}. Orange: the plan. Positions with several ways are "
+            "computed once."
+        )
 
     def _evaluators(self) -> list[str]:
         names = ["rollout", "uniform"]

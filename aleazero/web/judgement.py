@@ -108,9 +108,7 @@ class Judgement:
         names = [f"player {number}" for number in range(len(seats))]
         lines = [(names[player], self._line(player)) for player in players]
         if self.unit:
-            whose = f" of {names[mine]}" if len(seats) == 2 else ""
-            name, percent = self.unit.removesuffix(" %"), " (%)" if self.unit.endswith(" %") else ""
-            self._title.content = html.escape(f"{name[:1].upper()}{name[1:]}{whose}{percent}")
+            self._title.content = html.escape(unit_title(self.unit, names[mine] if len(seats) == 2 else ""))
         self._chart.options.clear()
         self._chart.options.update(chart_options(lines, self.unit, players))
         self._chart.update()
@@ -154,6 +152,12 @@ class Judgement:
                 f"Better: <b>{html.escape(one['best'])}</b>.<ul style='margin:0.2rem 0'>{others}</ul>"
             )
         return "After each of your moves, the coach shows what it cost and what was better."
+
+
+def unit_title(unit: str, player: str = "") -> str:
+    """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
+    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
+    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
 
 
 def chart_options(lines: Sequence[tuple[str, Any]], unit: str, players: Sequence[int]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError
 from aleazero.web.analysis import numbers_table
 from aleazero.web.board import Board
-from aleazero.web.judgement import MARKS, chart_options
+from aleazero.web.judgement import MARKS, chart_options, unit_title
 from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
 from aleazero.web.lobby import file_button
 from aleazero.web.playground import Playground, one_line
@@ -106,7 +106,7 @@ class Review:
             with ui.element("div").classes("stack"):
                 with ui.element("section").classes("panel").props('aria-label="Value"'):
                     name = found["unit"]
-                    subheading(f"{name[:1].upper()}{name[1:]} of player 0")
+                    subheading(unit_title(name, "player 0" if len(found["totals"]) > 1 else ""))
                     points = [[one["step"] - 1, one["value"][0]] for one in found["entries"] if one["value"]]
                     last = found["entries"][-1]["step"] if found["entries"] else 0
                     lines = [("player 0", [*points, [last, found["end"][0]]])]

@@ -71,6 +71,13 @@ class Run:
             subheading("Status")
             self.lines = ui.html("", sanitize=False)
         self.place = ui.element("div").classes("cards")
+        with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
+            subheading("Latest numbers, with the verdicts of gates")
+            self.numbers = (
+                ui.html("", sanitize=False)
+                .classes("scroll")
+                .props('tabindex="0" role="region" aria-label="Table of numbers"')
+            )
         self.failed = problem("")
         self.failed.set_visibility(False)
         await self.update()
@@ -94,9 +101,13 @@ class Run:
         curves: dict[str, list[list[float]]] = {}
         for one in data["scalars"]:
             if one["value"] is not None:
-                curves.setdefault(one["name"], []).append([one["iteration"], one["value"]])
-        for name in sorted(curves, key=lambda name: (-len(curves[name]), name))[:MOST_CURVES]:
+                at = one["iteration"] if one["round"] is None else one["round"]
+                curves.setdefault(one["name"], []).append([at, one["value"]])
+        several = sorted(name for name, points in curves.items() if len({at for at, _ in points}) > 1)
+        for name in several[:MOST_CURVES]:
             self._show(name, curves[name])
+        rows = [(name, f"{points[-1][1]:.6g}") for name, points in sorted(curves.items()) if name not in several]
+        self.numbers.content = numbers_table(("number", "latest value"), rows) if rows else ""
 
     def _show(self, name: str, points: Sequence[Sequence[float]]) -> None:
         if name not in self.charts:

@@ -9,6 +9,7 @@ import heapq
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,20 +17,22 @@ import numpy as np
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.files import without_nan
-from aleazero.games.base import KIND_NAMES, Game, State
+from aleazero.games.base import DECISION, KIND_NAMES, Game, State
 from aleazero.games.kit import play_text
 from aleazero.oracles.oracle import evaluator_of, oracle_of, require_oracle
 from aleazero.players.basic import find_move
 from aleazero.players.champions import champion_of
-from aleazero.players.make import make_player, read_evaluator
+from aleazero.players.make import make_plan, make_player, read_evaluator
+from aleazero.players.spec import PlayerSpec
 from aleazero.search.config import SearchConfig
 from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult, TreeNode
 from aleazero.search.search import Search
-from aleazero.serving.answers import Desk
+from aleazero.serving.answers import plan_settings
+from aleazero.serving.desk import Desk
 from aleazero.serving.judge import Judge, make_judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
-from aleazero.serving.requests import GameRequest, Limits
+from aleazero.serving.requests import GameRequest, Limits, PlanRequest
 from aleazero.serving.review import Scale
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import read_studied
@@ -201,6 +204,85 @@ def exact_values(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | Non
         }
     except AleaZeroError:  # e.g. a bear-off table in a position with contact
         return None
+
+
+def plan_graph(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    """Plan a position, and return the upper levels of the plan as a graph: each state appears once per level.
+
+    The first level after the root has the best actions; below it, decisions follow the plan and rolls have all
+    outcomes. ``width`` limits the states per level; those that the plan reaches most often are kept.
+    """
+    desk, key, game = _desk(payload, work)
+    state = _state(game, payload)
+    state.require_running()
+    settings = plan_settings(PlanRequest(game=payload["game"], params=payload["params"]), game, desk.sources)
+    desk.prepare()
+
+    def make() -> Planner:
+        evaluator, planned = make_plan(PlayerSpec("plan", settings), game)
+        return Planner(game, evaluator, solver="generic", max_nodes=desk.limits.nodes, **planned)
+
+    root = desk.engine((key, "plan graph"), make).run(state).view.root()
+    desk.begin()
+    level = {state.key(): PlanPlace(state, root, "now", 1.0, 1)}
+    columns: list[list[dict[str, Any]]] = []
+    while level and len(columns) < payload["levels"]:
+        below: dict[bytes, PlanPlace] = {}
+        found = []
+        for place in level.values():
+            edges = _plan_edges(place, below, len(columns) == 0, payload["width"])
+            found.append((place, edges))
+        kept = sorted(below, key=lambda one: -below[one].weight)[: payload["width"]]
+        last = len(columns) + 1 == payload["levels"]
+        columns.append([place.data([] if last else edges, kept) for place, edges in found])
+        level = {one: below[one] for one in kept}
+    return {"columns": columns, "evaluator": settings.get("evaluator", "rollout")}
+
+
+@dataclass
+class PlanPlace:
+    """A state of a level of a plan."""
+
+    state: State
+    node: TreeNode
+    text: str
+    weight: float
+    """Probability that the plan reaches it; below the root, the same for all shown actions."""
+    ways: int
+    """Number of states above that lead to it."""
+
+    def data(self, edges: Sequence[tuple[bytes, TreeNode, bool]], kept: Sequence[bytes]) -> dict[str, Any]:
+        """Return the place for pages, with its edges to kept places."""
+        places = {one: number for number, one in enumerate(kept)}
+        return {
+            "text": self.text, "kind": KIND_NAMES[self.node.kind], "ways": self.ways,
+            "value": [float(value) for value in self.node.value],
+            "edges": [{"to": places[one], "text": child.text, "probability": child.probability, "best": best}
+                      for one, child, best in edges if one in places],
+        }  # fmt: skip
+
+
+def _plan_edges(
+    place: PlanPlace, below: dict[bytes, PlanPlace], first: bool, width: int
+) -> list[tuple[bytes, TreeNode, bool]]:
+    """Add the states after a place to those of the next level; return the edges to them."""
+    children = place.node.children()
+    decides = place.node.kind == DECISION
+    if decides and first:
+        children = sorted(children, key=lambda child: -child.value[place.node.player])[:width]
+    elif decides:
+        children = [child for child in children if child.prior == 1.0]
+    edges = []
+    for child in children:
+        after = place.state.child(child.label)
+        share = place.weight * (1.0 if decides else child.probability or 0.0)
+        if after.key() in below:
+            below[after.key()].weight += share
+            below[after.key()].ways += 1
+        else:
+            below[after.key()] = PlanPlace(after, child, child.text, share, 1)
+        edges.append((after.key(), child, decides and child.prior == 1.0))
+    return edges
 
 
 # -- judgements --------------------------------------------------------------------------------------------------------
