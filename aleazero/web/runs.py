@@ -69,7 +69,11 @@ class Run:
             return
         with ui.element("section").classes("panel").props('aria-label="Status"'):
             subheading("Status")
-            self.lines = ui.html("", sanitize=False)
+            self.lines = (
+                ui.html("", sanitize=False)
+                .classes("scroll")
+                .props('tabindex="0" role="region" aria-label="Status of the run"')
+            )
         self.place = ui.element("div").classes("cards")
         with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
             subheading("Latest numbers, with the verdicts of gates")

@@ -236,6 +236,7 @@ def plan_graph(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         last = len(columns) + 1 == payload["levels"]
         columns.append([place.data([] if last else edges, kept) for place, edges in found])
         level = {one: below[one] for one in kept}
+        _name_rolled(list(level.values()))
     return {"columns": columns, "evaluator": settings.get("evaluator", "rollout")}
 
 
@@ -260,6 +261,18 @@ class PlanPlace:
             "edges": [{"to": places[one], "text": child.text, "probability": child.probability, "best": best}
                       for one, child, best in edges if one in places],
         }  # fmt: skip
+
+
+def _name_rolled(places: Sequence[PlanPlace]) -> None:
+    """Name the positions after rolls by the words in which they differ: different rolls may lead to the same one."""
+    rolled = [place for place in places if place.node.probability is not None]
+    words = [place.state.to_text().split() for place in rolled]
+    if len({tuple(one) for one in words}) < 2:
+        return
+    first = next(n for n in range(max(map(len, words))) if len({tuple(one[n : n + 1]) for one in words}) > 1)
+    last = next(n for n in range(1, max(map(len, words)) + 1) if len({tuple(one[-n:][:1]) for one in words}) > 1)
+    for place, one in zip(rolled, words, strict=True):
+        place.text = " ".join(one[first : max(first + 1, len(one) - last + 1)]) or place.text
 
 
 def _plan_edges(

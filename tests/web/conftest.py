@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -16,7 +17,10 @@ def playground(tmp_path_factory):
     folder = tmp_path_factory.mktemp("playground")
     broken = folder / "broken.py"
     broken.write_text(BROKEN, encoding="utf-8")
-    server = Server(folder / "sessions", "--limit", "rules_seconds=2", games=(*GAMES, str(broken)))
+    coins = folder / "coins.py"  # the example without its drawing
+    coins.write_text(Path(GAMES[0]).read_text(encoding="utf-8").replace("def draw(", "def undrawn("), encoding="utf-8")
+    games = (str(coins), *GAMES[1:], str(broken))
+    server = Server(folder / "sessions", "--limit", "rules_seconds=2", games=games)
     yield server
     printed = server.end()
     assert "Traceback" not in printed, printed

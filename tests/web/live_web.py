@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GAMES = (str(ROOT / "examples" / "coins.py"), "pig(target=20)", "tic_tac_toe", "dice_game")
-"""Small games that other tests compile, too; one of them is a user's file without a drawing."""
+"""Small games that other tests compile, too; the first one is a user's file."""
 BROKEN = '''
 """Broken: the rules raise, or loop."""
 import time
