@@ -125,7 +125,8 @@ class Comparison:
             "grid": {"left": 62, "right": 16, "top": 40, "bottom": 40},
             "legend": {"top": 0},
             "tooltip": {"trigger": "axis"},
-            "xAxis": {"type": "log", "name": "simulations", "nameLocation": "middle", "nameGap": 24},
+            "xAxis": {"type": "log", "name": "simulations", "nameLocation": "middle", "nameGap": 24,
+                      "splitLine": {"show": False}},
             "yAxis": {"type": "value" if self.exact is None else "log", "name": what, "scale": True,
                       "nameTextStyle": {"align": "left"}, "splitLine": {"lineStyle": {"opacity": 0.25}}},
             "series": [

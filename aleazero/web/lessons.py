@@ -215,7 +215,8 @@ async def _luck(playground: Playground) -> None:
         chart.options.clear()
         chart.options.update({
             "animation": False, "legend": {"top": 0}, "grid": {"left": 44, "right": 12, "top": 30, "bottom": 26},
-            "xAxis": {"type": "value", "minInterval": 1}, "yAxis": {"type": "value", "min": -1, "max": 1},
+            "xAxis": {"type": "value", "minInterval": 1, "splitLine": {"show": False}},
+            "yAxis": {"type": "value", "min": -1, "max": 1, "splitLine": {"lineStyle": {"opacity": 0.25}}},
             "series": [{"type": "line", "name": name, "data": points, "color": COLORS[number], "symbol": "none",
                         "lineStyle": {"type": ("solid", "dashed")[number], "width": 2}}
                        for number, (name, points) in enumerate(lines)],

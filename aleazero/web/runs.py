@@ -130,7 +130,7 @@ def _options(points: Sequence[Sequence[float]]) -> dict[str, Any]:
         "animation": False,
         "grid": {"left": 52, "right": 10, "top": 10, "bottom": 24},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "value", "minInterval": 1},
+        "xAxis": {"type": "value", "minInterval": 1, "splitLine": {"show": False}},
         "yAxis": {"type": "value", "scale": True, "splitLine": {"lineStyle": {"opacity": 0.25}}},
         "series": [{"type": "line", "data": list(points), "color": COLORS[0], "symbolSize": 4}],
     }

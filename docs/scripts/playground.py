@@ -61,7 +61,9 @@ def lesson(page: Page) -> None:
 
 
 def review(page: Page) -> None:
-    made = page.request.post("/api/v1/sessions", data={"game": "pig", "seats": ["random", "greedy"], "seed": 2}).json()
+    made = page.request.post(
+        "/api/v1/sessions", data={"game": "pig(target=20)", "seats": ["random", "greedy"], "seed": 2}
+    ).json()
     page.request.post(f"/api/v1/sessions/{made['id']}/play", data={"all": True})
     page.goto(f"/review?session={made['id']}")
     page.get_by_text("Judged by").wait_for()

@@ -94,3 +94,13 @@ def test_an_invalid_setting_is_one_line(page):
     page.get_by_label("first play").fill("nonsense")
     page.get_by_role("button", name="Step by 1 simulations", exact=True).click()
     page.locator(".problem").filter(has_text="first_play is 'nonsense', expected a number or parent").wait_for()
+
+
+def test_the_plan_of_a_turn_draws_shared_positions_once(page):
+    page.goto("/analysis?game=pig(target=20)")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("img", name="Plan of the turn").wait_for()
+    nodes = page.locator('svg[aria-label="Plan of the turn"] g[data-kind]')
+    names = nodes.locator("text:first-of-type").all_inner_texts()
+    assert names[:2] == ["now", "roll"]
+    assert len(nodes.all()) > 6
