@@ -101,6 +101,6 @@ def test_the_plan_of_a_turn_draws_shared_positions_once(page):
     page.get_by_role("button", name="Plan", exact=True).click()
     page.get_by_role("img", name="Plan of the turn").wait_for()
     nodes = page.locator('svg[aria-label="Plan of the turn"] g[data-kind]')
-    names = nodes.locator("text:first-of-type").all_inner_texts()
+    names = nodes.locator("text:first-of-type").all_text_contents()
     assert names[:2] == ["now", "roll"]
     assert len(nodes.all()) > 6
