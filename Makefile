@@ -69,6 +69,7 @@ bench: setup  ## Measure speed, also compared with OpenSpiel and mctx, and chanc
 	$(BIN)/python -m benchmarks chance --json chance.json
 	$(BIN)/python -m benchmarks yatzy --json yatzy.json
 	$(BIN)/python -m benchmarks selfplay --json selfplay.json
+	$(BIN)/python -m benchmarks engine --json engine.json
 	$(BIN)/python -m benchmarks ceiling --json ceiling.json
 
 champions: setup  ## Train the bundled networks again (about two hours) and copy them into the package

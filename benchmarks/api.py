@@ -98,6 +98,8 @@ def _server(workers: int | None) -> Iterator[httpx.Client]:
         finally:
             process.terminate()
             process.wait()
+            if process.stderr is not None:
+                process.stderr.close()
 
 
 def _search(client: httpx.Client, session: str, seconds: float) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aleazero.errors import ConfigError
+from aleazero.untrusted import parse_digits
 from benchmarks.forest import worker_environment
 from benchmarks.output import JsonOption, deliver, read_file, show_targets, target
 
@@ -60,10 +62,14 @@ def engine(
     - `python -m benchmarks engine --sims 2000 --rounds 3 --minutes 3`
     """
     from aleazero.cli.show import make_console
+    from aleazero.games.registry import load_game
     from benchmarks.search import machine
 
     read_file(json)
-    sizes = [int(text) for text in sims.split(",")]
+    sizes = [parse_digits(text) or 0 for text in sims.split(",")]
+    if not all(sizes):
+        raise ConfigError(f"--sims is {sims!r}, expected numbers above 0, e.g. 500,2000")
+    load_game(game)
     data: dict[str, Any] = {"machine": machine(), "game": game, "moves": moves, "throughput": [], "memory": None}
     with make_console(stderr=True).status("measuring") as status:
         with EngineClient() as client:
@@ -198,9 +204,9 @@ def children_of(pid: int) -> list[int]:
 def measure_memory(minutes: float, workers: int = 1) -> dict[str, Any]:
     """Send mixed requests for some minutes; return the resident memory in MB over time."""
     dice, count, rows = random.Random(1), 0, []
-    began = time.monotonic()
-    end, sample = began + 60 * minutes, began
     with EngineClient(workers) as client:
+        began = time.monotonic()
+        end, sample = began + 60 * minutes, began
         running = 0
         lines = mixed_lines(dice)
         while (now := time.monotonic()) < end:

@@ -335,7 +335,31 @@ def _default(field: dict[str, Any]) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value != "" else ""
 
 
-GENERATED: dict[str, Any] = {"api": api_page, "api-index": api_index, "cli": command_line, "config": config_file}
+def request_fields(name: str) -> str:
+    """Describe the fields of a kind of request of the engine, those of every request, or the limits."""
+    from aleazero.serving.engine import CONTROLS
+    from aleazero.serving.requests import REQUESTS, Limits, Request
+
+    every = Request.model_json_schema()
+    if name in ("every", "limits"):
+        schema = every if name == "every" else Limits.model_json_schema()
+    else:
+        schema = {**REQUESTS, **CONTROLS}[name].model_json_schema()
+        schema["properties"] = {
+            key: value for key, value in schema["properties"].items() if key not in every["properties"]
+        }
+    if not schema["properties"]:
+        return "The request has no further fields."
+    return "\n".join(_table(schema, schema.get("$defs", {}), {}))
+
+
+GENERATED: dict[str, Any] = {
+    "api": api_page,
+    "api-index": api_index,
+    "cli": command_line,
+    "config": config_file,
+    "request": request_fields,
+}
 
 
 if __name__ == "__main__":

@@ -21,6 +21,6 @@ def live(tmp_path_factory):
     run_by_hand(folder / "runs" / "first", "afterstate")
     damaged = run_by_hand(folder / "runs" / "second", "afterstate")
     (damaged / "events.ndjson").write_text("no event\n{}\n", encoding="utf-8")
-    limits = {"rules_seconds": 2.0, "tree_nodes": 500, "tree_depth": 6, "sims": 20_000_000}
+    limits = {"rules_seconds": 2.0, "load_seconds": 120.0, "tree_nodes": 500, "tree_depth": 6, "sims": 20_000_000}
     with live_api(folder, workers=2, limits=limits, runs=folder / "runs") as live:
         yield live

@@ -70,7 +70,7 @@ def _use_known(case, session):
 
 def test_few_requests_of_every_route_get_valid_answers(live):
     found = send_requests(live, cases=1)
-    assert found.keys() >= {200, 400, 404, 422}
+    assert found.keys() >= {200, 400, 404}
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -79,7 +80,8 @@ def test_a_search_is_cancelled_by_its_id_with_the_result_so_far(live):
 def test_a_search_stops_when_its_client_leaves(live):
     with live.client.stream("POST", "/analyse", json=LONG) as answer:
         assert json.loads(next(answer.iter_lines()))["type"] == "accepted"
-        assert live.get("/server").json()["running"] >= 1
+        while not live.get("/server").json()["running"]:
+            time.sleep(0.01)
     live.wait_until_idle()
 
 
@@ -87,8 +89,9 @@ def test_searches_wait_in_order_and_other_calls_are_answered(live):
     streams = [live.client.stream("POST", "/analyse", json={**LONG, "id": f"n{n}"}) for n in range(5)]
     answers = [stream.__enter__() for stream in streams]
     try:
-        server = live.get("/server").json()
-        assert (server["running"], server["waiting"]) == (2, 3)
+        while (server := live.get("/server").json())["running"] < 2:  # until the processes have started
+            time.sleep(0.01)
+        assert server["waiting"] == 3
         session = live.made("/sessions", {"game": PIG})
         assert live.made(f"/sessions/{session['id']}/moves", {"moves": "roll"})["steps"] == 2
         assert live.client.delete("/searches/n4").json() == {"cancelled": True}
