@@ -44,9 +44,9 @@ def add_pages(playground: Playground) -> None:
     """Add the analysis."""
 
     @ui.page("/analysis")
-    async def analysis(game: str = "dice_game", position: str = "") -> None:
+    async def analysis(game: str = "", position: str = "") -> None:
         async with loaded_page("Analysis", "/analysis"):
-            card = await playground.card(game)
+            card = await playground.card(game or await playground.simplest_game())
             if card["error"]:
                 heading("Analysis")
                 problem(card["error"])

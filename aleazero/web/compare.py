@@ -21,9 +21,9 @@ def add_pages(playground: Playground) -> None:
     """Add the comparison."""
 
     @ui.page("/compare")
-    async def compare(game: str = "dice_game", position: str = "") -> None:
+    async def compare(game: str = "", position: str = "") -> None:
         async with loaded_page("Compare", "/compare"):
-            card = await playground.card(game)
+            card = await playground.card(game or await playground.simplest_game())
             if card["error"]:
                 heading("Compare")
                 problem(card["error"])

@@ -206,7 +206,14 @@ async def _luck(playground: Playground) -> None:
     async def play() -> None:
         status.text = "Playing …"
         try:
-            found = await playground.study("luck_match", "pig", games=int(games.value or 2), seed=int(seed.value or 0))
+            found = await playground.study(
+                "luck_match",
+                "pig",
+                game="pig",
+                params={"target": 20},
+                games=int(games.value or 2),
+                seed=int(seed.value or 0),
+            )
         except AleaZeroError as error:
             status.text = one_line(error)
             return

@@ -64,6 +64,13 @@ class Playground:
             return list(self.shown)
         return [*self.api.sources.games, *(await self.rules("bundled_games"))]
 
+    async def simplest_game(self) -> str:
+        """Return the game of the lobby with the fewest actions and players, one with chance if there is one."""
+        cards = [await self.card(name) for name in await self.game_names()]
+        sound = [card for card in cards if not card["error"]]
+        best = min(sound, key=lambda card: (not card["chance"], card["actions"], card["players"]), default=cards[0])
+        return str(best["game"])
+
     async def new_session(self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None) -> str:
         """Start a session and return its id."""
         made = await self.api.open_session(

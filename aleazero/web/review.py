@@ -29,7 +29,7 @@ def add_pages(playground: Playground) -> None:
             heading("Review a game")
             paragraph(
                 "Every decision is compared with the best one, and every roll with its expectation. Open a game of "
-                "`aleazero play --save` or `match --save`, or a backgammon match file (.mat).".replace("`", ""),
+                "aleazero play --save or match --save, or a match file (.mat).",
                 "quiet",
             )
             page = Review(playground)

@@ -436,7 +436,7 @@ def plan_turn(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 def luck_match(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Play games between two equal players, and separate the luck of their rolls from the results of player 0."""
-    desk, key, game = _desk({**payload, "game": "pig", "params": {"target": 20}}, work)
+    desk, key, game = _desk(payload, work)
     judge = judge_of(desk, key, game)
     player = desk.engine((key, "greedy"), lambda: make_player("greedy", game))
     results, adjusted = [], []

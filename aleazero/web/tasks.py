@@ -39,6 +39,7 @@ def describe_card(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "fixed": list(params),
         "help": _help(game),
         "players": game.num_players,
+        "actions": game.num_actions,
         "chance": game.info.max_outcomes > 0,
         "kinds": players({"sources": payload["sources"], "game": text}, work),
         "picture": _picture(game),

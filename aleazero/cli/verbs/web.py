@@ -22,8 +22,8 @@ def web(
         list[str] | None,
         argument(
             "[GAME]...",
-            "Games of the lobby: names from `aleazero games`, with parameters as `'pig(target=50)'`, or your own as "
-            "`path/file.py`. Default: all bundled games.",
+            "Games to show: names from `aleazero games`, with parameters as `'pig(target=50)'`, or your own as "
+            "`path/file.py`. Without any, all bundled games are shown.",
         ),
     ] = None,
     host: Annotated[
