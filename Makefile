@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LIGHT := $(VENV)/.light
+WEB := $(VENV)/.web
 READY := $(VENV)/.ready
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null)
 # Python compiles a module at its first import. Compiling all that are installed would take a minute.
@@ -12,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long lint docs bench champions clean
+.PHONY: help setup run play browser test test-long lint docs bench champions clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,13 +29,24 @@ $(LIGHT): pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[report]'
 	touch $(LIGHT)
 
-# This includes what `make run` needs.
+# What `make play` needs: no torch.
+$(WEB): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[web,net,report]'
+	touch $(WEB)
+
+# This includes what `make run` and `make play` need.
 $(READY): pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[dev]'
-	touch $(LIGHT) $(READY)
+	touch $(LIGHT) $(WEB) $(READY)
 
 run: $(LIGHT)  ## Train a two-player Yatzy player from scratch, evaluate it and write a report (about 6 minutes on 2 cores)
 	$(BIN)/aleazero train configs/yatzy_quick.yaml --out runs/yatzy_quick
+
+play: $(WEB)  ## Open the playground in the browser
+	$(BIN)/aleazero web
+
+browser:  # Chromium for the tests of the playground, from the distribution
+	@tests/web/install_browser.sh
 
 lint: setup  ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -42,10 +54,10 @@ lint: setup  ## Check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint  ## Lint, then run all tests except the long ones
+test: lint browser  ## Lint, then run all tests except the long ones
 	$(PYTEST) -m "not long"
 
-test-long: lint  ## Lint, then run all tests
+test-long: lint browser  ## Lint, then run all tests
 	$(PYTEST)
 
 docs: setup  ## Build the documentation site into site/

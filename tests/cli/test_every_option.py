@@ -435,6 +435,18 @@ REJECTED: list[tuple[str, str, str, str]] = [
     ("serve api", "sessions", "serve api --sessions small.yaml", "small.yaml cannot be written"),
     ("serve api", "workers", "serve api --workers 0", "--workers"),
     ("serve api", "limit", "serve api --limit sims=0", "--limit: sims is 0, expected"),
+    ("web", "games", "web chess", "no game 'chess'"),
+    ("web", "games", "web missing.py", "missing.py does not exist, expected the file of a game"),
+    ("web", "host", "web --host 0.0.0.0", "which other machines may reach: expected a token"),
+    ("web", "port", "web --port 70000", "--port"),
+    ("web", "open_browser", "web --no-open --port 70000", "--port"),
+    ("web", "token_file", "web --token-file missing", "missing cannot be read"),
+    ("web", "allow_host", "web --allow-host http://box", "expected the name of a host without port"),
+    ("web", "net", "web --net =", "expected a path or NAME=PATH"),
+    ("web", "runs", "web --runs missing", "--runs is 'missing', expected a folder"),
+    ("web", "sessions", "web --sessions small.yaml", "small.yaml cannot be written"),
+    ("web", "workers", "web --workers 0", "--workers"),
+    ("web", "limit", "web --limit sims=0", "--limit: sims is 0, expected"),
     ("bench", "width", f"{BENCH} --net dummy", "--net sets the network"),
     ("bench", "seconds", "bench dice_game --seconds 0", "--seconds"),
 ]  # fmt: skip
@@ -544,7 +556,8 @@ EFFECTS: dict[str, tuple[str, dict[str, bytes]]] = {}
 
 
 def test_every_option_has_a_case(commands):
-    assert {" ".join(path) for path in commands} == CHANGES.keys() | {"runs tensorboard", "engine", "serve api"}
+    alone = {"runs tensorboard", "engine", "serve api", "web"}
+    assert {" ".join(path) for path in commands} == CHANGES.keys() | alone
     for path, command in commands.items():
         name = " ".join(path)
         cases = CHANGES.get(name, {}).keys() | {option for verb, option, *_ in REJECTED if verb == name}

@@ -83,7 +83,7 @@ class Guard:
 
         if self.in_flight >= self.limits.requests:
             busy = f"the server has {self.in_flight} requests in flight, expected fewer: try again later"
-            await _answer(send_checked, Rejected(503, busy, (b"retry-after", b"1")))
+            await send_rejection(send_checked, Rejected(503, busy, (b"retry-after", b"1")))
             return
         self.in_flight += 1
         try:
@@ -94,7 +94,7 @@ class Guard:
             await self.app(scope, _replayed(body, receive), send_checked)
         except Rejected as rejected:
             if not started:
-                await _answer(send_checked, rejected)
+                await send_rejection(send_checked, rejected)
         except ClientGone:
             pass
         finally:
@@ -102,27 +102,37 @@ class Guard:
 
     def check(self, method: str, headers: list[tuple[bytes, bytes]]) -> None:
         """Raise ``Rejected`` if the headers of a request are not allowed."""
-        host = _single(headers, b"host")
-        if host is None:
-            raise Rejected(400, "the request has no Host header, expected one")
-        if (name := _host_name(host)) not in self.hosts:
-            raise Rejected(
-                403, f"Host is {_quoted(host)}, expected {' or '.join(sorted(self.hosts))}; --allow-host adds a name"
-            )
+        host = self.check_host(headers)
         origin = _single(headers, b"origin")
         if origin is not None and not _same_origin(origin, host):
+            name = _host_name(host)
             raise Rejected(403, f"Origin is {_quoted(origin)}, expected none or http://{name} with the same port")
         site = _single(headers, b"sec-fetch-site")
         if origin is None and site is not None and site not in OWN_SITE:
             raise Rejected(403, f"Sec-Fetch-Site is {_quoted(site)}, expected {' or '.join(OWN_SITE)}")
-        if self.token is not None:
-            given = (_single(headers, b"authorization") or "").encode("latin-1")
-            if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
-                problem = "the request has no valid token, expected the header Authorization: Bearer TOKEN"
-                raise Rejected(401, problem, (b"www-authenticate", b"Bearer"))
+        self.check_token(_single(headers, b"authorization") or "")
         kind = (_single(headers, b"content-type") or "").partition(";")[0].strip().lower()
         if kind and kind != "application/json":
             raise Rejected(415, f"Content-Type is {_quoted(kind)}, expected application/json")
+
+    def check_host(self, headers: list[tuple[bytes, bytes]]) -> str:
+        """Return the Host header; raises ``Rejected`` if its name is not known."""
+        host = _single(headers, b"host")
+        if host is None:
+            raise Rejected(400, "the request has no Host header, expected one")
+        if _host_name(host) not in self.hosts:
+            raise Rejected(
+                403, f"Host is {_quoted(host)}, expected {' or '.join(sorted(self.hosts))}; --allow-host adds a name"
+            )
+        return host
+
+    def check_token(self, authorization: str) -> None:
+        """Raise ``Rejected`` if there is a token and this Authorization header does not have it."""
+        if self.token is not None and not hmac.compare_digest(
+            authorization.encode("latin-1", errors="replace"), f"Bearer {self.token}".encode()
+        ):
+            problem = "the request has no valid token, expected the header Authorization: Bearer TOKEN"
+            raise Rejected(401, problem, (b"www-authenticate", b"Bearer"))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """Return the complete body of a request."""
@@ -161,7 +171,7 @@ def error_body(problem: str) -> bytes:
     return json.dumps({"error": problem}, ensure_ascii=False).encode("utf-8", errors="replace")
 
 
-async def _answer(send: Send, rejected: Rejected) -> None:
+async def send_rejection(send: Send, rejected: Rejected) -> None:
     """Send an error and close the connection, so that the rest of the request is not read."""
     body = error_body(str(rejected))
     headers = [

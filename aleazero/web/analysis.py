@@ -1,0 +1,375 @@
+"""The analysis: a search that can be run, paused and stepped, with its settings, actions and tree."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from nicegui import events, ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.serving.api.jobs import Job
+from aleazero.serving.workers import Done
+from aleazero.web.board import Board
+from aleazero.web.layout import heading, loaded_page, problem, subheading
+from aleazero.web.plan_graph import plan_svg
+from aleazero.web.playground import Playground, end_line, one_line
+from aleazero.web.settings_form import SearchForm
+from aleazero.web.tree import Path, find_node, tree_svg
+
+STEPS: Final = (1, 10, 100, 1000)
+EVERY: Final = 0.4
+"""Seconds between partial results of a running search."""
+MOST_NODES: Final = 260
+"""Nodes of the tree on the page."""
+CHOSEN: Final = """(event) => {
+  const node = event.target.closest('[data-path]');
+  if (node) emit(node.dataset.path);
+}"""
+CHOSEN_BY_KEY: Final = """(event) => {
+  if (event.key !== 'Enter' && event.key !== ' ') return;
+  const node = event.target.closest('[data-path]');
+  if (node) { event.preventDefault(); emit(node.dataset.path); }
+}"""
+LEGEND: Final = (
+    "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
+    '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
+    "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
+)
+
+
+def add_pages(playground: Playground) -> None:
+    """Add the analysis."""
+
+    @ui.page("/analysis")
+    async def analysis(game: str = "", position: str = "") -> None:
+        async with loaded_page("Analysis", "/analysis"):
+            card = await playground.card(game or await playground.simplest_game())
+            if card["error"]:
+                heading("Analysis")
+                problem(card["error"])
+                return
+            name, params = card["name"], card["params"]
+            start = await playground.rules(
+                "follow_path", name, game=name, params=params, position=position or None, path=[]
+            )
+            page = Analysis(playground, card, start)
+            page.build(await playground.rules("search_form"), await playground.game_names())
+            await page.begin()
+
+
+class Analysis:
+    """The page of one position."""
+
+    def __init__(self, playground: Playground, card: Mapping[str, Any], start: Mapping[str, Any]) -> None:
+        self.playground, self.card, self.start = playground, card, start
+        self.game, self.params = card["name"], card["params"]
+        self.job: Job | None = None
+        self.found: dict[str, Any] | None = None
+        self.exact: dict[str, Any] | None = None
+        self.collapsed: set[Path] = set()
+        self.chosen: Path = ()
+        self.again = False
+        """Whether settings have changed since the search on the page."""
+        ui.context.client.on_delete(self._stop)
+
+    # -- the page ------------------------------------------------------------------------------------------------------
+
+    def build(self, form: Mapping[str, Any], games: list[str]) -> None:
+        """Build the page."""
+        heading(f"Analysis of {self.card['title'].lower()}")
+        with ui.element("div").classes("two"):
+            with ui.element("div").classes("stack"):
+                self._controls()
+                with ui.element("section").classes("panel").props('aria-label="Tree"'):
+                    subheading("The tree with its chance nodes")
+                    self.tree = (
+                        ui.html("", sanitize=False)
+                        .classes("tree")
+                        .props('tabindex="0" role="region" aria-label="Search tree"')
+                    )
+                    self.tree.on("click", self._choose, js_handler=CHOSEN)
+                    self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)
+                    ui.html(LEGEND, sanitize=False).classes("legend")
+                    self._tree_controls()
+                self._planner()
+            with ui.element("div").classes("stack"):
+                with ui.element("section").classes("panel").props('aria-label="Position"'):
+                    self.node_title = ui.html("The position", sanitize=False, tag="h2")
+                    self.board = Board(self.playground)
+                    self.node_text = ui.html("", sanitize=False).classes("quiet").style("min-height: 3em")
+                    with ui.element("div").classes("row"):
+                        self.fold = ui.button("Collapse", on_click=self._fold).props("outline dense")
+                        ui.button("Analyse from here", on_click=self._from_here).props("outline dense")
+                with ui.element("section").classes("panel").props('aria-label="Actions"'):
+                    subheading("Actions")
+                    self.table = (
+                        ui.html("", sanitize=False)
+                        .classes("scroll")
+                        .props('tabindex="0" role="region" aria-label="Table of actions"')
+                    )
+                with ui.element("section").classes("panel").props('aria-label="Settings"'):
+                    subheading("Settings")
+                    self.evaluator = ui.select(self._evaluators(), value=self._evaluators()[0], label="evaluator")
+                    self.evaluator.props("outlined dense").on_value_change(self._changed)
+                    self.seed = ui.number("seed", value=0, min=0, step=1, on_change=self._changed)
+                    self.seed.props("outlined dense")
+                    self.form = SearchForm(form, self._changed)
+                with ui.element("section").classes("panel").props('aria-label="Another game"'):
+                    subheading("Another game")
+                    with ui.element("div").classes("row"):
+                        for game in games:
+                            ui.link(game, f"/analysis?{urlencode({'game': game})}")
+        ui.keyboard(on_key=self._key)
+
+    def _controls(self) -> None:
+        with ui.element("section").classes("panel").props('aria-label="Search"'):
+            with ui.element("div").classes("row"):
+                self.run_button = ui.button("Run", on_click=self.run).props("unelevated dense")
+                self.pause_button = ui.button("Pause", on_click=self.pause).props("outline dense")
+                for step in STEPS:
+                    button = ui.button(f"+{step:,}", on_click=lambda _, step=step: self.step(step))
+                    button.props(f'outline dense aria-label="Step by {step:,} simulations"')
+                ui.button("Reset", on_click=self.reset).props("outline dense")
+                self.limit = ui.number("run up to", value=100_000, min=1, step=1000).props("outlined dense")
+                self.limit.style("width: 8.5rem")
+            self.status = ui.label("No simulations yet: run the search, or step.").classes("status")
+            self.failed = problem("")
+            self.failed.set_visibility(False)
+
+    def _tree_controls(self) -> None:
+        with ui.element("div").classes("row"):
+            names = {n: f"player {n}" for n in range(self.card["players"])}
+            mover = max(0, self.start["player"])
+            self.player = ui.select(names, value=mover, label="values of", on_change=self._show_tree)
+            self.depth = ui.number("levels", value=4, min=1, max=12, step=1, on_change=self._again)
+            self.top = ui.number("children per node", value=6, min=1, max=60, step=1, on_change=self._again)
+            for control in (self.player, self.depth, self.top):
+                control.props("outlined dense debounce=300").style("width: 9rem")
+
+    def _planner(self) -> None:
+        with ui.element("section").classes("panel").props('aria-label="Planner"'):
+            with ui.element("div").classes("row"):
+                subheading("The plan of the turn")
+                ui.button("Plan", on_click=self.plan).props("outline dense")
+            self.plan_text = ui.label("The planner computes every roll exactly and each shared position once.")
+            self.plan_text.classes("quiet")
+            self.graph = (
+                ui.html("", sanitize=False)
+                .classes("tree")
+                .style("height: 320px")
+                .props('tabindex="0" role="region" aria-label="Plan"')
+            )
+
+    async def plan(self) -> None:
+        """Plan the turn and draw its graph."""
+        self.plan_text.text = "Planning … (a first plan compiles the game)"
+        try:
+            found = await self.playground.study("plan_graph", self.game, **self._position(), levels=5, width=14)
+        except AleaZeroError as error:
+            self.plan_text.text = one_line(error)
+            return
+        self.graph.content = plan_svg(found, int(self.player.value))
+        self.plan_text.text = (
+            f"Values past the turn come from {found['evaluator']}. Orange: the plan. Positions with several ways are "
+            "computed once."
+        )
+
+    def _evaluators(self) -> list[str]:
+        names = ["rollout", "uniform"]
+        kinds = [kind["player"] for kind in self.card["kinds"]]
+        return names + [kind for kind in kinds if kind.startswith("net:") and kind != "net:dummy"] + ["oracle"]
+
+    async def begin(self) -> None:
+        """Show the position and look for its exact values."""
+        await self._show_board()
+        try:
+            self.exact = await self.playground.study("exact_values", self.game, **self._position())
+        except AleaZeroError:
+            return
+        self._show_table()
+
+    def _position(self) -> dict[str, Any]:
+        return {"game": self.game, "params": self.params, "position": self.start["position"]}
+
+    def _stop(self) -> None:
+        if self.job is not None:
+            self.job.cancel()
+
+    # -- searching -----------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Search up to the limit, with partial results."""
+        await self._search(int(self.limit.value or 1), EVERY)
+
+    async def step(self, count: int) -> None:
+        """Add simulations, and mark the path of the last one."""
+        await self._search((self.found["simulations"] if self.found else 0) + count, None)
+
+    def pause(self) -> None:
+        """Stop the search; its result so far stays."""
+        if self.job is not None:
+            self.job.cancel()
+
+    def reset(self) -> None:
+        """Remove all simulations."""
+        self.pause()
+        self.found = None
+        self.collapsed.clear()
+        self.tree.content, self.table.content = "", ""
+        self.status.text = "No simulations yet: run the search, or step."
+
+    async def _again(self) -> None:
+        if self.found is not None and self.job is None:
+            await self._search(self.found["simulations"], None)
+
+    def _changed(self) -> None:
+        """Start again with the next run, because the settings are others."""
+        self.again = self.found is not None
+        if self.again:
+            self.status.text = "The settings have changed: run or step to start again with them."
+
+    async def _search(self, sims: int, every: float | None) -> None:
+        if self.job is not None:
+            return
+        if self.again:
+            sims = sims if every is not None or self.found is None else max(1, sims - self.found["simulations"])
+            self.again = False
+        self.failed.set_visibility(False)
+        try:
+            self.job = self.playground.start("search_position", self.game, **self._request(sims, every))
+        except AleaZeroError as error:
+            self._fail(one_line(error))
+            return
+        self.status.text = "Searching … (a first search compiles the game)"
+        try:
+            async for event in self.job.events():
+                self._received(event)
+        finally:
+            self.playground.api.jobs.forget(self.job)
+            self.job = None
+
+    def _request(self, sims: int, every: float | None) -> dict[str, Any]:
+        return {
+            **self._position(), "sims": max(1, sims), "seed": int(self.seed.value or 0), "settings": self.form.values(),
+            "evaluator": self.evaluator.value, "depth": int(self.depth.value or 4), "top": int(self.top.value or 6),
+            "nodes": MOST_NODES, "every": every, "last": every is None,
+        }  # fmt: skip
+
+    def _received(self, event: Any) -> None:
+        if isinstance(event, Done):
+            if event.content is None:
+                self._fail(end_line(event))
+                return
+            event = event.content
+        self.found = event
+        speed = event["simulations"] / event["seconds"] if event["seconds"] > 0.02 else None
+        why = {"seconds": "stopped by its time limit", "nodes": "stopped because the tree is full"}
+        ended = why.get(event["stopped"] or "", "")
+        self.status.text = (
+            f"{event['simulations']:,} simulations"
+            + (f", {speed:,.0f}/s" if speed else "")
+            + (f", {ended}" if ended else "")
+        )
+        self._show_table()
+        self._show_tree()
+
+    def _fail(self, text: str) -> None:
+        self.failed.text = text
+        self.failed.set_visibility(True)
+        self.status.text = "The search failed."
+
+    # -- showing -------------------------------------------------------------------------------------------------------
+
+    def _show_table(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        if found["outcomes"]:
+            rows = [
+                (one["name"], f"{one['probability']:.4f}" if one["probability"] is not None else "–",
+                 f"{one['visits']:,}", "–" if one["value"] is None else f"{one['value'][self.player.value]:.4f}")
+                for one in found["outcomes"]
+            ]  # fmt: skip
+            self.table.content = numbers_table(("outcome", "probability", "visits", "value"), rows)
+            return
+        exact = (self.exact or {}).get("actions", {})
+        total = sum(found["visits"]) or 1
+        order = sorted(range(len(found["actions"])), key=lambda row: -found["visits"][row])
+        heads = ["action", "visits", "share", "value", "prior", *["exact"] * bool(exact)]
+        table = [
+            [found["names"][row], f"{found['visits'][row]:,}", f"{found['visits'][row] / total:.1%}",
+             "–" if found["q"][row] is None else f"{found['q'][row]:.4f}", f"{found['priors'][row]:.3f}",
+             *([f"{exact[found['actions'][row]]:.4f}" if found["actions"][row] in exact else "–"] if exact else [])]
+            for row in order
+        ]  # fmt: skip
+        best = next((place for place, row in enumerate(order) if found["actions"][row] == found["best"]), None)
+        self.table.content = numbers_table(heads, table, best)
+
+    def _show_tree(self) -> None:
+        if self.found is not None:
+            self.tree.content = tree_svg(self.found["tree"], int(self.player.value), self.collapsed, self.chosen)
+
+    async def _show_board(self) -> None:
+        node = None if self.found is None else find_node(self.found["tree"], self.chosen)
+        self.fold.text = "Expand" if self.chosen in self.collapsed else "Collapse"
+        try:
+            at = await self.playground.rules("follow_path", self.game, **self._position(), path=list(self.chosen))
+            await self.board.show(self.game, self.params, at["position"])
+            text = f"<code>{html.escape(at['position'])}</code>"
+        except AleaZeroError as error:
+            text = html.escape(one_line(error))
+        if node is not None:
+            values = ", ".join(f"{value:.4f}" for value in node["value"])
+            share = "" if node["probability"] is None else f", probability {node['probability']:.4f}"
+            prior = "" if node["prior"] is None else f", prior {node['prior']:.3f}"
+            text = f"{node['visits']:,} visits, value {values}{share}{prior}<br>{text}"
+        self.node_title.content = html.escape("The position" if not self.chosen else f"After {self._path_text()}")
+        self.node_text.content = text
+
+    def _path_text(self) -> str:
+        names, node = [], self.found["tree"] if self.found else None
+        for label in self.chosen:
+            node = None if node is None else find_node(node, (label,))
+            names.append(str(label) if node is None else node["text"])
+        return ", ".join(names)
+
+    async def _choose(self, event: events.GenericEventArguments) -> None:
+        text = str(event.args)
+        self.chosen = tuple(int(label) for label in text.split(",")) if text else ()
+        self._show_tree()
+        await self._show_board()
+
+    def _fold(self) -> None:
+        self.collapsed ^= {self.chosen}
+        self.fold.text = "Expand" if self.chosen in self.collapsed else "Collapse"
+        self._show_tree()
+
+    async def _from_here(self) -> None:
+        try:
+            at = await self.playground.rules("follow_path", self.game, **self._position(), path=list(self.chosen))
+        except AleaZeroError as error:
+            ui.notify(one_line(error), type="negative")
+            return
+        ui.navigate.to(f"/analysis?{urlencode({'game': self.card['game'], 'position': at['position']})}")
+
+    async def _key(self, event: events.KeyEventArguments) -> None:
+        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
+            return
+        key = str(event.key.name)
+        if key == "r":
+            await self.run()
+        elif key == "p":
+            self.pause()
+        elif key in "1234":
+            await self.step(STEPS[int(key) - 1])
+
+
+def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
+    """Return a table of numbers as HTML; ``best`` is the row that is marked."""
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+    body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
+    return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

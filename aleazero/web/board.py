@@ -1,0 +1,66 @@
+"""A board on a page: the picture of a position whose parts can be clicked or reached by keyboard."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from nicegui import events, ui
+
+from aleazero.web.playground import Playground
+
+CLICKED: Final = """(event) => {
+  const part = event.target.closest('[data-part][role="button"]');
+  if (part) emit(part.dataset.part, false);
+}"""
+PRESSED: Final = """(event) => {
+  if (event.key !== 'Enter' && event.key !== ' ') return;
+  const part = event.target.closest('[data-part][role="button"]');
+  if (part) { event.preventDefault(); event.stopPropagation(); emit(part.dataset.part, true); }
+}"""
+
+
+class Board:
+    """The picture of a position. A click on a part calls ``on_part`` with its name.
+
+    Args:
+        playground: draws positions.
+        on_part: called with the part that was clicked; None for a board that only shows.
+    """
+
+    def __init__(self, playground: Playground, on_part: Callable[[str], Awaitable[None]] | None = None) -> None:
+        self._playground, self._on_part = playground, on_part
+        self.data: dict[str, Any] = {"svg": None, "clicks": [], "action": None, "finished": False, "keys": {}}
+        """What the task ``board`` returned."""
+        self._element = ui.html("", sanitize=False).classes("board")
+        if on_part is not None:
+            self._element.on("click", self._clicked, js_handler=CLICKED)
+            self._element.on("keydown", self._clicked, js_handler=PRESSED)
+
+    async def _clicked(self, event: events.GenericEventArguments) -> None:
+        part, by_key = event.args
+        assert self._on_part is not None
+        await self._on_part(str(part))
+        if by_key:  # the picture was replaced
+            self.focus(str(part))
+
+    def focus(self, part: str) -> None:
+        """Move the keyboard's focus to a part, or to the first one if it is gone."""
+        name = json.dumps(f'[data-part={json.dumps(part)}][role="button"]')
+        ui.run_javascript(
+            f"const board = getHtmlElement({self._element.id});"
+            f"(board.querySelector({name}) || board.querySelector('[role=\"button\"]'))?.focus()"
+        )
+
+    async def show(
+        self, game: str, params: Mapping[str, Any], position: str, *, active: bool = False, click: str | None = None
+    ) -> None:
+        """Show a position. ``active`` boards can be clicked; ``click`` adds a click to those so far."""
+        clicks = self.data["clicks"] if click is not None else []
+        self.data = await self._playground.rules(
+            "board", game, game=game, params=dict(params), position=position, clicks=clicks, click=click, active=active
+        )
+        svg = self.data["svg"]
+        self._element.content = f"<pre>{html.escape(self.data['text'])}</pre>" if svg is None else svg

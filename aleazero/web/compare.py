@@ -1,0 +1,76 @@
+"""The comparison of two settings on one position, with the error against exact values if the game has them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.web.comparison import Comparison, Side
+from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.playground import Playground, one_line
+from aleazero.web.settings_form import SearchForm
+
+PRESETS: Final = ("sampling", "stratified")
+"""Chance handling of the two sides at first."""
+
+
+def add_pages(playground: Playground) -> None:
+    """Add the comparison."""
+
+    @ui.page("/compare")
+    async def compare(game: str = "", position: str = "") -> None:
+        async with loaded_page("Compare", "/compare"):
+            card = await playground.card(game or await playground.simplest_game())
+            if card["error"]:
+                heading("Compare")
+                problem(card["error"])
+                return
+            form = await playground.rules("search_form")
+            heading(f"Compare two searches of {card['title'].lower()}")
+            paragraph(
+                "Both searches start from the same position and grow together. If exact values are known, the plot "
+                "shows how far each search is from them.",
+                "quiet",
+            )
+            with ui.element("section").classes("panel").props('aria-label="Comparison"'):
+                with ui.element("div").classes("row"):
+                    button = ui.button("Run both").props("unelevated dense")
+                    most = ui.number("simulations", value=5000, min=10, max=100_000, step=1000)
+                    seed = ui.number("seed", value=0, min=0, step=1)
+                    for control in (most, seed):
+                        control.props("outlined dense").style("width: 9rem")
+                plot = Comparison(playground, card["name"], card["params"], position or None)
+            sides: list[tuple[Any, SearchForm]] = []
+            with ui.element("div").classes("two even"):
+                for number, preset in enumerate(PRESETS):
+                    with ui.element("section").classes("panel").props(f'aria-label="Search {"AB"[number]}"'):
+                        subheading(f"Search {'AB'[number]}")
+                        names = ["rollout", "uniform", *(
+                            kind["player"] for kind in card["kinds"]
+                            if kind["player"].startswith("net:") and kind["player"] != "net:dummy"
+                        )]  # fmt: skip
+                        evaluator = ui.select(names, value=names[0], label="evaluator").props("outlined dense")
+                        settings = SearchForm(form, lambda: None)
+                        settings.preset.value = preset
+                        sides.append((evaluator, settings))
+            with ui.element("section").classes("panel").props('aria-label="Another game"'):
+                subheading("Another game")
+                with ui.element("div").classes("row"):
+                    for name in await playground.game_names():
+                        ui.link(name, f"/compare?{urlencode({'game': name})}")
+
+            async def run() -> None:
+                try:
+                    found = [
+                        Side(f"{'AB'[number]}: {form.preset.value}", form.values(), evaluator.value)
+                        for number, (evaluator, form) in enumerate(sides)
+                    ]
+                except AleaZeroError as error:
+                    ui.notify(one_line(error), type="negative")
+                    return
+                await plot.run(found, int(most.value or 10), int(seed.value or 0))
+
+            button.on_click(run)

@@ -1,0 +1,180 @@
+"""The right side of the table: what each decision cost and each roll brought, as a curve, meters and the coach."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from nicegui import ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.web.layout import subheading
+from aleazero.web.playground import Playground, one_line
+
+PERSON: Final = "human"
+COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
+"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes."""
+DASHES: Final = ("solid", "dashed", "dotted", "dashed")
+MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
+
+
+class Judgement:
+    """Panels with the curve, the luck of each player and the coach; ``follow`` gives them the steps of the game."""
+
+    def __init__(self, playground: Playground, view: Mapping[str, Any]) -> None:
+        self.playground, self.view = playground, view
+        self.entries: list[dict[str, Any]] = []
+        """Judged plays and rolls."""
+        self.end: list[float] | None = None
+        """Value of the last judged position."""
+        self.unit, self.judge = "", ""
+        self._steps: Sequence[Any] = ()
+        self._before: Sequence[str] = ()
+        self._task: asyncio.Task[None] | None = None
+        self._build()
+        ui.context.client.on_delete(self._stop)
+
+    def _build(self) -> None:
+        with ui.element("section").classes("panel").props('aria-label="Value and luck"'):
+            self._title = ui.html("Value over the game", sanitize=False, tag="h2")
+            self._chart = ui.echart(chart_options([], "", []), renderer="svg").classes("chart")
+            self._chart.props('role="img" aria-label="Value over the game"')
+            subheading("Luck")
+            self._meters = ui.html("", sanitize=False).classes("meter")
+            self._source = ui.label("").classes("quiet").style("min-height: 1.4em")
+        with ui.element("section").classes("panel").props('aria-label="Coach"'):
+            with ui.element("div").classes("row"):
+                subheading("Coach")
+                self.coach = ui.switch("Judge my moves", value=True, on_change=self._show)
+            self._advice = ui.html("", sanitize=False).classes("coach").props('aria-live="polite"')
+        self._show()
+
+    def follow(self, steps: Sequence[Any], before: Sequence[str], view: Mapping[str, Any]) -> None:
+        """Judge the steps of the game as far as they are new.
+
+        Args:
+            steps: all steps, as (player, action).
+            before: the position before each step, and the last one.
+            view: the view of the session.
+        """
+        self.view = view
+        end = len(steps)
+        if view["players"] > 1 and view["player"] is not None:  # a play that is not complete yet
+            while end and steps[end - 1][0] == view["player"]:
+                end -= 1
+        while self.entries and self.entries[-1]["step"] - 1 + self.entries[-1]["length"] > end:
+            self.end = self.entries.pop()["value"]
+        self._steps, self._before = steps[:end], before
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._judge())
+        self._show()
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    @property
+    def _judged(self) -> int:
+        """Number of steps that are judged."""
+        return 0 if not self.entries else int(self.entries[-1]["step"]) - 1 + int(self.entries[-1]["length"])
+
+    async def _judge(self) -> None:
+        """Judge until no step is new; steps that arrive in the meantime are judged next."""
+        while self._judged < len(self._steps):
+            first, steps, position = self._judged, self._steps, self._before[self._judged]
+            self._source.text = "Judging …"
+            try:
+                found = await self.playground.study(
+                    "judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
+                    position=position, steps=[list(step) for step in steps[first:]], first=first,
+                )  # fmt: skip
+            except AleaZeroError as error:
+                self._source.text = f"No judgement: {one_line(error)}"
+                return
+            if self._judged == first and self._steps[: len(steps)] == steps:  # nothing was taken back
+                self.entries += found["entries"]
+                self.end, self.unit = found["end"], found["unit"]
+                self.judge = found["judge"] if found["exact"] else f"estimates by {found['judge']}"
+            self._show()
+
+    # -- showing -------------------------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        seats = self.view["seats"]
+        mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
+        players = [mine] if len(seats) <= 2 else list(range(len(seats)))
+        names = [f"player {number}" for number in range(len(seats))]
+        lines = [(names[player], self._line(player)) for player in players]
+        if self.unit:
+            self._title.content = html.escape(unit_title(self.unit, names[mine] if len(seats) == 2 else ""))
+        self._chart.options.clear()
+        self._chart.options.update(chart_options(lines, self.unit, players))
+        self._chart.update()
+        self._meters.content = self._luck(names)
+        self._source.text = f"Judged by {self.judge}." if self.judge else "The first judgement compiles the game."
+        self._advice.content = self._coaching() if self.coach.value else "The coach is off."
+
+    def _line(self, player: int) -> list[list[float]]:
+        points = [[one["step"] - 1, one["value"][player]] for one in self.entries if one["value"] is not None]
+        return points if self.end is None else [*points, [self._judged, self.end[player]]]
+
+    def _luck(self, names: Sequence[str]) -> str:
+        rolls = [one for one in self.entries if one["kind"] == "roll"]
+        sums = [sum(one["luck"][number] for one in rolls) for number in range(len(names))]
+        most = max([abs(number) for number in sums] + [10.0 if "%" in self.unit else 1.0])
+        rows = []
+        for name, number in zip(names, sums, strict=True):
+            width = 50 * abs(number) / most
+            side = f"left:{50 - width:.1f}%" if number < 0 else "left:50%"
+            low = ' class="low"' if number < 0 else ""
+            text = f"{number + 0.0:+.1f}{' %' if '%' in self.unit else ''}"
+            rows.append(
+                f'<span>{html.escape(name)}</span><span class="bar" aria-hidden="true"><i{low} '
+                f'style="{side};width:{width:.1f}%"></i><b></b></span><span class="number">{text}</span>'
+            )
+        return "".join(rows)
+
+    def _coaching(self) -> str:
+        """Return the judgement of the last decision of a person."""
+        for one in reversed(self.entries):
+            if one["kind"] != "decision" or self.view["seats"][one["player"]] != PERSON:
+                continue
+            name = html.escape(one["name"])
+            if one["forced"]:
+                return f"<b>{name}</b> was the only move."
+            if one["is_best"]:
+                return f'<span class="good">✓ <b>{name}</b> was the best move.</span>'
+            others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"][:4])
+            return (
+                f'<span class="bad">✗ <b>{name}</b> cost {one["cost_text"]}.{MARKS[one["mark"]]}</span> '
+                f"Better: <b>{html.escape(one['best'])}</b>.<ul style='margin:0.2rem 0'>{others}</ul>"
+            )
+        return "After each of your moves, the coach shows what it cost and what was better."
+
+
+def unit_title(unit: str, player: str = "") -> str:
+    """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
+    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
+    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
+
+
+def chart_options(lines: Sequence[tuple[str, Any]], unit: str, players: Sequence[int]) -> dict[str, Any]:
+    """Return the options of the curve of values over the game."""
+    percent = "%" in unit
+    return {
+        "animation": False,
+        "grid": {"left": 44, "right": 12, "top": 12, "bottom": 26},
+        "tooltip": {"trigger": "axis"},
+        "legend": {"show": len(lines) > 1, "top": 0},
+        "xAxis": {"type": "value", "min": 0, "minInterval": 1, "splitLine": {"show": False}},
+        "yAxis": {"type": "value", "scale": not percent, **({"min": 0, "max": 100} if percent else {}),
+                  "splitLine": {"lineStyle": {"opacity": 0.25}}},
+        "series": [
+            {"type": "line", "name": name, "data": points, "symbol": "none" if len(points) > 40 else "circle",
+             "symbolSize": 5, "color": COLORS[player % 4],
+             "lineStyle": {"type": DASHES[player % 4] if len(lines) > 1 else "solid", "width": 2}}
+            for (name, points), player in zip(lines, players, strict=True)
+        ],
+    }  # fmt: skip

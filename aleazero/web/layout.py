@@ -1,0 +1,123 @@
+"""The frame of every page: navigation, light and dark, errors in one line."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from nicegui import ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.web.playground import one_line
+
+THEME_COOKIE: Final = "aleazero_theme"
+CONNECT_SECONDS: Final = 60.0
+"""Seconds that a page waits for its browser's websocket."""
+THEMES: Final = {"light": False, "dark": True}
+NAVIGATION: Final = {
+    "/": "Games",
+    "/analysis": "Analysis",
+    "/compare": "Compare",
+    "/lessons": "Lessons",
+    "/review": "Review",
+    "/runs": "Runs",
+}
+"""Pages of the navigation by address."""
+
+
+@cache
+def _css() -> str:
+    return files("aleazero.web").joinpath("theme.css").read_text(encoding="utf-8")
+
+
+@contextmanager
+def frame(title: str, path: str) -> Iterator[None]:
+    """Build the frame of a page; its content goes inside.
+
+    Args:
+        title: title in the browser's tab.
+        path: address in the navigation that is marked as current.
+    """
+    ui.page_title(f"{title} · AleaZero")
+    ui.add_css(_css())
+    request = ui.context.client.request
+    theme = request.cookies.get(THEME_COOKIE, "auto") if request is not None else "auto"
+    dark = ui.dark_mode(THEMES.get(theme))
+    with ui.element("header").classes("top"):
+        ui.link("AleaZero", "/").classes("brand")
+        with ui.element("nav").props('aria-label="Pages"').classes("row"):
+            for address, name in NAVIGATION.items():
+                link = ui.link(name, address)
+                if address == path:
+                    link.props('aria-current="page"')
+        _theme_button(dark, theme)
+    with ui.element("div").classes("page"):
+        yield
+
+
+def _theme_button(dark: ui.dark_mode, theme: str) -> None:
+    names = {"auto": "System colours", "light": "Light", "dark": "Dark"}
+    following = {"auto": "light", "light": "dark", "dark": "auto"}
+    now = {"theme": theme if theme in names else "auto"}
+
+    def change() -> None:
+        now["theme"] = following[now["theme"]]
+        dark.value = THEMES.get(now["theme"])
+        button.text = names[now["theme"]]
+        cookie = f"{THEME_COOKIE}={now['theme']};path=/;max-age=31536000;samesite=strict"
+        ui.run_javascript(f"document.cookie = {cookie!r}")
+
+    button = ui.button(names[now["theme"]], on_click=change).props("flat dense no-caps").classes("end")
+
+
+@asynccontextmanager
+async def loaded_page(title: str, path: str) -> AsyncIterator[None]:
+    """Build the frame of a page at once, and its content when the browser is connected.
+
+    The content may then wait for worker processes. An error of a user or of rules is shown in place of the content.
+    """
+    with frame(title, path):
+        place = ui.element("div").classes("stack")
+        with place:
+            waiting = ui.label("Loading …").classes("quiet")
+    await ui.context.client.connected(timeout=CONNECT_SECONDS)
+    with place:
+        try:
+            yield
+        except AleaZeroError as error:
+            heading(title)
+            problem(one_line(error))
+        waiting.delete()
+
+
+def heading(text: str) -> None:
+    """Add the heading of a page."""
+    ui.html(f"<h1>{html.escape(text)}</h1>", sanitize=False)
+
+
+def subheading(text: str) -> None:
+    """Add the heading of a part of a page."""
+    ui.html(f"<h2>{html.escape(text)}</h2>", sanitize=False)
+
+
+def paragraph(text: str, classes: str = "") -> ui.html:
+    """Add a paragraph of plain text."""
+    return ui.html(html.escape(text), sanitize=False, tag="p").classes(classes)
+
+
+def problem(text: str) -> ui.label:
+    """Show an error as one line."""
+    return ui.label(text).classes("problem").props('role="alert"')
+
+
+async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:
+    """Await a call; show an error of a user or of rules as a notification, and return None."""
+    try:
+        return await call()
+    except AleaZeroError as error:
+        ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
+        return None

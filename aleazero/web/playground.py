@@ -1,0 +1,109 @@
+"""What all pages share: the HTTP API's state, calls of worker processes, and the games that the lobby shows."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aleazero.errors import AleaZeroError
+from aleazero.serving.api.jobs import Job
+from aleazero.serving.api.state import Api, name_of
+from aleazero.serving.workers import Done
+from aleazero.untrusted import printable
+
+TASKS: Final = "aleazero.web.tasks"
+"""Module of the pages' own tasks, which run in worker processes."""
+STUDIES: Final = "aleazero.web.studies"
+"""Module of the tasks that search, plan and judge."""
+
+
+async def stays_connected() -> MutableMapping[str, Any]:
+    """Wait forever: a page's work does not end when a request of the browser ends."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@dataclass
+class Playground:
+    """The pages' way to games, sessions and searches. No rules and no searches run in this process."""
+
+    api: Api
+    shown: Sequence[str] = ()
+    """Games of the lobby, with or without parameters; empty for all."""
+    _cards: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    async def rules(self, task: str, of: str | None = None, /, **payload: Any) -> Any:
+        """Run a task of ``tasks`` that needs the rules of a game."""
+        name = task if ":" in task else f"{TASKS}:{task}"
+        return await self.api.rules(stays_connected, name, of, **payload)
+
+    def start(self, task: str, of: str, /, **payload: Any) -> Job:
+        """Start a task of ``studies`` in a process for searches."""
+        more = {"sources": self.api.sources, "limits": self.api.request_limits, **payload}
+        return self.api.jobs.start_search(f"{STUDIES}:{task}", more, name_of(of))
+
+    async def study(self, task: str, of: str, /, **payload: Any) -> Any:
+        """Run a task of ``studies`` to its end; it is stopped if the caller is cancelled."""
+        return await self.api.jobs.finish(self.start(task, of, **payload))
+
+    async def card(self, game: str) -> dict[str, Any]:
+        """Describe a game for the lobby; ``error`` is set if it cannot be loaded."""
+        if game not in self._cards:
+            try:
+                self._cards[game] = await self.rules("describe_card", game, text=game)
+            except AleaZeroError as error:
+                return {"game": game, "title": game, "error": one_line(error)}
+        return self._cards[game]
+
+    async def game_names(self) -> list[str]:
+        """Return the games of the lobby."""
+        if self.shown:
+            return list(self.shown)
+        return [*self.api.sources.games, *(await self.rules("bundled_games"))]
+
+    async def simplest_game(self) -> str:
+        """Return the game of the lobby with the fewest actions and players, one with chance if there is one."""
+        cards = [await self.card(name) for name in await self.game_names()]
+        sound = [card for card in cards if not card["error"]]
+        best = min(sound, key=lambda card: (not card["chance"], card["actions"], card["players"]), default=cards[0])
+        return str(best["game"])
+
+    async def new_session(self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None) -> str:
+        """Start a session and return its id."""
+        made = await self.api.open_session(
+            stays_connected, name_of(game) or "", game=game, params=dict(params), position=None, moves=[],
+            seed=secrets.randbits(32) if seed is None else seed, seats=list(seats), names=None, temperature=0.0,
+            draw=False,
+        )  # fmt: skip
+        return str(made["id"])
+
+    async def import_session(self, data: Any) -> str:
+        """Store a session from the JSON data of a file and return its id."""
+        game = data.get("game") if isinstance(data, dict) else None
+        made = await self.api.open_session(stays_connected, game if isinstance(game, str) else "", file=data)
+        return str(made["id"])
+
+    async def view(self, session: str) -> dict[str, Any]:
+        """Return the view of a session."""
+        return await self.api.view(stays_connected, session)
+
+    async def change(self, session: str, change: str, **more: Any) -> dict[str, Any]:
+        """Change a session: ``moves``, ``draw``, ``undo`` or ``redo``."""
+        return await self.api.change(stays_connected, session, "change_session", change=change, **more)
+
+    async def play_seat(self, session: str) -> dict[str, Any]:
+        """Let the player of the seat to move play one action."""
+        return await self.api.change(stays_connected, session, "play_seat", search=True, all=False)
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error as one printable line."""
+    return printable(" ".join(str(error).split())) or type(error).__name__
+
+
+def end_line(done: Done) -> str:
+    """Return the line of a job that did not succeed."""
+    return "stopped" if done.kind == "cancelled" else printable(done.message)

@@ -1,0 +1,136 @@
+"""Training runs of a folder: status, gate verdicts and live curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from nicegui import ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.web.analysis import numbers_table
+from aleazero.web.judgement import COLORS
+from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.playground import Playground, one_line
+
+LISTINGS: Final = "aleazero.serving.api.listings"
+EVERY: Final = 5.0
+"""Seconds between two updates of the curves."""
+MOST_SCALARS: Final = 10_000
+MOST_CURVES: Final = 40
+
+
+def add_pages(playground: Playground) -> None:
+    """Add the list of runs and the page of a run."""
+
+    @ui.page("/runs")
+    async def runs() -> None:
+        async with loaded_page("Runs", "/runs"):
+            heading("Training runs")
+            folder = playground.api.settings.runs
+            if folder is None:
+                paragraph("Start the playground with --runs FOLDER to see the training runs in a folder.")
+                return
+            found = await playground.rules(f"{LISTINGS}:runs", folder=folder)
+            if not found:
+                paragraph("The folder has no runs yet.")
+            for one in found:
+                with ui.element("section").classes("panel"):
+                    ui.link(one["run"], f"/runs/{quote(one['run'], safe='')}").style("font-weight: 600")
+                    if one["error"] is not None:
+                        problem(one["error"])
+                        continue
+                    ui.html(numbers_table(("what", "value"), list(one["lines"].items())), sanitize=False).classes(
+                        "scroll"
+                    )
+
+    @ui.page("/runs/{name}")
+    async def run(name: str) -> None:
+        async with loaded_page("Run", "/runs"):
+            heading(name)
+            page = Run(playground, name)
+            await page.build()
+
+
+class Run:
+    """The page of a run."""
+
+    def __init__(self, playground: Playground, name: str) -> None:
+        self.playground, self.name = playground, name
+        self.charts: dict[str, Any] = {}
+
+    async def build(self) -> None:
+        """Build the page, and update it from time to time."""
+        folder = self.playground.api.settings.runs
+        summary = folder and await self.playground.rules(f"{LISTINGS}:run", folder=folder, name=self.name)
+        if not summary:
+            paragraph("There is no run with this name.")
+            return
+        with ui.element("section").classes("panel").props('aria-label="Status"'):
+            subheading("Status")
+            self.lines = (
+                ui.html("", sanitize=False)
+                .classes("scroll")
+                .props('tabindex="0" role="region" aria-label="Status of the run"')
+            )
+        self.place = ui.element("div").classes("cards")
+        with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
+            subheading("Latest numbers, with the verdicts of gates")
+            self.numbers = (
+                ui.html("", sanitize=False)
+                .classes("scroll")
+                .props('tabindex="0" role="region" aria-label="Table of numbers"')
+            )
+        self.failed = problem("")
+        self.failed.set_visibility(False)
+        await self.update()
+        ui.timer(EVERY, self.update)
+
+    async def update(self) -> None:
+        """Read the run again."""
+        folder = self.playground.api.settings.runs
+        try:
+            summary = await self.playground.rules(f"{LISTINGS}:run", folder=folder, name=self.name)
+            data = await self.playground.rules(
+                f"{LISTINGS}:scalars", folder=folder, name=self.name, prefix="", offset=0, count=MOST_SCALARS
+            )
+        except AleaZeroError as error:
+            self.failed.text = one_line(error)
+            self.failed.set_visibility(True)
+            return
+        if summary is None or data is None:
+            return
+        self.lines.content = numbers_table(("what", "value"), list(summary["lines"].items()))
+        curves: dict[str, list[list[float]]] = {}
+        for one in data["scalars"]:
+            if one["value"] is not None:
+                at = one["iteration"] if one["round"] is None else one["round"]
+                curves.setdefault(one["name"], []).append([at, one["value"]])
+        several = sorted(name for name, points in curves.items() if len({at for at, _ in points}) > 1)
+        for name in several[:MOST_CURVES]:
+            self._show(name, curves[name])
+        rows = [(name, f"{points[-1][1]:.6g}") for name, points in sorted(curves.items()) if name not in several]
+        self.numbers.content = numbers_table(("number", "latest value"), rows) if rows else ""
+
+    def _show(self, name: str, points: Sequence[Sequence[float]]) -> None:
+        if name not in self.charts:
+            with self.place, ui.element("section").classes("panel"):
+                subheading(name)
+                self.charts[name] = ui.echart(_options(points), renderer="svg").classes("chart")
+                self.charts[name].props(f'role="img" aria-label="Curve of {name}"')
+            return
+        self.charts[name].options.clear()
+        self.charts[name].options.update(_options(points))
+        self.charts[name].update()
+
+
+def _options(points: Sequence[Sequence[float]]) -> dict[str, Any]:
+    return {
+        "animation": False,
+        "grid": {"left": 52, "right": 10, "top": 10, "bottom": 24},
+        "tooltip": {"trigger": "axis"},
+        "xAxis": {"type": "value", "minInterval": 1, "splitLine": {"show": False}},
+        "yAxis": {"type": "value", "scale": True, "splitLine": {"lineStyle": {"opacity": 0.25}}},
+        "series": [{"type": "line", "data": list(points), "color": COLORS[0], "symbolSize": 4}],
+    }

@@ -1,0 +1,366 @@
+"""The table: a game being played, with dice, curve, luck, hints, coach, undo and keyboard."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from nicegui import events, ui
+
+from aleazero.errors import AleaZeroError
+from aleazero.serving.api.store import UnknownSessionError
+from aleazero.web.board import Board
+from aleazero.web.judgement import Judgement
+from aleazero.web.layout import heading, loaded_page, paragraph, subheading
+from aleazero.web.playground import Playground, one_line
+
+PERSON: Final = "human"
+"""Text of a seat that a person plays, as in ``serving.session``."""
+MOST_BUTTONS: Final = 300
+"""Actions that are shown as buttons."""
+MOST_OUTCOMES: Final = 60
+"""Outcomes that are shown as buttons."""
+RECENT: Final = 8
+"""Rolls and actions that are shown below the board."""
+DIE: Final = (
+    '<svg class="die" viewBox="0 0 16 16" role="img" aria-label="dice"><rect x="1" y="1" width="14" height="14" rx="3" '
+    'fill="none" stroke="currentColor" stroke-width="1.6"/><circle cx="5" cy="5" r="1.5" fill="currentColor"/>'
+    '<circle cx="11" cy="11" r="1.5" fill="currentColor"/><circle cx="8" cy="8" r="1.5" fill="currentColor"/></svg>'
+)
+KEYS: Final = (
+    ("1 … 9", "play the first … ninth move"), ("Tab, Enter", "select a part of the board or a button"),
+    ("Enter", "play the selected parts"), ("Escape", "clear the selection"), ("u", "undo"), ("y", "redo"),
+    ("h", "hint"), ("c", "coach on or off"), ("n", "continue: let the next player or the dice move"),
+)  # fmt: skip
+
+
+def add_pages(playground: Playground) -> None:
+    """Add the table."""
+
+    @ui.page("/table/{session}")
+    async def table(session: str) -> None:
+        async with loaded_page("Table", "/"):
+            try:
+                view = await playground.view(session)
+            except UnknownSessionError:
+                heading("No such game")
+                paragraph("This game was deleted, or its address is incomplete.")
+                ui.link("Back to the games", "/")
+                return
+            page = Table(playground, session)
+            page.build(view)
+            await page.begin(view)
+
+
+def game_text(view: dict[str, Any]) -> str:
+    """Return the game of a view with its parameters, as ``load_game`` reads it."""
+    params = ", ".join(f"{key}={value!r}" for key, value in view["params"].items())
+    return f"{view['game']}({params})" if params else str(view["game"])
+
+
+class Table:
+    """The page of one session."""
+
+    def __init__(self, playground: Playground, session: str) -> None:
+        self.playground, self.session = playground, session
+        self.view: dict[str, Any] = {}
+        self.log: list[dict[str, Any]] = []
+        """All steps of the session."""
+        self.busy = False
+        self.halted = False
+        """Whether players and dice wait for a click, after undo."""
+
+    # -- parts of the page ---------------------------------------------------------------------------------------------
+
+    def build(self, view: dict[str, Any]) -> None:
+        """Build the page of a session."""
+        heading(str(view["game"]).replace("_", " ").capitalize())
+        with ui.element("div").classes("two"):
+            with ui.element("div").classes("stack"):
+                with ui.element("section").classes("panel").props('aria-label="Board"'):
+                    self.status = ui.label("").classes("status").props('aria-live="polite"')
+                    self.board = Board(self.playground, self._part)
+                    self.rolls = ui.html("", sanitize=False).classes("rolls")
+                    self.news = ui.label("").classes("news quiet")
+                    self._actions()
+                with ui.expansion("Moves").classes("panel") as self.moves_panel:
+                    self.moves = ui.element("div").classes("moves").props('role="group" aria-label="Legal moves"')
+            with ui.element("div").classes("stack"):
+                self.judgement = Judgement(self.playground, view)
+                with ui.element("section").classes("panel").props('aria-label="History"'):
+                    subheading("History")
+                    self.history = (
+                        ui.html("", sanitize=False)
+                        .classes("scroll")
+                        .style("max-height: 15rem")
+                        .props('tabindex="0" role="region" aria-label="All moves and rolls"')
+                    )
+                with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
+                    for key, meaning in KEYS:
+                        ui.html(f"<kbd>{html.escape(key)}</kbd> {html.escape(meaning)}", sanitize=False, tag="p")
+        ui.keyboard(on_key=self._key)
+
+    def _actions(self) -> None:
+        with ui.element("div").classes("row"):
+            self.play_button = ui.button("Play selection", on_click=self._play_selection).props("unelevated dense")
+            self.go = ui.button("Continue", on_click=self._continue).props("unelevated dense")
+            self.undo_button = ui.button("Undo", on_click=lambda: self._walk("undo")).props("outline dense")
+            self.redo_button = ui.button("Redo", on_click=lambda: self._walk("redo")).props("outline dense")
+            self.hint_button = ui.button("Hint", on_click=self._hint).props("outline dense")
+            ui.button("Analyse", on_click=self._analyse).props("outline dense")
+            ui.button("Review", on_click=lambda: ui.navigate.to(f"/review?session={self.session}")).props(
+                "outline dense"
+            )
+            ui.button("Save file", on_click=self._save).props("outline dense")
+            self.by_hand = ui.switch("I roll the dice", on_change=self._hand_changed)
+
+    # -- the course of the game ----------------------------------------------------------------------------------------
+
+    async def begin(self, view: dict[str, Any]) -> None:
+        """Show the session and let other players move."""
+        data = self.playground.api.store.get(self.session).data
+        try:
+            self.log = await self.playground.rules("aleazero.serving.api.tasks:history", data["game"], session=data)
+        except AleaZeroError as error:
+            ui.notify(one_line(error), type="negative")
+        await self._show(view)
+        await self._proceed()
+
+    def _waits(self) -> str:
+        """Return what happens next: ``person``, ``player``, ``dice`` or ``over``."""
+        if self.view["node"] == "terminal":
+            return "over"
+        if self.view["node"] == "chance":
+            return "dice"
+        return "person" if self.view["seats"][self.view["player"]] == PERSON else "player"
+
+    async def _proceed(self) -> None:
+        """Let the dice and the other players move until a person decides."""
+        while not self.halted and (waits := self._waits()) in ("player", "dice"):
+            if waits == "dice" and self.by_hand.value:
+                break
+            if waits == "dice":
+                done = await self._do(lambda: self.playground.change(self.session, "draw"))
+            else:
+                self.status.text = f"{self._name(self.view['player'])} thinks … (a first move also compiles the game)"
+                done = await self._do(lambda: self.playground.play_seat(self.session))
+            if not done:
+                self.halted = True
+        self._show_status()
+        self._follow()
+
+    async def _do(self, change: Callable[[], Awaitable[dict[str, Any]]]) -> bool:
+        """Change the session and show the result; an error is shown and changes nothing."""
+        if self.busy:
+            return False
+        self.busy = True
+        try:
+            view = await change()
+        except AleaZeroError as error:
+            ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
+            return False
+        finally:
+            self.busy = False
+        await self._show(view)
+        return True
+
+    async def _move(self, action: int) -> None:
+        self.halted = False
+        drawn = not self.by_hand.value
+        if await self._do(lambda: self.playground.change(self.session, "moves", moves=[action], draw=drawn)):
+            await self._proceed()
+
+    async def _continue(self) -> None:
+        self.halted = False
+        if self._waits() == "dice":
+            await self._do(lambda: self.playground.change(self.session, "draw"))
+        await self._proceed()
+
+    async def _walk(self, change: str) -> None:
+        """Take back the last play of a person, or play it again."""
+        key = "steps" if change == "undo" else "redo_steps"
+        if self.busy or not self.view[key]:
+            return
+        self.halted = True
+
+        async def walk() -> dict[str, Any]:
+            view = self.view
+            while view[key]:
+                left = view[key]
+                try:
+                    view = await self.playground.change(self.session, change, unit="play", count=1)
+                except AleaZeroError:  # only rolls are left
+                    view = await self.playground.change(self.session, change, unit="step", count=left)
+                if view["node"] == "decision" and view["seats"][view["player"]] == PERSON:
+                    break
+            return view
+
+        await self._do(walk)
+        self._show_status()
+        self._follow()
+
+    async def _hand_changed(self) -> None:
+        if self.view and self._waits() == "dice":
+            await self._show(self.view)
+            await self._proceed()
+
+    # -- showing -------------------------------------------------------------------------------------------------------
+
+    async def _show(self, view: dict[str, Any]) -> None:
+        self.view = view
+        del self.log[view["steps"] - len(view["changes"]) :]
+        new = len(self.log)
+        self.log += view["changes"]
+        try:
+            active = view["node"] == "decision" and self._waits() == "person"
+            await self.board.show(view["game"], view["params"], view["position"], active=active)
+        except AleaZeroError as error:
+            ui.notify(one_line(error), type="negative")
+        self._show_rolls(new if view["changes"] else len(self.log))
+        self._show_history()
+        self._show_moves()
+        self._show_status()
+
+    def _name(self, player: int) -> str:
+        """Return the name of a seat for people."""
+        name = str(self.view["names"][player])
+        alone = len(self.view["names"]) == 1
+        return ("You" if alone else f"Player {player}") if name == PERSON else f"Player {player} ({name})"
+
+    def _show_status(self) -> None:
+        view, waits = self.view, self._waits()
+        if waits == "over":
+            results = ", ".join(f"{self._name(n)} {value:g}" for n, value in enumerate(view["returns"]))
+            self.status.text = f"The game is over: {results}"
+        elif waits == "dice":
+            self.status.text = "The dice are rolled next" if self.halted else "Roll the dice"
+        elif waits == "person":
+            self.status.text = f"{self._name(view['player'])} to move"
+        elif self.halted:
+            self.status.text = f"{self._name(view['player'])} moves next"
+        selection = self.board.data["action"] is not None and not self.board.data["finished"]
+        self.play_button.set_enabled(selection)
+        self.play_button.set_visibility(self.board.data["svg"] is not None)
+        self.go.set_enabled(waits == "dice" or (waits == "player" and self.halted))
+        self.go.text = "Roll" if waits == "dice" else "Continue"
+        self.undo_button.set_enabled(view["steps"] > 0)
+        self.redo_button.set_enabled(view["redo_steps"] > 0)
+        self.hint_button.set_enabled(waits == "person")
+
+    def _show_rolls(self, new: int) -> None:
+        chips = []
+        for number, step in enumerate(self.log[-RECENT:], max(0, len(self.log) - RECENT)):
+            who = DIE if step["player"] < 0 else html.escape(self._name(step["player"]))
+            fresh = " new" if number >= new else ""
+            chips.append(f'<span class="chip{fresh}"><b>{who}</b> {html.escape(step["name"])}</span>')
+        self.rolls.content = "".join(chips)
+
+    def _show_history(self) -> None:
+        names = [DIE if step["player"] < 0 else html.escape(self._name(step["player"])) for step in self.log]
+        rows = [f"<li>{name}: {html.escape(step['name'])}</li>" for name, step in zip(names, self.log, strict=True)]
+        self.history.content = (
+            f'<ol reversed style="margin:0">{"".join(reversed(rows))}</ol>' if rows else "No moves yet."
+        )
+
+    def _show_moves(self) -> None:
+        """Show a button for each legal action, or for each outcome if a person rolls the dice."""
+        waits, moves = self._waits(), self.view["moves"]
+        self.moves.clear()
+        outcomes = waits == "dice" and self.by_hand.value
+        shown = (moves or [])[: MOST_OUTCOMES if outcomes else MOST_BUTTONS] if outcomes or waits == "person" else []
+        self.moves_panel.text = "Enter the outcome" if outcomes else "All moves as buttons"
+        if outcomes or self.board.data["svg"] is None:
+            self.moves_panel.open()
+        with self.moves:
+            for number, move in enumerate(shown):
+                text = move["name"] + (f"  {move['probability']:.1%}" if outcomes else "")
+                button = ui.button(text, on_click=lambda _, action=move["id"]: self._move(action))
+                button.props("outline dense no-caps").mark(f"move-{move['id']}")
+                button.props(f'data-action="{move["id"]}"')
+                if number < 9 and not outcomes:
+                    button.props(f'aria-keyshortcuts="{number + 1}"')
+            if len(shown) < len(moves or ()) and shown:
+                ui.label(f"{len(moves or ()) - len(shown)} more are not shown: roll, or select them on the board.")
+            if not shown:
+                ui.label("No move to choose now.").classes("quiet")
+
+    def _follow(self) -> None:
+        """Judge the steps that are new."""
+        data = self.playground.api.store.get(self.session).data
+        before = [data["start"], *(step["position"] for step in self.log)]
+        self.judgement.follow(data["steps"], before, self.view)
+
+    # -- clicks and keys -----------------------------------------------------------------------------------------------
+
+    async def _part(self, part: str) -> None:
+        if self.busy or self._waits() != "person":
+            return
+        view = self.view
+        self.busy = True
+        try:
+            await self.board.show(view["game"], view["params"], view["position"], active=True, click=part)
+        except AleaZeroError as error:
+            ui.notify(one_line(error), type="negative")
+            return
+        finally:
+            self.busy = False
+        self._show_status()
+        if self.board.data["finished"]:
+            await self._move(self.board.data["action"])
+
+    async def _play_selection(self) -> None:
+        if self.board.data["action"] is not None and self._waits() == "person":
+            await self._move(self.board.data["action"])
+
+    async def _key(self, event: events.KeyEventArguments) -> None:
+        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
+            return
+        key = str(event.key.name)
+        if key in self.board.data["keys"] and not self.busy:
+            await self._part(self.board.data["keys"][key])
+        elif key == "Escape":
+            await self._show({**self.view, "changes": []})
+        elif key == "Enter":
+            await self._play_selection()
+        elif key == "u":
+            await self._walk("undo")
+        elif key == "y":
+            await self._walk("redo")
+        elif key == "h":
+            await self._hint()
+        elif key == "n":
+            await self._continue()
+        elif key == "c":
+            self.judgement.coach.value = not self.judgement.coach.value
+        elif key in "123456789" and self._waits() == "person" and int(key) <= len(self.view["moves"]):
+            await self._move(self.view["moves"][int(key) - 1]["id"])
+
+    async def _hint(self) -> None:
+        if self.busy or self._waits() != "person":
+            return
+        view = self.view
+        self.news.text = "Looking for the best move …"
+        try:
+            found = await self.playground.study(
+                "hint", view["game"], game=view["game"], params=view["params"], position=view["position"]
+            )
+        except AleaZeroError as error:
+            self.news.text = one_line(error)
+            return
+        others = ", ".join(f"{name} {value}" for name, value in found["alternatives"])
+        self.news.text = f"Hint: {found['name']}. {others}" if others else f"Hint: {found['name']} is the only move."
+        for button in self.moves.default_slot.children:
+            button.classes(remove="hinted")
+            if button.props.get("data-action") == str(found["action"]):
+                button.classes("hinted")
+
+    def _analyse(self) -> None:
+        query = urlencode({"game": game_text(self.view), "position": self.view["position"]})
+        ui.navigate.to(f"/analysis?{query}")
+
+    def _save(self) -> None:
+        data = self.playground.api.store.get(self.session).data
+        ui.download.content(json.dumps(data, ensure_ascii=False, indent=1), f"{data['game']}.json", "application/json")

@@ -1,0 +1,188 @@
+"""A searched tree as SVG: decisions, chance nodes and ends by shape, outcomes with probability and visits.
+
+Decisions are squares, chance nodes circles, terminal states diamonds. Their size grows with the visits, and their color
+shows the value for one player. Outcomes that are not shown or not stored are dashed, so the probabilities below every
+chance node add up to 1.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+COLUMN: Final = 215
+"""Width of one level."""
+ROW: Final = 40
+"""Height of one leaf."""
+MARGIN: Final = 34
+LONGEST: Final = 22
+"""Characters of an action or outcome on an edge."""
+Path = tuple[int, ...]
+
+
+def tree_svg(tree: dict[str, Any], player: int, collapsed: Collection[Path] = (), chosen: Path | None = None) -> str:
+    """Return a tree as SVG.
+
+    Each node is a ``<g class="node" data-path="LABELS">`` that can be clicked.
+
+    Args:
+        tree: the root, as ``studies.shown_tree`` returns it.
+        player: player whose values give the colors.
+        collapsed: paths of nodes whose children are not drawn.
+        chosen: path of the node that is marked.
+    """
+    drawing = _Drawing(tree, player, frozenset(collapsed), chosen)
+    drawing.place(tree, (), 0)
+    width, height = MARGIN * 2 + COLUMN * drawing.deepest + 120, MARGIN * 2 + ROW * max(1, drawing.rows)
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="group" '
+        f'aria-label="Search tree">{"".join(drawing.edges)}{"".join(drawing.nodes)}</svg>'
+    )
+
+
+def value_range(tree: dict[str, Any], player: int) -> tuple[float, float]:
+    """Return the lowest and the highest value of a player in a tree."""
+    low = high = tree["value"][player]
+    for child in tree["children"]:
+        first, last = value_range(child, player)
+        low, high = min(low, first), max(high, last)
+    return low, high
+
+
+class _Drawing:
+    def __init__(self, tree: dict[str, Any], player: int, collapsed: frozenset[Path], chosen: Path | None) -> None:
+        self.player, self.collapsed, self.chosen = player, collapsed, chosen
+        self.low, self.high = value_range(tree, player)
+        self.most = max(1, tree["visits"])
+        self.rows, self.deepest = 0, 0
+        self.edges: list[str] = []
+        self.nodes: list[str] = []
+
+    def place(self, node: dict[str, Any], path: Path, level: int) -> float:
+        """Draw a node and all below it; return its y."""
+        self.deepest = max(self.deepest, level)
+        x, below = MARGIN + level * COLUMN, []
+        open_ = path not in self.collapsed
+        if open_:
+            for child in node["children"]:
+                place = (*path, child["label"])
+                below.append((self.place(child, place, level + 1), child, place))
+        rest = self._rest(node) if open_ else []
+        places = [y for y, _, _ in below]
+        for text, attributes in rest:
+            self.deepest = max(self.deepest, level + 1)
+            places.append(self._next_row())
+            self._draw_rest(x, level, places[-1], text, attributes)
+        y = places[0] if places else self._next_row()
+        for child_y, child, _ in below:
+            self._draw_edge(x, y, x + COLUMN, child_y, node, child)
+        if rest:
+            for child_y in places[len(below) :]:
+                self.edges.append(_curve(x, y, x + COLUMN, child_y, "rest"))
+        self._draw_node(x, y, node, path)
+        return y
+
+    def _next_row(self) -> float:
+        self.rows += 1
+        return MARGIN + (self.rows - 0.5) * ROW
+
+    def _rest(self, node: dict[str, Any]) -> list[tuple[str, str]]:
+        """Return the texts of what is not drawn below a node, each with its attributes."""
+        found = []
+        others, unstored = node.get("others"), node.get("unstored")
+        if others and others["number"]:
+            kind = "outcomes" if node["kind"] == "chance" else "actions"
+            share = f" · {_percent(others['probability'])}" if node["kind"] == "chance" else ""
+            found.append((
+                f"{others['number']} more {kind}{share} · {others['visits']:,}",
+                f'data-others="{others["probability"]!r}"',
+            ))  # fmt: skip
+        if unstored and (unstored["probability"] > 1e-12 or unstored["visits"]):
+            text = f"not stored · {_percent(unstored['probability'])} · {unstored['visits']:,}"
+            found.append((text, f'data-unstored="{unstored["probability"]!r}"'))
+        return found
+
+    def _draw_rest(self, x: float, level: int, y: float, text: str, attributes: str) -> None:
+        at = x + COLUMN
+        self.nodes.append(
+            f'<g {attributes}><circle class="rest" cx="{at}" cy="{y:.1f}" r="5"/>'
+            f'<text class="edge" x="{at - 9}" y="{y - 5:.1f}" text-anchor="end">{html.escape(text)}</text></g>'
+        )
+
+    def _draw_edge(self, x: float, y: float, x2: float, y2: float, node: dict[str, Any], child: dict[str, Any]) -> None:
+        width = 1 + 5 * math.sqrt(child["visits"] / self.most)
+        last = " last" if child.get("last") else ""
+        self.edges.append(_curve(x, y, x2, y2, f"edge{last}", width))
+        share = child["probability"] if node["kind"] == "chance" else None
+        parts = [_short(child["text"]), *([_percent(share)] if share is not None else []), f"{child['visits']:,}"]
+        self.nodes.append(
+            f'<text class="edge" x="{x2 - _radius(child["visits"], self.most) - 5:.1f}" y="{y2 - 5:.1f}" '
+            f'text-anchor="end">{html.escape(" · ".join(parts))}<title>{html.escape(child["text"])}</title></text>'
+        )
+
+    def _draw_node(self, x: float, y: float, node: dict[str, Any], path: Path) -> None:
+        value = node["value"][self.player]
+        r = _radius(node["visits"], self.most)
+        hidden = bool(node["children"]) and path in self.collapsed
+        classes = ["node", node["kind"], *["last"] * bool(node.get("last")), *["chosen"] * (path == self.chosen)]
+        values = ", ".join(f"{one:.3f}" for one in node["value"])
+        name = f"{node['kind']} {node['text']}, {node['visits']} visits, value {values}"
+        more = " +" if hidden or node.get("cut") else ""
+        inner = bool(node["children"]) and not hidden
+        self.nodes.append(
+            f'<g class="{" ".join(classes)}" data-path="{",".join(map(str, path))}" data-visits="{node["visits"]}" '
+            f'data-value="{" ".join(repr(one) for one in node["value"])}" '
+            f'data-probability="{"" if node["probability"] is None else repr(node["probability"])}" role="button" '
+            f'tabindex="0" aria-label="{html.escape(name)}">{_shape(node["kind"], x, y, r, self._color(value))}'
+            f'<text x="{x if inner else x + r + 4:.1f}" y="{y + r + 12 if inner else y + 4:.1f}" '
+            f'text-anchor="{"middle" if inner else "start"}">{value:.3f}{more}</text>'
+            f"<title>{html.escape(name)}</title></g>"
+        )
+
+    def _color(self, value: float) -> str:
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        share = 0.0 if half <= 0 else max(-1.0, min(1.0, (value - middle) / half))
+        end = "--high" if share >= 0 else "--low"
+        return f"color-mix(in oklab, var({end}) {100 * abs(share):.0f}%, var(--mid))"
+
+
+def _radius(visits: int, most: int) -> float:
+    return 5 + 9 * math.sqrt(visits / most)
+
+
+def _shape(kind: str, x: float, y: float, r: float, color: str) -> str:
+    style = f'style="fill:{color}"'
+    if kind == "chance":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {style}/>'
+    if kind == "decision":
+        side = 1.8 * r
+        corner = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}"'
+        return f'<rect {corner} width="{side:.1f}" height="{side:.1f}" rx="2" {style}/>'
+    points = f"{x:.1f},{y - r * 1.2:.1f} {x + r * 1.2:.1f},{y:.1f} {x:.1f},{y + r * 1.2:.1f} {x - r * 1.2:.1f},{y:.1f}"
+    return f'<polygon points="{points}" {style}/>'
+
+
+def _curve(x: float, y: float, x2: float, y2: float, classes: str, width: float = 1.0) -> str:
+    turn = x + 46
+    line = f"M{x:.1f},{y:.1f} C{turn:.1f},{y:.1f} {x + 22:.1f},{y2:.1f} {turn + 14:.1f},{y2:.1f} L{x2:.1f},{y2:.1f}"
+    return f'<path class="{classes}" d="{line}" style="stroke-width:{width:.1f}"/>'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.00095 or share == 0 else f"{100 * share:.2g} %"
+
+
+def find_node(tree: dict[str, Any], path: Sequence[int]) -> dict[str, Any] | None:
+    """Return the node at a path; None if the tree has no such node."""
+    for label in path:
+        found = [child for child in tree["children"] if child["label"] == label]
+        if not found:
+            return None
+        tree = found[0]
+    return tree

@@ -1,0 +1,108 @@
+"""Take the screenshots of the playground's guide: a real server, and Chromium in light, dark and phone width.
+
+Usage: python docs/scripts/playground.py [PAGE ...]; without pages, all of them.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import urlencode
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+IMAGES = Path(__file__).parents[1] / "images"
+SIZES = {"light": (1280, 900), "dark": (1280, 900), "phone": (390, 844)}
+CARD = "open sixes house upper 40 / player 0 dice 22266 rerolls 2"
+
+
+def games(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Play Yatzy").wait_for()
+
+
+def table(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Play Backgammon").click()
+    page.get_by_label("Seed of the dice").fill("4")
+    page.get_by_role("button", name="Start").click()
+    page.locator(".status").filter(has_text="to move").wait_for()
+    page.get_by_text("Judged by").wait_for()
+
+
+def analysis(page: Page) -> None:
+    page.goto("/analysis?game=dice_game")
+    page.get_by_role("button", name="Step by 100 simulations").click()
+    page.locator(".status").filter(has_text="100 simulations").wait_for()
+    page.get_by_role("button", name="Step by 1 simulations", exact=True).click()
+    page.locator(".status").filter(has_text="101 simulations").wait_for()
+
+
+def plan(page: Page) -> None:
+    page.goto(f"/analysis?{urlencode({'game': 'yatzy(players=1)', 'position': CARD})}")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("img", name="Plan of the turn").wait_for()
+
+
+def compare(page: Page) -> None:
+    page.goto("/compare?game=dice_game")
+    page.get_by_role("button", name="Run both").click()
+    page.locator(".status").filter(has_text="5,000 simulations").wait_for()
+
+
+def lesson(page: Page) -> None:
+    page.goto("/lessons/widening")
+    page.get_by_role("button", name="Add 100 simulations").click()
+    page.locator(".status").filter(has_text="100 simulations").wait_for()
+
+
+def review(page: Page) -> None:
+    made = page.request.post(
+        "/api/v1/sessions", data={"game": "pig(target=20)", "seats": ["random", "greedy"], "seed": 2}
+    ).json()
+    page.request.post(f"/api/v1/sessions/{made['id']}/play", data={"all": True})
+    page.goto(f"/review?session={made['id']}")
+    page.get_by_text("Judged by").wait_for()
+    page.get_by_role("button", name=re.compile("cost")).first.click()
+
+
+PAGES = {one.__name__: one for one in (games, table, analysis, plan, compare, lesson, review)}
+
+
+def main(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "aleazero", "web", "--no-open", "--sessions", folder]
+        server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            address = re.search(r"http://[^/]+", server.stderr.readline())[0]
+            take(address, names or list(PAGES))
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait()
+
+
+def take(address: str, names: list[str]) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for name in names:
+            for kind, (width, height) in SIZES.items():
+                scheme = "dark" if kind == "dark" else "light"
+                page = browser.new_page(
+                    base_url=address, viewport={"width": width, "height": height}, color_scheme=scheme
+                )
+                page.set_default_timeout(180_000)
+                PAGES[name](page)
+                page.wait_for_timeout(800)
+                file = IMAGES / f"playground_{name}_{kind}.png"
+                page.screenshot(path=file, full_page=kind != "phone" and name != "games")
+                Image.open(file).convert("RGB").quantize(64).save(file, optimize=True)
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,106 @@
+"""The analysis in a browser: its numbers are those of ``Search.run``, and its probabilities add up to 1."""
+
+from __future__ import annotations
+
+import pytest
+
+from aleazero import ChanceConfig, Search, SearchConfig, load_game
+
+NODES = """() => [...document.querySelectorAll('.tree .node')].map(node => ({
+  path: node.dataset.path, kind: [...node.classList][1], visits: +node.dataset.visits,
+  value: node.dataset.value.split(' ').map(Number), probability: node.dataset.probability,
+  last: node.classList.contains('last')}))"""
+
+
+def step(page, count, total):
+    page.get_by_role("button", name=f"Step by {count:,} simulations", exact=True).click()
+    page.locator(".status").filter(has_text=f"{total:,} simulations").wait_for()
+
+
+def labels(path):
+    return tuple(int(label) for label in path.split(",")) if path else ()
+
+
+def check_tree(nodes, root):
+    """Compare the nodes of a page with the tree of a result."""
+    for one in nodes:
+        node = root
+        for label in labels(one["path"]):
+            node = next(child for child in node.children() if child.label == label)
+        assert one["visits"] == node.visits
+        assert one["value"] == [float(value) for value in node.value]
+        assert one["probability"] == ("" if node.probability is None else repr(node.probability))
+
+
+def test_the_tree_is_that_of_search_run_and_steps_mark_the_last_simulation(page):
+    page.goto("/analysis?game=dice_game")
+    step(page, 100, 100)
+    step(page, 10, 110)
+    step(page, 1, 111)
+    nodes = page.evaluate(NODES)
+    game = load_game("dice_game")
+    result = Search(game, "rollout", SearchConfig(num_simulations=111)).run(game.new_initial_state(), seed=0)
+    check_tree(nodes, result.view.root())
+    assert {one["kind"] for one in nodes} == {"decision", "chance", "terminal"}
+    last = sorted((labels(one["path"]) for one in nodes if one["last"]), key=len)
+    assert last == [last[-1][:depth] for depth in range(len(last))]  # one path from the root
+    rows = page.locator("table.numbers tbody tr").all_inner_texts()
+    shown = {row.split("\t")[0]: row.split("\t")[1:4] for row in rows}
+    for place, name in enumerate(("roll", "stop")):
+        visits, q = result.visits[place], result.q[place]
+        assert shown[name] == [f"{visits:,}", f"{visits / 111:.1%}", f"{q:.4f}"]
+
+
+@pytest.mark.parametrize("preset", ["sampling", "progressive"])
+def test_probabilities_below_every_chance_node_add_up_to_one(page, preset):
+    page.goto("/analysis?game=dice_game")
+    page.get_by_label("chance handling").click()
+    page.get_by_role("option", name=preset, exact=True).click()
+    page.get_by_label("children per node").fill("3")
+    step(page, 100, 100)
+    nodes = page.evaluate(NODES)
+    rests = page.evaluate(
+        """() => [...document.querySelectorAll('[data-others], [data-unstored]')].map(
+             node => +(node.dataset.others ?? node.dataset.unstored))"""
+    )
+    with_children = [
+        one for one in nodes if one["kind"] == "chance" and any(
+            labels(other["path"])[:-1] == labels(one["path"]) and other["path"] for other in nodes)
+    ]  # fmt: skip
+    assert with_children
+    shown = sum(float(one["probability"]) for one in nodes if one["probability"])
+    assert shown + sum(rests) == pytest.approx(len(with_children), abs=1e-9)
+    game = load_game("dice_game")
+    config = SearchConfig(num_simulations=100, chance=ChanceConfig.preset(preset))
+    check_tree(nodes, Search(game, "rollout", config).run(game.new_initial_state(), seed=0).view.root())
+
+
+def test_a_search_runs_live_can_be_paused_and_a_node_shows_its_board(page):
+    page.goto("/analysis?game=pig(target=20)")
+    page.get_by_label("run up to").fill("1000000")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".tree .node").first.wait_for()
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_function("!document.querySelector('.status').innerText.startsWith('Searching')")
+    page.locator(".tree .node.chance").first.click()
+    page.get_by_role("heading", name="After roll").wait_for()
+    page.get_by_role("button", name="Collapse").click()
+    page.get_by_role("button", name="Expand", exact=True).wait_for()
+
+
+def test_an_invalid_setting_is_one_line(page):
+    page.goto("/analysis?game=dice_game")
+    page.get_by_role("button", name="Search settings").click()
+    page.get_by_label("first play").fill("nonsense")
+    page.get_by_role("button", name="Step by 1 simulations", exact=True).click()
+    page.locator(".problem").filter(has_text="first_play is 'nonsense', expected a number or parent").wait_for()
+
+
+def test_the_plan_of_a_turn_draws_shared_positions_once(page):
+    page.goto("/analysis?game=pig(target=20)")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("img", name="Plan of the turn").wait_for()
+    nodes = page.locator('svg[aria-label="Plan of the turn"] g[data-kind]')
+    names = nodes.locator("text:first-of-type").all_text_contents()
+    assert names[:2] == ["now", "roll"]
+    assert len(nodes.all()) > 6

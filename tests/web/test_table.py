@@ -1,0 +1,119 @@
+"""Games on the table, played in a browser by clicks and by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.web.live_web import GAMES, Server, session_of, start_game
+
+
+def wait_for_turn(page):
+    page.locator(".status").filter(has_text=re.compile("to move|is over")).wait_for()
+
+
+def is_over(page):
+    return "is over" in page.locator(".status").inner_text()
+
+
+def test_a_game_by_clicks_on_the_board_undo_to_the_start_and_redo(page):
+    identity = start_game(page, "Tic tac toe", seats=("you", "you"))
+    for number in range(9):
+        if is_over(page):
+            break
+        page.locator('.board [data-part][role="button"]').first.click()
+        page.wait_for_function(f"document.querySelectorAll('.rolls .chip').length >= {min(8, number + 1)}")
+        wait_for_turn(page)
+    assert is_over(page)
+    ended = session_of(page, identity)
+    assert len(ended["steps"]) >= 5
+    while not page.get_by_role("button", name="Undo").is_disabled():
+        before = len(session_of(page, identity)["steps"])
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_function("(n) => document.querySelectorAll('ol li').length < n", arg=before)
+    back = session_of(page, identity)
+    assert back["steps"] == []
+    assert back["redo"] == ended["steps"]
+    while not page.get_by_role("button", name="Redo").is_disabled():
+        before = len(session_of(page, identity)["steps"])
+        page.get_by_role("button", name="Redo").click()
+        page.wait_for_function("(n) => document.querySelectorAll('ol li').length > n", arg=before)
+    assert session_of(page, identity) == ended
+
+
+def test_a_game_by_keyboard_with_dice_and_a_computer_player(page):
+    identity = start_game(page, "Pig", seats=("you", "simple player"), seed=7)
+    for _ in range(60):
+        wait_for_turn(page)
+        if is_over(page):
+            break
+        steps = len(session_of(page, identity)["steps"])
+        page.keyboard.press("1")
+        page.wait_for_function("(n) => document.querySelectorAll('ol li').length > n", arg=steps)
+    else:
+        pytest.fail("the game did not end")
+    data = session_of(page, identity)
+    assert {player for player, _ in data["steps"]} == {-1, 0, 1}
+    page.keyboard.press("u")
+    page.wait_for_function("(n) => document.querySelectorAll('ol li').length < n", arg=len(data["steps"]))
+    page.keyboard.press("y")
+    page.wait_for_function("(n) => document.querySelectorAll('ol li').length >= n", arg=len(data["steps"]))
+    assert session_of(page, identity)["steps"] == data["steps"]
+
+
+def test_a_users_file_without_drawing_is_played_by_buttons_with_coach_and_curve(page):
+    identity = start_game(page, "Coins", seed=1)
+    assert page.locator(".board pre").inner_text() == "1 coins"
+    page.get_by_role("button", name="flip").click()
+    page.locator(".coach").filter(has_text="flip was the best move").wait_for()
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".news").filter(has_text="Hint: ").wait_for()
+    steps = session_of(page, identity)["steps"]
+    assert steps[0] == [0, 0]
+    assert steps[1][0] == -1
+    luck = float(page.locator(".meter .number").inner_text())
+    assert luck == (pytest.approx(0.6, abs=0.05) if steps[1][1] == 1 else pytest.approx(-1.7, abs=0.05))
+
+
+def test_outcomes_can_be_entered_by_hand(page):
+    identity = start_game(page, "Pig", seats=("you", "you"))
+    page.get_by_role("switch", name="I roll the dice").click()
+    page.get_by_role("button", name="All moves as buttons").click()
+    page.get_by_role("button", name="roll", exact=True).last.click()
+    page.get_by_role("button", name=re.compile(r"^4\s+16.7%")).click()
+    page.wait_for_function("document.querySelectorAll('ol li').length === 2")
+    assert session_of(page, identity)["steps"] == [[0, 0], [-1, 4]]
+
+
+def test_rules_that_raise_or_loop_show_an_error_and_the_server_lives_on(page):
+    start_game(page, "Broken")
+    page.get_by_role("button", name="raise").click()
+    page.get_by_text("no such coin").wait_for()
+    page.get_by_role("button", name="loop").click()
+    page.get_by_text("longer than").wait_for()
+    page.get_by_role("button", name="end", exact=True).click()
+    page.locator(".status").filter(has_text="is over").wait_for()
+
+
+def test_a_saved_game_opens_equal_in_a_new_server(browser, tmp_path):
+    servers = [Server(tmp_path, games=GAMES[:1])]
+    try:
+        page = browser.new_page(base_url=servers[0].origin)
+        identity = start_game(page, "Coins", seed=1)
+        page.get_by_role("button", name="flip").click()
+        page.wait_for_function("document.querySelectorAll('ol li').length === 2")
+        saved, board = session_of(page, identity), page.locator(".board").inner_text()
+        page.close()
+        servers.pop().end()
+        servers.append(Server(tmp_path, games=GAMES[:1]))
+        page = browser.new_page(base_url=servers[0].origin)
+        page.goto("/")
+        page.locator(f'a[href="/table/{identity}"]').click()
+        page.wait_for_function("document.querySelectorAll('ol li').length === 2")
+        assert session_of(page, identity) == saved
+        assert page.locator(".board").inner_text() == board
+        page.close()
+    finally:
+        for server in servers:
+            server.end()
