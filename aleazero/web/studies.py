@@ -333,9 +333,9 @@ def ledger_data(game: Game, ledger: Ledger, first: int = 0) -> dict[str, Any]:
         "entries": [_entry(one, scale, first) for one in ledger.entries],
         "end": [scale.number(value) for value in ledger.end],
         "totals": [
-            {"player": one.player, "name": one.name, "decisions": one.decisions, "regret": scale.difference(
-                one.regret, signed=False), "best": one.best, "errors": one.errors, "blunders": one.blunders,
-             "luck": scale.difference(one.luck), "result": scale.value(one.result),
+            {"player": one.player, "name": one.name, "decisions": one.decisions, "regret": scale.cost(one.regret),
+             "best": one.best, "errors": one.errors, "blunders": one.blunders,
+             "luck": scale.luck(one.luck), "result": scale.value(one.result),
              "adjusted": scale.value(one.luck_adjusted)}
             for one in ledger.totals
         ],
@@ -356,7 +356,7 @@ def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
             "length": len(entry.actions),
             "forced": entry.forced,
             "cost": entry.cost / scale.unit,
-            "cost_text": scale.difference(entry.cost, signed=False),
+            "cost_text": scale.cost(entry.cost),
             "mark": entry.mark,
             "best": entry.best,
             "is_best": entry.is_best,
@@ -365,7 +365,7 @@ def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
     return data | {
         "length": 1,
         "luck": [value / scale.unit for value in entry.luck],
-        "luck_text": [scale.difference(value) for value in entry.luck],
+        "luck_text": [scale.luck(value) for value in entry.luck],
         "probability": entry.probability,
     }
 
