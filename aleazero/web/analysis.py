@@ -144,7 +144,7 @@ class Analysis:
             names = {n: f"player {n}" for n in range(self.card["players"])}
             mover = max(0, self.start["player"])
             self.player = ui.select(names, value=mover, label="values of", on_change=self._show_tree)
-            self.depth = ui.number("levels", value=4, min=1, max=12, step=1, on_change=self._again)
+            self.depth = ui.number("levels", value=2, min=1, max=12, step=1, on_change=self._again)
             self.top = ui.number("children per node", value=6, min=1, max=60, step=1, on_change=self._again)
             for control in (self.player, self.depth, self.top):
                 control.props("outlined dense debounce=300").style("width: 9rem")
