@@ -125,7 +125,7 @@ def form_fields(kind: type[Settings], without: Sequence[str]) -> list[dict[str, 
         number: Mapping[str, Any] = next((way for way in ways if way.get("type") in ("integer", "number")), {})
         found.append({
             "name": name, "help": schema.get("description", ""), "default": schema.get("default"),
-            "choices": schema.get("enum"), "words": [way["const"] for way in ways if "const" in way],
+            "choices": schema.get("enum"), "words": [word for way in schema.get("anyOf", ()) for word in _words(way)],
             "integer": number.get("type") == "integer", "empty": any(way.get("type") == "null" for way in ways),
             "least": number.get("minimum", number.get("exclusiveMinimum")), "most": number.get("maximum"),
         })  # fmt: skip
@@ -165,3 +165,8 @@ def _help(game: Game) -> dict[str, str]:
     if len(game.params) == 1 and not found and first.strip("."):
         found = {next(iter(game.params)): first}
     return found
+
+
+def _words(way: Mapping[str, Any]) -> list[Any]:
+    """Return the words that one way of a setting's schema allows."""
+    return [way["const"]] if "const" in way else list(way.get("enum", ()))

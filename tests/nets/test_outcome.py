@@ -208,7 +208,7 @@ def test_inputs_are_from_the_point_of_view_of_the_viewer(between_turns):
         np.testing.assert_array_equal(ends.features[row], wanted)
         np.testing.assert_array_equal(ends.returns[row], state.returns())
         lead = game.info.features.point_unit * (ends.points[row, 0] - ends.points[row, 1])
-        assert lead == pytest.approx(vector[6] - vector[9])
+        assert lead == pytest.approx(vector[6] - vector[9] if ends.over[row] else 0.0)
     strided = SeenStates(game, size, states[::2], True)
     np.testing.assert_array_equal(strided.features, ends.features[::2])
     np.testing.assert_array_equal(SeenStates(game, size, states.astype(np.int32), True).features, ends.features)

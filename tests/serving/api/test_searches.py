@@ -57,7 +57,7 @@ def test_partial_results_come_several_times_per_second(live):
     counts = [line["result"]["simulations"] for line in lines[1:-1]]
     assert counts == sorted(counts)
     assert len(counts) >= 3  # about 18 on an idle machine
-    assert lines[-1]["result"]["stopped"] == "seconds"
+    assert lines[-1]["result"]["stopped"] in ("seconds", "nodes")  # a fast machine fills the tree first
 
 
 def test_a_search_is_cancelled_by_its_id_with_the_result_so_far(live):
