@@ -31,7 +31,6 @@ from aleazero.cli.verbs import (
     selfplay,
     serve,
     train,
-    web,
     yatzy,
 )
 from aleazero.files import reason
@@ -39,7 +38,7 @@ from aleazero.files import reason
 COMMANDS: dict[str, dict[str, tuple[Any, str]]] = {
     "Play and analyse": {
         "play": (play.play, "start/quickstart.md"),
-        "web": (web.web, "guides/playground.md"),
+        "web": (serve.web, "guides/playground.md"),
         "analyse": (analyse.analyse, "guides/search.md"),
         "watch": (play.watch, "guides/evaluation.md"),
         "review": (review.review, "guides/review.md"),

@@ -125,8 +125,8 @@ def read_token(file: Path | None) -> str | None:
         return read_regular(file)[:10_000].decode("utf-8", errors="replace").strip()
 
 
-def read_limits(texts: Sequence[str]) -> ApiLimits:
-    """Return the limits with the values of ``--limit KEY=VALUE``."""
+def read_limits(texts: Sequence[str], **defaults: float) -> ApiLimits:
+    """Return the limits with the values of ``--limit KEY=VALUE``; ``defaults`` replace those of ``ApiLimits``."""
     given: dict[str, float] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -140,6 +140,6 @@ def read_limits(texts: Sequence[str]) -> ApiLimits:
         except ValueError:
             raise ConfigError(f"--limit is {text!r}, expected a number after =") from None
     try:
-        return ApiLimits(**given)  # type: ignore[arg-type]
+        return ApiLimits(**{**defaults, **given})  # type: ignore[arg-type]
     except ConfigError as error:
         raise error.at("--limit") from None
