@@ -140,8 +140,8 @@ def test_a_damaged_file_is_one_error(make_store, text):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"game": None}, {"game": 5}, {"params": [1]}, {"start": None}, {"steps": None}, {"steps": 3}, {"steps": [[1, 2, 3]]},
-     {"steps": [4]}],
+    [{"game": None}, {"game": 5}, {"params": [1]}, {"start": None}, {"steps": None}, {"steps": 3},
+     {"steps": [[1, 2, 3]]}, {"steps": [4]}],
 )  # fmt: skip
 def test_a_file_without_the_fields_of_a_session_is_damaged(make_store, wrong):
     store = make_store()
