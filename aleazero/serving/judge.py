@@ -256,12 +256,10 @@ class PlanJudge(Judge):
         ends = {key: [state] if can_list(state) else _drawn_ends(state) for key, state in different.items()}
         running = [end.clone() for some in ends.values() for end in some if not end.is_terminal()]
         plans = iter(self._rolls.plan_many(running) if running else [])
-        found = {
-            key: np.mean(
-                [final_value(end) if end.is_terminal() else _planned(next(plans), end) for end in some], axis=0
-            )
-            for key, some in ends.items()
-        }
+        found = {}
+        for key, some in ends.items():
+            values = [final_value(end) if end.is_terminal() else _planned(next(plans), end) for end in some]
+            found[key] = np.mean(values, axis=0)
         return [found[state.key()] for state in states]
 
     def _judge_play(self, state: State, play: Sequence[int], plan: Plan) -> JudgedPlay:

@@ -103,7 +103,8 @@ def test_luck_of_estimates_is_zero_on_average_over_the_outcomes(spec, interprete
 
 TWO_ROLLS = """
 from aleazero import GameInfo
-def describe(): return GameInfo("two_rolls", num_players=1, num_actions=1, max_outcomes=6, utility=(0, 12), state_size=2)
+def describe():
+    return GameInfo("two_rolls", num_players=1, num_actions=1, max_outcomes=6, utility=(0, 12), state_size=2)
 def kind(state): return (0, 1, 1, 2)[state[0]]
 def to_play(state): return 0
 def legal(state, out):
