@@ -59,7 +59,9 @@ SCALE: Final = tuple(name for name in PALETTE if name.startswith("scale"))
 """The colors for steps from low to high."""
 
 
-def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collection[str] = ()) -> str:
+def to_svg(
+    scene: Scene, *, selected: Collection[str] = (), clickable: Collection[str] = (), styled: bool = True
+) -> str:
     """Return a scene as SVG text.
 
     Each part is a ``<g data-part="NAME">``. Parts that are selected or clickable are buttons for keyboards and screen
@@ -69,6 +71,7 @@ def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collectio
         scene: the picture.
         selected: names of the parts that are shown as selected.
         clickable: names of the parts that are shown as clickable.
+        styled: include the style sheet ``STYLE``. A page with many pictures contains it once.
 
     Returns:
         An ``<svg>`` element that is as wide as its container.
@@ -80,9 +83,10 @@ def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collectio
     shapes = "".join(_shape(shape, buttons) for shape in scene.shapes)
     role = "group" if buttons.selected or buttons.clickable else "img"
     name = quoteattr(scene.title or "board")
+    style = f"<style>{STYLE}</style>" if styled else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" viewBox="0 0 {_n(scene.width)} {_n(scene.height)}" '
-        f'role="{role}" aria-label={name}><style>{STYLE}</style>{shapes}</svg>'
+        f'role="{role}" aria-label={name}>{style}{shapes}</svg>'
     )
 
 
@@ -127,7 +131,7 @@ def _style() -> str:
 
 
 STYLE: Final = _style()
-"""The style sheet that every SVG contains."""
+"""The style sheet of the pictures."""
 
 
 class _Buttons:
