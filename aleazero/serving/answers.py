@@ -1,4 +1,4 @@
-"""Answers to requests, computed in a worker process: ``answer`` is the task of the engine and of the HTTP API.
+"""Answers to requests, computed in a worker process: ``answer`` is the task ``ANSWER`` of the engine and the HTTP API.
 
 An answer depends only on its request: a search that the worker has kept gives the same result as a new one.
 """
@@ -52,8 +52,6 @@ from aleazero.serving.requests import (
 from aleazero.serving.workers import Work
 from aleazero.untrusted import parse_digits
 
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""This task, for ``Workers.submit``."""
 SIMULATIONS: Final = 2000
 """Simulations of a search without limits, as in ``aleazero analyse``."""
 MOST_NODES: Final = 10_000_000

@@ -20,7 +20,16 @@ from pydantic import Field
 
 from aleazero.errors import ConfigError, nearest, shortened
 from aleazero.files import reason
-from aleazero.serving.requests import REQUESTS, VERSION, Limits, Request, Sources, parse_request, read_model
+from aleazero.serving.requests import (
+    ANSWER,
+    REQUESTS,
+    VERSION,
+    Limits,
+    Request,
+    Sources,
+    parse_request,
+    read_model,
+)
 from aleazero.serving.workers import Busy, Done, Ticket, Workers
 from aleazero.untrusted import parse_json, printable
 from aleazero.version import VERSION as RELEASE
@@ -34,8 +43,6 @@ MOST_WAITING: Final = 10_000
 """Requests that wait for a worker."""
 MOST_PENDING: Final = 64_000_000
 """Bytes of requests without an answer, above which further requests are errors."""
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""The task of the workers. It is named here because its module imports numba."""
 
 
 class CancelRequest(Request):

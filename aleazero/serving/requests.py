@@ -19,6 +19,8 @@ from aleazero.untrusted import path_exists
 
 VERSION: Final = 1
 """Version of the requests and answers. It changes if a field changes its meaning or is removed."""
+ANSWER: Final = "aleazero.serving.answers:answer"
+"""The task of worker processes that computes an answer, for ``Workers.submit``. Its module imports numba."""
 OWN_NETS: Final = ("champion", "dummy")
 """Networks that need no file of the user: the bundled network for a game, and one that returns zeros."""
 Model = TypeVar("Model", bound=BaseModel)
@@ -336,8 +338,9 @@ def parse_request(data: Any, limits: Limits, sources: Sources) -> Request:
         raise ConfigError(f"the request is {shortened(repr(data), 80, 10)}, expected an object")
     kind = data.get("request")
     if not isinstance(kind, str) or kind not in REQUESTS:
+        given = f"is {shortened(repr(kind), 80, 10)}" if "request" in data else "is missing"
         hint = nearest(kind, REQUESTS) if isinstance(kind, str) else f"expected one of {', '.join(REQUESTS)}"
-        raise ConfigError(f"is {shortened(repr(kind), 80, 10)}, {hint}", field="request")
+        raise ConfigError(f"{given}, {hint}", field="request")
     request = read_model(REQUESTS[kind], data)
     check_request(request, limits, sources)
     return request

@@ -21,10 +21,8 @@ from aleazero.serving.api.store import (
     Stored,
     UnknownSessionError,
 )
-from aleazero.serving.requests import LegalRequest, Request, check_request
+from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request
 
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""The task that answers a request of ``requests``."""
 SWEEP_SECONDS: Final = 5.0
 JOB_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 STATUS_OF_CODE: Final = {
