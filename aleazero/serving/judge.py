@@ -113,8 +113,8 @@ def make_judge(game: Game, spec: str | None = None, *, threads: int = 1) -> Judg
     Args:
         game: the game.
         spec: ``oracle``, ``plan:KEY=VALUE,...``, ``net:FILE`` or ``search:KEY=VALUE,...``, as for players. None for the
-            oracle if the game has one or has at most ``MOST_SOLVED`` states, else a plan with the bundled network, else
-            a search.
+            oracle if the game has one or has at most ``MOST_SOLVED`` states, else the player of the bundled network,
+            else a search.
         threads: threads of the searches; they do not change the values.
 
     Raises:

@@ -27,6 +27,10 @@ Model = TypeVar("Model", bound=BaseModel)
 _GAME_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
+MOST_STATES: Final = 2_000_000
+"""Default limit of the states of a plan, as in ``Planner``."""
+
+
 class Limits(Settings):
     """Largest values that requests may ask for. A request above a limit is an error, unless described otherwise."""
 
@@ -41,6 +45,11 @@ class Limits(Settings):
     batch: int = Field(1000, ge=1, description="Positions per request.")
     moves: int = Field(20_000, ge=0, description="Moves per request, and steps of a reviewed game.")
     text: int = Field(100_000, ge=1, description="Characters of a position or of the text of a game.")
+
+    @property
+    def plan_states(self) -> int:
+        """Most states of a plan for which the request sets no limit."""
+        return min(MOST_STATES, self.nodes)
 
     @property
     def hard_seconds(self) -> float:

@@ -1,7 +1,9 @@
 """Tasks of the HTTP API that need the rules of a game, and the entry of its worker processes, which runs a task.
 
 A session comes as the JSON data of ``Session.to_dict`` and leaves in the same form, together with its view: the
-position, the legal moves and what else a front end shows. The worker keeps no session. ``listings`` has further tasks.
+position, the legal moves and what else a front end shows. A worker remembers the sessions that it handled last, so that
+it rarely has to play all steps again; which worker gets a session does not change an answer. ``listings`` has further
+tasks.
 """
 
 from __future__ import annotations
@@ -29,7 +31,11 @@ MOST_GAMES: Final = 8
 NICE: Final = 10
 """Priority of searches for the operating system."""
 MOST_USED: Final = 1_000
+MOST_SESSIONS: Final = 4
+"""Sessions that a worker remembers."""
 _loaded: dict[str, Game] = {}
+_sessions: list[tuple[dict[str, Any], Session]] = []
+"""Sessions that this process handled, with their JSON data; the one used last is the last."""
 _used: set[tuple[str, str, str]] = set()
 """Players that have chosen an action in this process, by game, parameters and text."""
 
@@ -78,7 +84,8 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """
     sources, limits = payload["sources"], payload["limits"]
     if payload.get("file") is not None:
-        session = _read(payload["file"], sources, work)
+        _require_few_steps(payload["file"], limits)
+        session = _rebuild(payload["file"], sources, work)
         for seat in session.seats:
             check_seat(seat, session.game, sources, limits)
         return _answer(session, [])
@@ -161,7 +168,9 @@ def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 def history(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
     """Return all steps of a session with their names and positions."""
     session = _read(payload["session"], payload["sources"], work)
-    return [_step(entry) for entry in session.history]
+    steps = [_step(entry) for entry in session.history]
+    _remember(session, payload["session"])
+    return steps
 
 
 def _walk(session: Session, change: str, unit: str, count: int) -> None:
@@ -191,12 +200,36 @@ def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits) -
 
 
 def _require_steps(session: Session, limits: Limits) -> None:
-    if len(session.history) > limits.moves:
+    _require_at_most(len(session.history), limits)
+
+
+def _require_few_steps(file: Any, limits: Limits) -> None:
+    """Raise ConfigError before the steps of a file are played if they are too many."""
+    lists = [file.get(name) for name in ("steps", "redo")] if isinstance(file, dict) else []
+    _require_at_most(sum(len(one) for one in lists if isinstance(one, list)), limits)
+
+
+def _require_at_most(steps: int, limits: Limits) -> None:
+    if steps > limits.moves:
         raise ConfigError(f"the session has more than {count_text(limits.moves, 'step')}, expected at most this many")
 
 
 def _read(data: Any, sources: Sources, work: Work) -> Session:
+    """Return the session of JSON data: the remembered one if its data is equal. It is forgotten until ``_remember``."""
+    for place, (known, session) in enumerate(_sessions):
+        if known == data:
+            del _sessions[place]
+            return session
+    return _rebuild(data, sources, work)
+
+
+def _rebuild(data: Any, sources: Sources, work: Work) -> Session:
     return Session.from_dict(data, load=lambda text, params: load(text, params, sources, work))
+
+
+def _remember(session: Session, data: dict[str, Any]) -> None:
+    _sessions.append((data, session))
+    del _sessions[:-MOST_SESSIONS]
 
 
 def load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> Game:
@@ -214,9 +247,12 @@ def load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> 
     return _loaded[key]
 
 
-def _answer(session: Session, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    view = {**_view(session), "changes": [_step(entry) for entry in changes]}
-    return {"session": session.to_dict(), "view": without_nan(view)}
+def _answer(session: Session, changes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    view, data = {**_view(session), "changes": [_step(entry) for entry in changes]}, session.to_dict()
+    for entry in changes:  # values of searches are part of one answer only: they are not in the data of a session
+        entry.update(value=None)
+    _remember(session, data)
+    return {"session": data, "view": without_nan(view)}
 
 
 def _view(session: Session) -> dict[str, Any]:
@@ -283,16 +319,21 @@ def check_seat(text: str, game: Game, sources: Sources, limits: Limits) -> Playe
         for name, value in settings.items():
             if not _is_number(value):
                 raise ConfigError(f"seat {text!r}: {name} is {value!r}, expected a number")
+        _check_limits(text, settings, limits)
         return spec
     if "evaluator" in settings:
         settings["evaluator"] = sources.evaluator_text(settings["evaluator"])
     if "path" in settings:
         settings["path"] = _net_file(text, settings["path"], sources)
+    _check_limits(text, settings, limits)
+    return PlayerSpec(spec.kind, settings)
+
+
+def _check_limits(text: str, settings: Mapping[str, Any], limits: Limits) -> None:
     for name in ("sims", "evaluations"):
         most = getattr(limits, name)
-        if settings.get(name, 0) > most:
+        if float(settings.get(name, 0)) > most:
             raise ConfigError(f"seat {text!r}: {name} is {settings[name]}, expected at most {most}")
-    return PlayerSpec(spec.kind, settings)
 
 
 def _net_file(text: str, name: str, sources: Sources) -> str:
@@ -311,11 +352,14 @@ def _is_number(value: object) -> bool:
 
 
 def _make_player(text: str, game: Game, sources: Sources, limits: Limits) -> Any:
-    from aleazero.players.make import make_player, make_search
-    from aleazero.players.search import SearchPlayer
+    from aleazero.players.make import make_plan, make_player, make_search
+    from aleazero.players.search import PlanPlayer, SearchPlayer
 
     spec = check_seat(text, game, sources, limits)
     assert spec is not None
+    if spec.kind == "plan":
+        evaluator, settings = make_plan(spec, game)
+        return PlanPlayer(game, evaluator, {**settings, "max_nodes": limits.plan_states})
     if spec.kind != "search":
         return make_player(spec, game)
     evaluator, config = make_search(spec, game, max_seconds=limits.seconds, max_nodes=limits.nodes)
