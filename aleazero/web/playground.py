@@ -15,9 +15,7 @@ from aleazero.serving.workers import Done
 from aleazero.untrusted import printable
 
 TASKS: Final = "aleazero.web.tasks"
-"""Module of the pages' own tasks, which run in worker processes."""
-STUDIES: Final = "aleazero.web.studies"
-"""Module of the tasks that search, plan and judge."""
+"""Package of the pages' own tasks, which run in worker processes."""
 
 
 async def stays_connected() -> MutableMapping[str, Any]:
@@ -36,17 +34,17 @@ class Playground:
     _cards: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     async def rules(self, task: str, of: str | None = None, /, **payload: Any) -> Any:
-        """Run a task of ``tasks`` that needs the rules of a game."""
-        name = task if ":" in task else f"{TASKS}:{task}"
+        """Run a task of ``tasks.rules``, or of another module as ``MODULE:TASK``."""
+        name = task if ":" in task else f"{TASKS}.rules:{task}"
         return await self.api.rules(stays_connected, name, of, **payload)
 
     def start(self, task: str, of: str, /, **payload: Any) -> Job:
-        """Start a task of ``studies`` in a process for searches."""
+        """Start a task ``MODULE:TASK`` of ``tasks`` in a process for searches."""
         more = {"sources": self.api.sources, "limits": self.api.request_limits, **payload}
-        return self.api.jobs.start_search(f"{STUDIES}:{task}", more, name_of(of))
+        return self.api.jobs.start_search(f"{TASKS}.{task}", more, name_of(of))
 
     async def study(self, task: str, of: str, /, **payload: Any) -> Any:
-        """Run a task of ``studies`` to its end; it is stopped if the caller is cancelled."""
+        """Run a task as ``start`` does, to its end; it is stopped if the caller is cancelled."""
         return await self.api.jobs.finish(self.start(task, of, **payload))
 
     async def card(self, game: str) -> dict[str, Any]:

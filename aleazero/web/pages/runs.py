@@ -9,9 +9,8 @@ from urllib.parse import quote
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.analysis import numbers_table
-from aleazero.web.judgement import COLORS
-from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.plots import COLORS, numbers_table
 from aleazero.web.playground import Playground, one_line
 
 LISTINGS: Final = "aleazero.serving.api.listings"

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from nicegui import ui
+from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.playground import one_line
@@ -31,7 +31,7 @@ NAVIGATION: Final = {
 
 @cache
 def _css() -> str:
-    return files("aleazero.web").joinpath("theme.css").read_text(encoding="utf-8")
+    return files("aleazero.web.parts").joinpath("theme.css").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -121,3 +121,11 @@ async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:
     except AleaZeroError as error:
         ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
         return None
+
+
+def file_button(text: str, accept: str, on_upload: Callable[[events.UploadEventArguments], Any]) -> None:
+    """Add a button that lets the user choose a file, and uploads it."""
+    upload = ui.upload(on_upload=on_upload, auto_upload=True).props(f"accept={accept}").style("display: none")
+    ui.button(text, on_click=lambda: upload.run_method("pickFiles")).props("outline dense").style(
+        "align-self: flex-start"
+    )

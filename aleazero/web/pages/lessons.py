@@ -9,12 +9,11 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.analysis import LEGEND, numbers_table
-from aleazero.web.comparison import Comparison, Side
-from aleazero.web.judgement import COLORS
-from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.comparison import Comparison, Side
+from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.plots import COLORS, numbers_table
+from aleazero.web.parts.tree import LEGEND, tree_svg
 from aleazero.web.playground import Playground, one_line
-from aleazero.web.tree import tree_svg
 
 Demo = Callable[[Playground], Awaitable[None]]
 
@@ -92,7 +91,7 @@ async def _tree_demo(playground: Playground, chance: Any, controls: Callable[[],
         settings = {"chance": chance(value) if callable(chance) else chance}
         try:
             found = await playground.study(
-                "search_position", "dice_game", game="dice_game", params={}, position=None,
+                "searches:search_position", "dice_game", game="dice_game", params={}, position=None,
                 sims=total["sims"] + step, seed=0, settings=settings, evaluator="rollout", depth=4, top=6, nodes=120,
                 every=None, last=True,
             )  # fmt: skip
@@ -176,7 +175,7 @@ async def _plan(playground: Playground) -> None:
         status.text = "Planning … (the first plan computes a table)"
         try:
             found = await playground.study(
-                "plan_turn", "yatzy", game="yatzy", params={"players": 1}, position=None,
+                "plans:plan_turn", "yatzy", game="yatzy", params={"players": 1}, position=None,
                 moves=[f"roll-{''.join(sorted(str(dice.value or '')))}"],
             )  # fmt: skip
         except AleaZeroError as error:
@@ -207,7 +206,7 @@ async def _luck(playground: Playground) -> None:
         status.text = "Playing …"
         try:
             found = await playground.study(
-                "luck_match",
+                "judgements:luck_match",
                 "pig",
                 game="pig",
                 params={"target": 20},

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.comparison import Comparison, Side
-from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.comparison import Comparison, Side
+from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.search_form import SearchForm
 from aleazero.web.playground import Playground, one_line
-from aleazero.web.settings_form import SearchForm
 
 PRESETS: Final = ("sampling", "stratified")
 """Chance handling of the two sides at first."""

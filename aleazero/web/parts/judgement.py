@@ -10,13 +10,11 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.layout import subheading
+from aleazero.web.parts.layout import subheading
+from aleazero.web.parts.plots import chart_options, unit_title
 from aleazero.web.playground import Playground, one_line
 
 PERSON: Final = "human"
-COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
-"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes."""
-DASHES: Final = ("solid", "dashed", "dotted", "dashed")
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
 
 
@@ -87,7 +85,7 @@ class Judgement:
             self._source.text = "Judging …"
             try:
                 found = await self.playground.study(
-                    "judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
+                    "judgements:judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
                     position=position, steps=[list(step) for step in steps[first:]], first=first,
                 )  # fmt: skip
             except AleaZeroError as error:
@@ -152,29 +150,3 @@ class Judgement:
                 f"Better: <b>{html.escape(one['best'])}</b>.<ul style='margin:0.2rem 0'>{others}</ul>"
             )
         return "After each of your moves, the coach shows what it cost and what was better."
-
-
-def unit_title(unit: str, player: str = "") -> str:
-    """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
-    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
-    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
-
-
-def chart_options(lines: Sequence[tuple[str, Any]], unit: str, players: Sequence[int]) -> dict[str, Any]:
-    """Return the options of the curve of values over the game."""
-    percent = "%" in unit
-    return {
-        "animation": False,
-        "grid": {"left": 44, "right": 12, "top": 12, "bottom": 26},
-        "tooltip": {"trigger": "axis"},
-        "legend": {"show": len(lines) > 1, "top": 0},
-        "xAxis": {"type": "value", "min": 0, "minInterval": 1, "splitLine": {"show": False}},
-        "yAxis": {"type": "value", "scale": not percent, **({"min": 0, "max": 100} if percent else {}),
-                  "splitLine": {"lineStyle": {"opacity": 0.25}}},
-        "series": [
-            {"type": "line", "name": name, "data": points, "symbol": "none" if len(points) > 40 else "circle",
-             "symbolSize": 5, "color": COLORS[player % 4],
-             "lineStyle": {"type": DASHES[player % 4] if len(lines) > 1 else "solid", "width": 2}}
-            for (name, points), player in zip(lines, players, strict=True)
-        ],
-    }  # fmt: skip

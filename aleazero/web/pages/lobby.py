@@ -12,7 +12,7 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.serving.api.store import Entry
 from aleazero.untrusted import parse_digits
-from aleazero.web.layout import heading, loaded_page, paragraph, problem, shows_errors, subheading
+from aleazero.web.parts.layout import file_button, heading, loaded_page, paragraph, problem, shows_errors, subheading
 from aleazero.web.playground import Playground, one_line
 
 MOST_SAVED: Final = 8
@@ -196,14 +196,6 @@ def _saved(playground: Playground) -> None:
                 ui.navigate.to(f"/table/{session}")
 
     file_button("Open a saved file", ".json", load)
-
-
-def file_button(text: str, accept: str, on_upload: Callable[[events.UploadEventArguments], Any]) -> None:
-    """Add a button that lets the user choose a file, and uploads it."""
-    upload = ui.upload(on_upload=on_upload, auto_upload=True).props(f"accept={accept}").style("display: none")
-    ui.button(text, on_click=lambda: upload.run_method("pickFiles")).props("outline dense").style(
-        "align-self: flex-start"
-    )
 
 
 async def _read_json(event: events.UploadEventArguments) -> Any:

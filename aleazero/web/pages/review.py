@@ -10,11 +10,10 @@ from typing import Any, Final
 from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.analysis import numbers_table
-from aleazero.web.board import Board
-from aleazero.web.judgement import MARKS, chart_options, unit_title
-from aleazero.web.layout import heading, loaded_page, paragraph, problem, subheading
-from aleazero.web.lobby import file_button
+from aleazero.web.parts.board import Board
+from aleazero.web.parts.judgement import MARKS
+from aleazero.web.parts.layout import file_button, heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.plots import chart_options, numbers_table, unit_title
 from aleazero.web.playground import Playground, one_line
 
 ENDINGS: Final = (".json", ".mat")
@@ -73,7 +72,7 @@ class Review:
         self.status.text = "Judging … (a first judgement compiles the game)"
         try:
             self.found = await self.playground.study(
-                "review_file", _game_of(text), text=text, ending=ending, number=number
+                "judgements:review_file", _game_of(text), text=text, ending=ending, number=number
             )
         except AleaZeroError as error:
             self.failed.text, self.status.text = one_line(error), ""

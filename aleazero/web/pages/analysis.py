@@ -12,12 +12,13 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
 from aleazero.serving.workers import Done
-from aleazero.web.board import Board
-from aleazero.web.layout import heading, loaded_page, problem, subheading
-from aleazero.web.plan_graph import plan_svg
+from aleazero.web.parts.board import Board
+from aleazero.web.parts.layout import heading, loaded_page, problem, subheading
+from aleazero.web.parts.plan_graph import plan_svg
+from aleazero.web.parts.plots import numbers_table
+from aleazero.web.parts.search_form import SearchForm
+from aleazero.web.parts.tree import LEGEND, Path, find_node, tree_svg
 from aleazero.web.playground import Playground, end_line, one_line
-from aleazero.web.settings_form import SearchForm
-from aleazero.web.tree import Path, find_node, tree_svg
 
 STEPS: Final = (1, 10, 100, 1000)
 EVERY: Final = 0.4
@@ -33,11 +34,6 @@ CHOSEN_BY_KEY: Final = """(event) => {
   const node = event.target.closest('[data-path]');
   if (node) { event.preventDefault(); emit(node.dataset.path); }
 }"""
-LEGEND: Final = (
-    "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
-    '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
-    "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
-)
 
 
 def add_pages(playground: Playground) -> None:
@@ -167,7 +163,7 @@ class Analysis:
         """Plan the turn and draw its graph."""
         self.plan_text.text = "Planning … (a first plan compiles the game)"
         try:
-            found = await self.playground.study("plan_graph", self.game, **self._position(), levels=5, width=14)
+            found = await self.playground.study("plans:plan_graph", self.game, **self._position(), levels=5, width=14)
         except AleaZeroError as error:
             self.plan_text.text = one_line(error)
             return
@@ -186,7 +182,7 @@ class Analysis:
         """Show the position and look for its exact values."""
         await self._show_board()
         try:
-            self.exact = await self.playground.study("exact_values", self.game, **self._position())
+            self.exact = await self.playground.study("searches:exact_values", self.game, **self._position())
         except AleaZeroError:
             return
         self._show_table()
@@ -239,7 +235,7 @@ class Analysis:
             self.again = False
         self.failed.set_visibility(False)
         try:
-            self.job = self.playground.start("search_position", self.game, **self._request(sims, every))
+            self.job = self.playground.start("searches:search_position", self.game, **self._request(sims, every))
         except AleaZeroError as error:
             self._fail(one_line(error))
             return
@@ -365,11 +361,3 @@ class Analysis:
             self.pause()
         elif key in "1234":
             await self.step(STEPS[int(key) - 1])
-
-
-def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
-    """Return a table of numbers as HTML; ``best`` is the row that is marked."""
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
-    body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
-    return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

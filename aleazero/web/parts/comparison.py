@@ -9,9 +9,8 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.analysis import numbers_table
-from aleazero.web.judgement import COLORS, DASHES
-from aleazero.web.layout import problem
+from aleazero.web.parts.layout import problem
+from aleazero.web.parts.plots import COLORS, DASHES, numbers_table
 from aleazero.web.playground import Playground, one_line
 
 SIZES: Final = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -72,12 +71,13 @@ class Comparison:
         self.status.text = "Searching … (a first search compiles the game)"
         try:
             if self.exact is None:
-                self.exact = await self.playground.study("exact_values", self.game, **self.position)
+                self.exact = await self.playground.study("searches:exact_values", self.game, **self.position)
             for sims in [size for size in SIZES if size < most] + [most]:
                 for side in sides:
                     found = await self.playground.study(
-                        "search_position", self.game, **self.position, sims=sims, seed=seed, settings=side.settings,
-                        evaluator=side.evaluator, depth=0, top=1, nodes=1, every=None, last=False,
+                        "searches:search_position", self.game, **self.position, sims=sims, seed=seed,
+                        settings=side.settings, evaluator=side.evaluator, depth=0, top=1, nodes=1, every=None,
+                        last=False,
                     )  # fmt: skip
                     self.results[side.name].append(found)
                 self._show(sides, sims)

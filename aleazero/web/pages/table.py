@@ -12,9 +12,9 @@ from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.store import UnknownSessionError
-from aleazero.web.board import Board
-from aleazero.web.judgement import Judgement
-from aleazero.web.layout import heading, loaded_page, paragraph, subheading
+from aleazero.web.parts.board import Board
+from aleazero.web.parts.judgement import Judgement
+from aleazero.web.parts.layout import heading, loaded_page, paragraph, subheading
 from aleazero.web.playground import Playground, one_line
 
 PERSON: Final = "human"
@@ -345,7 +345,7 @@ class Table:
         self.news.text = "Looking for the best move …"
         try:
             found = await self.playground.study(
-                "hint", view["game"], game=view["game"], params=view["params"], position=view["position"]
+                "judgements:hint", view["game"], game=view["game"], params=view["params"], position=view["position"]
             )
         except AleaZeroError as error:
             self.news.text = one_line(error)

@@ -19,6 +19,11 @@ ROW: Final = 40
 MARGIN: Final = 34
 LONGEST: Final = 22
 """Characters of an action or outcome on an edge."""
+LEGEND: Final = (
+    "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
+    '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
+    "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
+)
 Path = tuple[int, ...]
 
 
@@ -28,7 +33,7 @@ def tree_svg(tree: dict[str, Any], player: int, collapsed: Collection[Path] = ()
     Each node is a ``<g class="node" data-path="LABELS">`` that can be clicked.
 
     Args:
-        tree: the root, as ``studies.shown_tree`` returns it.
+        tree: the root, as ``searches.shown_tree`` returns it.
         player: player whose values give the colors.
         collapsed: paths of nodes whose children are not drawn.
         chosen: path of the node that is marked.

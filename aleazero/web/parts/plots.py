@@ -1,0 +1,45 @@
+"""Tables of numbers, and curves with colors and dashes that stay apart for the colour-blind."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any, Final
+
+COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
+"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes."""
+DASHES: Final = ("solid", "dashed", "dotted", "dashed")
+
+
+def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
+    """Return a table of numbers as HTML; ``best`` is the row that is marked."""
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+    body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
+    return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def unit_title(unit: str, player: str = "") -> str:
+    """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
+    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
+    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
+
+
+def chart_options(lines: Sequence[tuple[str, Any]], unit: str, players: Sequence[int]) -> dict[str, Any]:
+    """Return the options of the curve of values over the game."""
+    percent = "%" in unit
+    return {
+        "animation": False,
+        "grid": {"left": 44, "right": 12, "top": 12, "bottom": 26},
+        "tooltip": {"trigger": "axis"},
+        "legend": {"show": len(lines) > 1, "top": 0},
+        "xAxis": {"type": "value", "min": 0, "minInterval": 1, "splitLine": {"show": False}},
+        "yAxis": {"type": "value", "scale": not percent, **({"min": 0, "max": 100} if percent else {}),
+                  "splitLine": {"lineStyle": {"opacity": 0.25}}},
+        "series": [
+            {"type": "line", "name": name, "data": points, "symbol": "none" if len(points) > 40 else "circle",
+             "symbolSize": 5, "color": COLORS[player % 4],
+             "lineStyle": {"type": DASHES[player % 4] if len(lines) > 1 else "solid", "width": 2}}
+            for (name, points), player in zip(lines, players, strict=True)
+        ],
+    }  # fmt: skip
