@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from nicegui import ui
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from nicegui import app, ui
 
 from aleazero.errors import AleaZeroError
+from aleazero.web.parts.gates import TASKS, Gates
 from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
 from aleazero.web.parts.plots import COLORS, numbers_table
 from aleazero.web.playground import Playground, one_line
 
 LISTINGS: Final = "aleazero.serving.api.listings"
+REPORT_POLICY: Final = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""A report runs no scripts and loads nothing."""
 EVERY: Final = 5.0
 """Seconds between two updates of the curves."""
 MOST_SCALARS: Final = 10_000
@@ -51,6 +55,17 @@ def add_pages(playground: Playground) -> None:
             page = Run(playground, name)
             await page.build()
 
+    @app.get("/runs/{name}/report")
+    async def report(name: str) -> Response:
+        folder = playground.api.settings.runs
+        try:
+            page = folder and await playground.rules(f"{TASKS}:report", folder=folder, name=name, slow=True)
+        except AleaZeroError as error:
+            return PlainTextResponse(f"{one_line(error)}\n", status_code=422)
+        if not page:
+            return PlainTextResponse("There is no run with this name.\n", status_code=404)
+        return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
 
 class Run:
     """The page of a run."""
@@ -73,9 +88,14 @@ class Run:
                 .classes("scroll")
                 .props('tabindex="0" role="region" aria-label="Status of the run"')
             )
-        self.place = ui.element("div").classes("cards")
+        with ui.element("div").classes("row"):
+            report = ui.link("Open the report", f"/runs/{quote(self.name, safe='')}/report", new_tab=True)
+            report.props('rel="noopener"')
+            ui.label("It is made from the files of the run as they are now.").classes("quiet")
+        self.gates = Gates(self.playground, {"folder": folder, "name": self.name})
+        self.place = ui.element("div").classes("curves")
         with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
-            subheading("Latest numbers, with the verdicts of gates")
+            subheading("Latest numbers")
             self.numbers = (
                 ui.html("", sanitize=False)
                 .classes("scroll")
@@ -94,6 +114,7 @@ class Run:
             data = await self.playground.rules(
                 f"{LISTINGS}:scalars", folder=folder, name=self.name, prefix="", offset=0, count=MOST_SCALARS
             )
+            await self.gates.update()
         except AleaZeroError as error:
             self.failed.text = one_line(error)
             self.failed.set_visibility(True)

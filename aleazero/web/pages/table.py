@@ -15,7 +15,7 @@ from aleazero.serving.api.store import UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.judgement import Judgement
 from aleazero.web.parts.layout import heading, loaded_page, paragraph, subheading
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.playground import Playground, game_text, one_line
 
 PERSON: Final = "human"
 """Text of a seat that a person plays, as in ``serving.session``."""
@@ -53,12 +53,6 @@ def add_pages(playground: Playground) -> None:
             page = Table(playground, session)
             page.build(view)
             await page.begin(view)
-
-
-def game_text(view: dict[str, Any]) -> str:
-    """Return the game of a view with its parameters, as ``load_game`` reads it."""
-    params = ", ".join(f"{key}={value!r}" for key, value in view["params"].items())
-    return f"{view['game']}({params})" if params else str(view["game"])
 
 
 class Table:

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import subheading
-from aleazero.web.parts.plots import chart_options, unit_title
+from aleazero.web.parts.plots import Curve, chart_options, unit_title
 from aleazero.web.playground import Playground, one_line
 
 PERSON: Final = "human"
@@ -37,7 +37,7 @@ class Judgement:
     def _build(self) -> None:
         with ui.element("section").classes("panel").props('aria-label="Value and luck"'):
             self._title = ui.html("Value over the game", sanitize=False, tag="h2")
-            self._chart = ui.echart(chart_options([], "", []), renderer="svg").classes("chart")
+            self._chart = ui.echart(chart_options([], ""), renderer="svg").classes("chart")
             self._chart.props('role="img" aria-label="Value over the game"')
             subheading("Luck")
             self._meters = ui.html("", sanitize=False).classes("meter")
@@ -104,11 +104,11 @@ class Judgement:
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
         names = [f"player {number}" for number in range(len(seats))]
-        lines = [(names[player], self._line(player)) for player in players]
+        lines = [Curve(names[player], self._line(player), player) for player in players]
         if self.unit:
             self._title.content = html.escape(unit_title(self.unit, names[mine] if len(seats) == 2 else ""))
         self._chart.options.clear()
-        self._chart.options.update(chart_options(lines, self.unit, players))
+        self._chart.options.update(chart_options(lines, self.unit))
         self._chart.update()
         self._meters.content = self._luck(names)
         self._source.text = f"Judged by {self.judge}." if self.judge else "The first judgement compiles the game."
