@@ -21,11 +21,10 @@ from aleazero.web.parts.layout import (
 )
 from aleazero.web.parts.plots import unit_title
 from aleazero.web.parts.replay import Replay, game_chart, totals_table
+from aleazero.web.parts.seats import PERSON, SEARCHES, judge_text
 from aleazero.web.playground import Playground, game_text, one_line
 
 ENDINGS: Final = (".json", ".mat")
-AGAINST: Final = "search:sims=200"
-"""Player of the other seats in a game that is tried again."""
 
 
 def add_pages(playground: Playground) -> None:
@@ -87,8 +86,7 @@ class Review:
             self.failed.text, self.status.text = one_line(error), ""
             self.failed.set_visibility(True)
             return
-        kind = "" if self.found["exact"] else "estimates by "
-        self.status.text = f"Judged by {kind}{self.found['judge']}."
+        self.status.text = judge_text(self.found["judge"], self.found["exact"])
         self.content.clear()
         with self.content:
             self._show()
@@ -145,10 +143,10 @@ class Review:
     async def _play(self) -> None:
         """Start a game from the position, in which a person plays the seat that decides."""
         found = self.found
-        seats = ["human" if len(found["totals"]) == 1 else AGAINST] * len(found["totals"])
+        seats = [next(reversed(SEARCHES))] * len(found["totals"])
         place = self.replay.place
         mover = found["entries"][place]["player"] if place < self.replay.last else 0
-        seats[mover] = "human"
+        seats[mover] = PERSON
         session = await shows_errors(
             lambda: self.playground.new_session(
                 found["game"], found["params"], seats, None, position=self.replay.position

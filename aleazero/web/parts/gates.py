@@ -11,6 +11,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import paragraph, problem, subheading
 from aleazero.web.parts.plots import Curve, chart_options, numbers_table
 from aleazero.web.parts.replay import Replay, totals_table, value_curve
+from aleazero.web.parts.seats import judge_text
 from aleazero.web.playground import Playground, one_line
 
 TASKS = "aleazero.web.tasks.runs"
@@ -100,7 +101,7 @@ class Gates:
         except AleaZeroError as error:
             self._fail(error)
             return
-        self.status.text = f"Judged by {'' if found[0]['exact'] else 'estimates of '}{found[0]['judge']}."
+        self.status.text = judge_text(found[0]["judge"], found[0]["exact"])
         self.place.clear()
         with self.place:
             self._show(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
@@ -11,12 +11,34 @@ COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
 DASHES: Final = ("solid", "dashed", "dotted", "dashed")
 
 
-def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
-    """Return a table of numbers as HTML; ``best`` is the row that is marked."""
+def numbers_table(heads: Any, rows: Any, best: int | None = None, bars: int | None = None) -> str:
+    """Return a table of numbers as HTML.
+
+    Args:
+        heads: names of the columns.
+        rows: the cells of each row.
+        best: number of the row that is marked.
+        bars: number of a column of percentages that are also drawn as bars.
+    """
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+    lines = ["".join(_cell(str(cell), number == bars) for number, cell in enumerate(row)) for row in rows]
     body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell(text: str, bar: bool) -> str:
+    width = float(text.rstrip("%")) * 0.05 if bar else 0.0
+    drawn = f'<i class="bar" style="width:{width:.2f}em" aria-hidden="true"></i>' if bar else ""
+    return f"<td>{drawn}{html.escape(text)}</td>"
+
+
+def facts_table(facts: Mapping[str, Any]) -> str:
+    """Return names and values as an HTML table whose values are texts."""
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>'
+        for name, value in facts.items()
+    )
+    return f'<table class="facts"><tbody>{rows}</tbody></table>'
 
 
 def unit_title(unit: str, player: str = "") -> str:

@@ -1,10 +1,11 @@
-"""Gates and reports of training runs.
+"""Curves, gates and reports of training runs.
 
 A page names a run and a gate; the names are compared with those in the folder, and no path is made from them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Final
 from aleazero.errors import RunError
 from aleazero.evaluation.game_file import GameFile, RecordedGame
 from aleazero.files import os_errors_as, without_nan
+from aleazero.runs.events import EVENTS, read_events, scalars_of
 from aleazero.serving.api.listings import run_path
 from aleazero.serving.api.tasks import Work
 from aleazero.untrusted import parse_json, read_regular
@@ -20,6 +22,10 @@ from aleazero.untrusted import parse_json, read_regular
 GATES: Final = "gates"
 GAMES: Final = "_games.json"
 """End of the name of a gate's recorded games."""
+MIDDLES: Final = ("mean", "rating")
+ENDS: Final = ("low", "high")
+"""Last parts of the names of numbers that are measured with an interval."""
+MOST_POINTS: Final = 400
 
 
 def gates(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]] | None:
@@ -80,6 +86,40 @@ def _sides(data: GameFile) -> Iterator[dict[str, Any]]:
 
 def _side(number: int, game: RecordedGame) -> dict[str, Any]:
     return {"number": number, "players": list(game.players), "returns": list(game.returns)}
+
+
+def curves(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
+    """Return the curves of a run and the latest value of all other numbers; None if there is no such run.
+
+    A mean and the ends of its interval are one plot. A curve has at most ``MOST_POINTS`` points.
+    """
+    path = run_path(payload)
+    if path is None:
+        return None
+    found: dict[str, dict[float, float]] = {}
+    for one in scalars_of(read_events(path / EVENTS)):
+        if one.value is not None and math.isfinite(one.value):
+            at = one.iteration if one.round is None else one.round
+            found.setdefault(one.name, {})[at] = one.value
+    plots: dict[str, dict[str, list[list[float]]]] = {}
+    latest = []
+    for name, values in sorted(found.items()):
+        title, _, part = name.rpartition("/")
+        measured = any(f"{title}/{middle}" in found for middle in MIDDLES)
+        if len(values) < 2:
+            latest.append([name, next(iter(values.values()))])
+        elif not measured:
+            plots[name] = {"": _thinned(values)}
+        elif part in (*MIDDLES, *ENDS):
+            plots.setdefault(title, {})[part] = _thinned(values)
+    order = sorted(plots, key=lambda title: (len(plots[title]) == 1, title))
+    return {"plots": {title: plots[title] for title in order}, "latest": latest}
+
+
+def _thinned(values: Mapping[float, float]) -> list[list[float]]:
+    points = [[at, value] for at, value in sorted(values.items())]
+    step = -(-len(points) // MOST_POINTS)
+    return [*points[:-1:step], points[-1]]
 
 
 def report(payload: Mapping[str, Any], work: Work) -> str | None:
