@@ -28,6 +28,9 @@ NO_TREE: Final = (
 """Shown in place of the tree before the first simulation."""
 EVERY: Final = 0.4
 """Seconds between partial results of a running search."""
+PLAN_LEVELS: Final = 4
+PLAN_WIDTH: Final = 10
+"""Size of the graph of a plan."""
 MOST_NODES: Final = 260
 """Nodes of the tree on the page."""
 CHOSEN: Final = """(event) => {
@@ -184,7 +187,9 @@ class Analysis:
         """Plan the turn and draw its graph."""
         self.plan_text.text = "Planning … (a first plan compiles the game)"
         try:
-            found = await self.playground.study("plans:plan_graph", self.game, **self._position(), levels=5, width=14)
+            found = await self.playground.study(
+                "plans:plan_graph", self.game, **self._position(), levels=PLAN_LEVELS, width=PLAN_WIDTH
+            )
         except AleaZeroError as error:
             self.plan_text.text = one_line(error)
             return

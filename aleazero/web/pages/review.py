@@ -13,6 +13,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import (
     file_button,
     heading,
+    is_open,
     loaded_page,
     paragraph,
     problem,
@@ -85,6 +86,8 @@ class Review:
         except AleaZeroError as error:
             self.failed.text, self.status.text = one_line(error), ""
             self.failed.set_visibility(True)
+            return
+        if not is_open():
             return
         self.status.text = judge_text(self.found["judge"], self.found["exact"])
         self.content.clear()

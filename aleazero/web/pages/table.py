@@ -229,9 +229,9 @@ class Table:
         elif self.halted:
             self.status.text = f"{self._name(view['player'])} moves next"
         selection = self.board.data["action"] is not None and not self.board.data["finished"]
-        self.play_button.set_enabled(selection)
+        _offer(self.play_button, selection)
         self.play_button.set_visibility(self.board.data["svg"] is not None)
-        self.go.set_enabled(waits == "dice" or (waits == "player" and self.halted))
+        _offer(self.go, waits == "dice" or (waits == "player" and self.halted))
         self.go.text = "Roll" if waits == "dice" else "Continue"
         self.undo_button.set_enabled(view["steps"] > 0)
         self.redo_button.set_enabled(view["redo_steps"] > 0)
@@ -357,3 +357,9 @@ class Table:
     def _save(self) -> None:
         data = self.playground.api.store.get(self.session).data
         ui.download.content(json.dumps(data, ensure_ascii=False, indent=1), f"{data['game']}.json", "application/json")
+
+
+def _offer(button: ui.button, enabled: bool) -> None:
+    """Enable or disable a main button; a disabled one looks like the others."""
+    button.set_enabled(enabled)
+    button.props("unelevated", remove="outline") if enabled else button.props("outline", remove="unelevated")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.layout import problem
+from aleazero.web.parts.layout import is_open, problem
 from aleazero.web.parts.plots import COLORS, DASHES, numbers_table
 from aleazero.web.playground import Playground, one_line
 
@@ -45,8 +45,6 @@ class Comparison:
         self.results: dict[str, list[dict[str, Any]]] = {}
         self.exact: dict[str, Any] | None = None
         self.running = False
-        self._gone = False
-        ui.context.client.on_delete(self._leave)
         self.status = ui.label("").classes("status").props('aria-live="polite"')
         self.failed = problem("")
         self.failed.set_visibility(False)
@@ -58,9 +56,6 @@ class Comparison:
             .style("min-height: 6rem")
             .props('tabindex="0" role="region" aria-label="Results of the searches"')
         )
-
-    def _leave(self) -> None:
-        self._gone = True
 
     async def run(self, sides: Sequence[Side], most: int, seed: int = 0) -> None:
         """Grow all searches together up to this many simulations. Another run is ignored until it ends."""
@@ -80,9 +75,9 @@ class Comparison:
                         last=False,
                     )  # fmt: skip
                     self.results[side.name].append(found)
-                self._show(sides, sims)
-                if self._gone:
+                if not is_open():
                     return
+                self._show(sides, sims)
         except AleaZeroError as error:
             self.failed.text = one_line(error)
             self.failed.set_visibility(True)

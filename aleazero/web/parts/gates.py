@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.layout import paragraph, problem, subheading
+from aleazero.web.parts.layout import is_open, paragraph, problem, subheading
 from aleazero.web.parts.plots import Curve, chart_options, numbers_table
 from aleazero.web.parts.replay import Replay, totals_table, value_curve
 from aleazero.web.parts.seats import judge_text
@@ -100,6 +100,8 @@ class Gates:
             ]  # fmt: skip
         except AleaZeroError as error:
             self._fail(error)
+            return
+        if not is_open():
             return
         self.status.text = judge_text(found[0]["judge"], found[0]["exact"])
         self.place.clear()

@@ -96,6 +96,11 @@ async def loaded_page(title: str, path: str) -> AsyncIterator[None]:
         waiting.delete()
 
 
+def is_open() -> bool:
+    """Return whether the browser still shows the page of this call, which may have waited."""
+    return not ui.context.client.is_deleted
+
+
 def heading(text: str) -> None:
     """Add the heading of a page."""
     ui.html(f"<h1>{html.escape(text)}</h1>", sanitize=False)
