@@ -36,6 +36,9 @@ def test_the_only_person_is_you():
 def test_estimates_are_called_so():
     assert judge_text("oracle (exact values)", True) == "Judged by oracle (exact values)."
     assert judge_text("search:sims=200", False) == "Judged by a search of 200 simulations (estimates)."
+    assert judge_text("plan:plies=2,keep=8 with the bundled network", False) == (
+        "Judged by plans of 2 plies with the bundled network (estimates)."
+    )
 
 
 def test_shares_are_drawn_as_bars_and_texts_are_escaped():

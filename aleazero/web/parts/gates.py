@@ -27,7 +27,7 @@ class Gates:
 
     def __init__(self, playground: Playground, of: Mapping[str, Any]) -> None:
         self.playground, self.of = playground, of
-        self.shown: list[str] = []
+        self.shown: list[str] | None = None
         self.games: dict[str, Any] = {}
         self.replays: list[Replay] = []
         with ui.element("section").classes("panel").props('aria-label="Gates"'):

@@ -12,7 +12,7 @@ from nicegui import ui
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import subheading
 from aleazero.web.parts.plots import Curve, chart_options, unit_title
-from aleazero.web.parts.seats import PERSON, full_names, judge_text
+from aleazero.web.parts.seats import PERSON, judge_text, seat_names
 from aleazero.web.playground import Playground, one_line
 
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
@@ -103,7 +103,7 @@ class Judgement:
         seats = self.view["seats"]
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
-        names = full_names(seats)
+        names = seat_names(seats)
         lines = [Curve(names[player], self._line(player), player) for player in players]
         if self.unit:
             self._title.content = html.escape(unit_title(self.unit, f"player {mine}" if len(seats) == 2 else ""))
