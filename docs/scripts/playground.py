@@ -119,7 +119,7 @@ def take(address: str, names: list[str]) -> None:
                 page.wait_for_timeout(800)
                 file = IMAGES / f"playground_{name}_{kind}.png"
                 page.screenshot(path=file, full_page=kind != "phone" and name != "games")
-                Image.open(file).convert("RGB").quantize(64).save(file, optimize=True)
+                Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
                 page.close()
         browser.close()
 

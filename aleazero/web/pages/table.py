@@ -15,7 +15,7 @@ from aleazero.serving.api.store import UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
-from aleazero.web.parts.layout import heading, loaded_page, paragraph, subheading
+from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, subheading
 from aleazero.web.parts.seats import PERSON, full_names, seat_names
 from aleazero.web.playground import Playground, game_text, one_line
 
@@ -69,7 +69,7 @@ class Table:
         heading(str(view["game"]).replace("_", " ").capitalize())
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack"):
-                with ui.element("section").classes("panel").props('aria-label="Board"'):
+                with panel("Board"):
                     self.status = ui.label("").classes("status").props('aria-live="polite"')
                     self.board = Board(self.playground, self._part)
                     self.rolls = ui.html("", sanitize=False).classes("rolls")
@@ -79,14 +79,9 @@ class Table:
                     self.moves = ui.element("div").classes("moves").props('role="group" aria-label="Legal moves"')
             with ui.element("div").classes("stack"):
                 self.judgement = Judgement(self.playground, view)
-                with ui.element("section").classes("panel").props('aria-label="History"'):
+                with panel("History"):
                     subheading("History")
-                    self.history = (
-                        ui.html("", sanitize=False)
-                        .classes("scroll")
-                        .style("height: 15rem")
-                        .props('tabindex="0" role="region" aria-label="All moves and rolls"')
-                    )
+                    self.history = scroll_region("All moves and rolls").style("height: 15rem")
                 with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
                     for key, meaning in KEYS:
                         ui.html(f"<kbd>{html.escape(key)}</kbd> {html.escape(meaning)}", sanitize=False, tag="p")
