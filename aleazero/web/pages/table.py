@@ -369,8 +369,8 @@ class Table:
             return
         await self.board.show(view["game"], view["params"], view["position"], active=True, hint=int(found["action"]))
         self._show_status()
-        others = ", ".join(f"{name} {value}" for name, value in found["alternatives"])
-        self.news.text = f"Hint: {found['name']}. {others}" if others else f"Hint: {found['name']} is the only move."
+        values = [f"{name} ({value})" for name, value in found["alternatives"]]
+        self.news.text = f"Hint: {'; then '.join(values)}" if values else f"Hint: {found['name']} is the only move."
         for button in self.moves.default_slot.children:
             button.classes(remove="hinted")
             if button.props.get("data-action") == str(found["action"]):
