@@ -12,8 +12,8 @@ from aleazero.serving.api.app import make_api
 from aleazero.serving.api.guard import App, Receive, Rejected, Scope, Send
 from aleazero.serving.api.settings import ApiSettings
 from aleazero.serving.api.state import Api
-from aleazero.web import analysis, compare, lessons, lobby, review, runs, table
 from aleazero.web.guard import PageGuard
+from aleazero.web.pages import analysis, compare, lessons, lobby, review, runs, table
 from aleazero.web.playground import Playground
 
 MOST_PAGES: Final = 500

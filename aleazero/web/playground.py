@@ -15,9 +15,7 @@ from aleazero.serving.workers import Done
 from aleazero.untrusted import printable
 
 TASKS: Final = "aleazero.web.tasks"
-"""Module of the pages' own tasks, which run in worker processes."""
-STUDIES: Final = "aleazero.web.studies"
-"""Module of the tasks that search, plan and judge."""
+"""Package of the pages' own tasks, which run in worker processes."""
 
 
 async def stays_connected() -> MutableMapping[str, Any]:
@@ -36,17 +34,17 @@ class Playground:
     _cards: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     async def rules(self, task: str, of: str | None = None, /, **payload: Any) -> Any:
-        """Run a task of ``tasks`` that needs the rules of a game."""
-        name = task if ":" in task else f"{TASKS}:{task}"
+        """Run a task of ``tasks.rules``, or of another module as ``MODULE:TASK``, in a process for rules."""
+        name = task if ":" in task else f"{TASKS}.rules:{task}"
         return await self.api.rules(stays_connected, name, of, **payload)
 
     def start(self, task: str, of: str, /, **payload: Any) -> Job:
-        """Start a task of ``studies`` in a process for searches."""
+        """Start a task ``MODULE:TASK`` of ``tasks`` in a process for searches."""
         more = {"sources": self.api.sources, "limits": self.api.request_limits, **payload}
-        return self.api.jobs.start_search(f"{STUDIES}:{task}", more, name_of(of))
+        return self.api.jobs.start_search(f"{TASKS}.{task}", more, name_of(of))
 
     async def study(self, task: str, of: str, /, **payload: Any) -> Any:
-        """Run a task of ``studies`` to its end; it is stopped if the caller is cancelled."""
+        """Run a task as ``start`` does, to its end; it is stopped if the caller is cancelled."""
         return await self.api.jobs.finish(self.start(task, of, **payload))
 
     async def card(self, game: str) -> dict[str, Any]:
@@ -71,10 +69,12 @@ class Playground:
         best = min(sound, key=lambda card: (not card["chance"], card["actions"], card["players"]), default=cards[0])
         return str(best["game"])
 
-    async def new_session(self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None) -> str:
-        """Start a session and return its id."""
+    async def new_session(
+        self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None, position: str | None = None
+    ) -> str:
+        """Start a session, from a position or from the start of the game, and return its id."""
         made = await self.api.open_session(
-            stays_connected, name_of(game) or "", game=game, params=dict(params), position=None, moves=[],
+            stays_connected, name_of(game) or "", game=game, params=dict(params), position=position, moves=[],
             seed=secrets.randbits(32) if seed is None else seed, seats=list(seats), names=None, temperature=0.0,
             draw=False,
         )  # fmt: skip
@@ -97,6 +97,12 @@ class Playground:
     async def play_seat(self, session: str, revision: int | None = None) -> dict[str, Any]:
         """Let the player of the seat to move play one action; ``revision`` is the one that the page shows."""
         return await self.api.change(stays_connected, session, "play_seat", revision, search=True, all=False)
+
+
+def game_text(view: Mapping[str, Any]) -> str:
+    """Return a game with its parameters as one text, as ``load_game`` reads it."""
+    params = ", ".join(f"{key}={value!r}" for key, value in view["params"].items())
+    return f"{view['game']}({params})" if params else str(view["game"])
 
 
 def one_line(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.events import UploadEventArguments
 
 from aleazero.errors import ConfigError
-from aleazero.web.lobby import _read_json, read_seed
+from aleazero.web.pages.lobby import _read_json, read_seed
 
 
 @pytest.mark.parametrize(

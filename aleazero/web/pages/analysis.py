@@ -12,16 +12,25 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
 from aleazero.serving.workers import Done
-from aleazero.web.board import Board
-from aleazero.web.layout import heading, loaded_page, problem, subheading
-from aleazero.web.plan_graph import plan_svg
-from aleazero.web.playground import Playground, end_line, one_line
-from aleazero.web.settings_form import SearchForm
-from aleazero.web.tree import Path, find_node, tree_svg
+from aleazero.web.parts.board import Board
+from aleazero.web.parts.layout import Problem, heading, loaded_page, panel, problem, scroll_region, subheading
+from aleazero.web.parts.plan_graph import plan_svg
+from aleazero.web.parts.plots import numbers_table
+from aleazero.web.parts.search_form import SearchForm, evaluators_of
+from aleazero.web.parts.tree import LEGEND, Path, find_node, tree_svg
+from aleazero.web.playground import Playground, end_line, game_text, one_line
 
 STEPS: Final = (1, 10, 100, 1000)
+NO_TREE: Final = (
+    '<p class="tree-empty">The tree appears here. <b>+1</b> shows one simulation at a time, <b>Run</b> grows it live.'
+    "</p>"
+)
+"""Shown in place of the tree before the first simulation."""
 EVERY: Final = 0.4
 """Seconds between partial results of a running search."""
+PLAN_LEVELS: Final = 4
+PLAN_WIDTH: Final = 10
+"""Size of the graph of a plan."""
 MOST_NODES: Final = 260
 """Nodes of the tree on the page."""
 CHOSEN: Final = """(event) => {
@@ -33,11 +42,6 @@ CHOSEN_BY_KEY: Final = """(event) => {
   const node = event.target.closest('[data-path]');
   if (node) { event.preventDefault(); emit(node.dataset.path); }
 }"""
-LEGEND: Final = (
-    "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
-    '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
-    "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
-)
 
 
 def add_pages(playground: Playground) -> None:
@@ -83,49 +87,57 @@ class Analysis:
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack"):
                 self._controls()
-                with ui.element("section").classes("panel").props('aria-label="Tree"'):
+                with panel("Tree"):
                     subheading("The tree with its chance nodes")
-                    self.tree = (
-                        ui.html("", sanitize=False)
-                        .classes("tree")
-                        .props('tabindex="0" role="region" aria-label="Search tree"')
-                    )
+                    self.tree = scroll_region("Search tree", NO_TREE, classes="tree")
                     self.tree.on("click", self._choose, js_handler=CHOSEN)
                     self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)
                     ui.html(LEGEND, sanitize=False).classes("legend")
                     self._tree_controls()
                 self._planner()
             with ui.element("div").classes("stack"):
-                with ui.element("section").classes("panel").props('aria-label="Position"'):
+                with panel("Position"):
                     self.node_title = ui.html("The position", sanitize=False, tag="h2")
                     self.board = Board(self.playground)
                     self.node_text = ui.html("", sanitize=False).classes("quiet").style("min-height: 3em")
                     with ui.element("div").classes("row"):
                         self.fold = ui.button("Collapse", on_click=self._fold).props("outline dense")
                         ui.button("Analyse from here", on_click=self._from_here).props("outline dense")
-                with ui.element("section").classes("panel").props('aria-label="Actions"'):
-                    subheading("Actions")
-                    self.table = (
-                        ui.html("", sanitize=False)
-                        .classes("scroll")
-                        .props('tabindex="0" role="region" aria-label="Table of actions"')
-                    )
-                with ui.element("section").classes("panel").props('aria-label="Settings"'):
+                with panel("Actions"):
+                    self.table_title = ui.html("Actions", sanitize=False, tag="h2")
+                    self.table = scroll_region("Table of actions")
+                with panel("Settings"):
                     subheading("Settings")
-                    self.evaluator = ui.select(self._evaluators(), value=self._evaluators()[0], label="evaluator")
+                    evaluators = [*evaluators_of(self.card), "oracle"]
+                    self.evaluator = ui.select(evaluators, value=evaluators[0], label="evaluator")
                     self.evaluator.props("outlined dense").on_value_change(self._changed)
                     self.seed = ui.number("seed", value=0, min=0, step=1, on_change=self._changed)
                     self.seed.props("outlined dense")
                     self.form = SearchForm(form, self._changed)
-                with ui.element("section").classes("panel").props('aria-label="Another game"'):
-                    subheading("Another game")
-                    with ui.element("div").classes("row"):
-                        for game in games:
-                            ui.link(game, f"/analysis?{urlencode({'game': game})}")
+                with panel("Another position"):
+                    subheading("Another position")
+                    self._positions(games)
         ui.keyboard(on_key=self._key)
 
+    def _positions(self, games: list[str]) -> None:
+        """Add links to the start and the examples of the game, a field for a position as text, and other games."""
+        game = self.card["game"]
+        with ui.element("div").classes("row"):
+            ui.link("Start of the game", f"/analysis?{urlencode({'game': game})}")
+        for one in self.card["examples"]:
+            at = game_text({"game": self.card["name"], "params": one["params"]})
+            ui.link(one["caption"], f"/analysis?{urlencode({'game': at, 'position': one['position']})}")
+        text = ui.input("position as text", value=self.start["position"]).props("outlined dense").classes("full")
+        text.on(
+            "keydown.enter",
+            lambda: ui.navigate.to(f"/analysis?{urlencode({'game': game, 'position': text.value or ''})}"),
+        )
+        with ui.element("div").classes("row"):
+            for name in games:
+                ui.link(name, f"/analysis?{urlencode({'game': name})}")
+
     def _controls(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Search"'):
+        with panel("Search"):
             with ui.element("div").classes("row"):
                 self.run_button = ui.button("Run", on_click=self.run).props("unelevated dense")
                 self.pause_button = ui.button("Pause", on_click=self.pause).props("outline dense")
@@ -136,8 +148,7 @@ class Analysis:
                 self.limit = ui.number("run up to", value=100_000, min=1, step=1000).props("outlined dense")
                 self.limit.style("width: 8.5rem")
             self.status = ui.label("No simulations yet: run the search, or step.").classes("status")
-            self.failed = problem("")
-            self.failed.set_visibility(False)
+            self.failed = Problem()
 
     def _tree_controls(self) -> None:
         with ui.element("div").classes("row"):
@@ -150,43 +161,37 @@ class Analysis:
                 control.props("outlined dense debounce=300").style("width: 9rem")
 
     def _planner(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Planner"'):
+        with panel("Planner"):
             with ui.element("div").classes("row"):
                 subheading("The plan of the turn")
                 ui.button("Plan", on_click=self.plan).props("outline dense")
             self.plan_text = ui.label("The planner computes every roll exactly and each shared position once.")
             self.plan_text.classes("quiet")
-            self.graph = (
-                ui.html("", sanitize=False)
-                .classes("tree")
-                .style("height: 320px")
-                .props('tabindex="0" role="region" aria-label="Plan"')
-            )
+            self.graph = scroll_region("Plan", classes="tree").style("height: 320px")
+            self.graph.set_visibility(False)
 
     async def plan(self) -> None:
         """Plan the turn and draw its graph."""
         self.plan_text.text = "Planning … (a first plan compiles the game)"
         try:
-            found = await self.playground.study("plan_graph", self.game, **self._position(), levels=5, width=14)
+            found = await self.playground.study(
+                "plans:plan_graph", self.game, **self._position(), levels=PLAN_LEVELS, width=PLAN_WIDTH
+            )
         except AleaZeroError as error:
             self.plan_text.text = one_line(error)
             return
+        self.graph.set_visibility(True)
         self.graph.content = plan_svg(found, int(self.player.value))
         self.plan_text.text = (
             f"Values past the turn come from {found['evaluator']}. Orange: the plan. Positions with several ways are "
             "computed once."
         )
 
-    def _evaluators(self) -> list[str]:
-        names = ["rollout", "uniform"]
-        kinds = [kind["player"] for kind in self.card["kinds"]]
-        return names + [kind for kind in kinds if kind.startswith("net:") and kind != "net:dummy"] + ["oracle"]
-
     async def begin(self) -> None:
         """Show the position and look for its exact values."""
         await self._show_board()
         try:
-            self.exact = await self.playground.study("exact_values", self.game, **self._position())
+            self.exact = await self.playground.study("searches:exact_values", self.game, **self._position())
         except AleaZeroError:
             return
         self._show_table()
@@ -218,7 +223,7 @@ class Analysis:
         self.pause()
         self.found = None
         self.collapsed.clear()
-        self.tree.content, self.table.content = "", ""
+        self.tree.content, self.table.content = NO_TREE, ""
         self.status.text = "No simulations yet: run the search, or step."
 
     async def _again(self) -> None:
@@ -237,9 +242,9 @@ class Analysis:
         if self.again:
             sims = sims if every is not None or self.found is None else max(1, sims - self.found["simulations"])
             self.again = False
-        self.failed.set_visibility(False)
+        self.failed.hide()
         try:
-            self.job = self.playground.start("search_position", self.game, **self._request(sims, every))
+            self.job = self.playground.start("searches:search_position", self.game, **self._request(sims, every))
         except AleaZeroError as error:
             self._fail(one_line(error))
             return
@@ -277,8 +282,7 @@ class Analysis:
         self._show_tree()
 
     def _fail(self, text: str) -> None:
-        self.failed.text = text
-        self.failed.set_visibility(True)
+        self.failed.show(text)
         self.status.text = "The search failed."
 
     # -- showing -------------------------------------------------------------------------------------------------------
@@ -287,16 +291,19 @@ class Analysis:
         found = self.found
         if found is None:
             return
+        total = sum(found["visits"]) or sum(one["visits"] for one in found["outcomes"]) or 1
         if found["outcomes"]:
+            self.table_title.content = "Outcomes"
+            order = sorted(found["outcomes"], key=lambda one: (-one["visits"], -(one["probability"] or 0.0)))
             rows = [
                 (one["name"], f"{one['probability']:.4f}" if one["probability"] is not None else "–",
-                 f"{one['visits']:,}", "–" if one["value"] is None else f"{one['value'][self.player.value]:.4f}")
-                for one in found["outcomes"]
+                 f"{one['visits']:,}", f"{one['visits'] / total:.1%}",
+                 "–" if one["value"] is None else f"{one['value'][self.player.value]:.4f}")
+                for one in order
             ]  # fmt: skip
-            self.table.content = numbers_table(("outcome", "probability", "visits", "value"), rows)
+            self.table.content = numbers_table(("outcome", "probability", "visits", "share", "value"), rows, bars=3)
             return
         exact = (self.exact or {}).get("actions", {})
-        total = sum(found["visits"]) or 1
         order = sorted(range(len(found["actions"])), key=lambda row: -found["visits"][row])
         heads = ["action", "visits", "share", "value", "prior", *["exact"] * bool(exact)]
         table = [
@@ -306,7 +313,7 @@ class Analysis:
             for row in order
         ]  # fmt: skip
         best = next((place for place, row in enumerate(order) if found["actions"][row] == found["best"]), None)
-        self.table.content = numbers_table(heads, table, best)
+        self.table.content = numbers_table(heads, table, best, bars=2)
 
     def _show_tree(self) -> None:
         if self.found is not None:
@@ -365,11 +372,3 @@ class Analysis:
             self.pause()
         elif key in "1234":
             await self.step(STEPS[int(key) - 1])
-
-
-def numbers_table(heads: Any, rows: Any, best: int | None = None) -> str:
-    """Return a table of numbers as HTML; ``best`` is the row that is marked."""
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    lines = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
-    body = "".join(f"<tr{' class=best' if place == best else ''}>{line}</tr>" for place, line in enumerate(lines))
-    return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -9,9 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from nicegui import ui
+from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
+from aleazero.web.parts.dice import SYMBOLS
 from aleazero.web.playground import one_line
 
 THEME_COOKIE: Final = "aleazero_theme"
@@ -31,7 +32,7 @@ NAVIGATION: Final = {
 
 @cache
 def _css() -> str:
-    return files("aleazero.web").joinpath("theme.css").read_text(encoding="utf-8")
+    return files("aleazero.web.parts").joinpath("theme.css").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -47,6 +48,7 @@ def frame(title: str, path: str) -> Iterator[None]:
     request = ui.context.client.request
     theme = request.cookies.get(THEME_COOKIE, "auto") if request is not None else "auto"
     dark = ui.dark_mode(THEMES.get(theme))
+    ui.html(SYMBOLS, sanitize=False).classes("symbols")
     with ui.element("header").classes("top"):
         ui.link("AleaZero", "/").classes("brand")
         with ui.element("nav").props('aria-label="Pages"').classes("row"):
@@ -60,7 +62,7 @@ def frame(title: str, path: str) -> Iterator[None]:
 
 
 def _theme_button(dark: ui.dark_mode, theme: str) -> None:
-    names = {"auto": "System colours", "light": "Light", "dark": "Dark"}
+    names = {"auto": "System colors", "light": "Light", "dark": "Dark"}
     following = {"auto": "light", "light": "dark", "dark": "auto"}
     now = {"theme": theme if theme in names else "auto"}
 
@@ -94,6 +96,11 @@ async def loaded_page(title: str, path: str) -> AsyncIterator[None]:
         waiting.delete()
 
 
+def is_open() -> bool:
+    """Return whether the browser still shows the page of this call, which may have waited."""
+    return not ui.context.client.is_deleted
+
+
 def heading(text: str) -> None:
     """Add the heading of a page."""
     ui.html(f"<h1>{html.escape(text)}</h1>", sanitize=False)
@@ -114,6 +121,34 @@ def problem(text: str) -> ui.label:
     return ui.label(text).classes("problem").props('role="alert"')
 
 
+class Problem(ui.label):
+    """An error as one line, hidden until there is one."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.classes("problem").props('role="alert"').set_visibility(False)
+
+    def show(self, text: str) -> None:
+        """Show an error."""
+        self.text = text
+        self.set_visibility(True)
+
+    def hide(self) -> None:
+        """Hide the error."""
+        self.set_visibility(False)
+
+
+def panel(name: str) -> ui.element:
+    """Add a part of a page with a frame and a name for screen readers."""
+    return ui.element("section").classes("panel").props(f'aria-label="{html.escape(name)}"')
+
+
+def scroll_region(name: str, content: str = "", classes: str = "scroll") -> ui.html:
+    """Add HTML that scrolls, has a name, and can be reached by keyboard."""
+    found = ui.html(content, sanitize=False).classes(classes)
+    return found.props(f'tabindex="0" role="region" aria-label="{html.escape(name)}"')
+
+
 async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:
     """Await a call; show an error of a user or of rules as a notification, and return None."""
     try:
@@ -121,3 +156,11 @@ async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:
     except AleaZeroError as error:
         ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
         return None
+
+
+def file_button(text: str, accept: str, on_upload: Callable[[events.UploadEventArguments], Any]) -> None:
+    """Add a button that lets the user choose a file, and uploads it."""
+    upload = ui.upload(on_upload=on_upload, auto_upload=True).props(f"accept={accept}").style("display: none")
+    ui.button(text, on_click=lambda: upload.run_method("pickFiles")).props("outline dense").style(
+        "align-self: flex-start"
+    )

@@ -10,13 +10,11 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.layout import subheading
+from aleazero.web.parts.layout import panel, subheading
+from aleazero.web.parts.plots import Curve, chart_options, unit_title
+from aleazero.web.parts.seats import PERSON, judge_text, seat_names
 from aleazero.web.playground import Playground, one_line
 
-PERSON: Final = "human"
-COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
-"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes."""
-DASHES: Final = ("solid", "dashed", "dotted", "dashed")
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
 
 
@@ -37,14 +35,14 @@ class Judgement:
         ui.context.client.on_delete(self._stop)
 
     def _build(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Value and luck"'):
+        with panel("Value and luck"):
             self._title = ui.html("Value over the game", sanitize=False, tag="h2")
-            self._chart = ui.echart(chart_options([], "", []), renderer="svg").classes("chart")
+            self._chart = ui.echart(chart_options([], ""), renderer="svg").classes("chart")
             self._chart.props('role="img" aria-label="Value over the game"')
             subheading("Luck")
             self._meters = ui.html("", sanitize=False).classes("meter")
             self._source = ui.label("").classes("quiet").style("min-height: 1.4em")
-        with ui.element("section").classes("panel").props('aria-label="Coach"'):
+        with panel("Coach"):
             with ui.element("div").classes("row"):
                 subheading("Coach")
                 self.coach = ui.switch("Judge my moves", value=True, on_change=self._show)
@@ -87,7 +85,7 @@ class Judgement:
             self._source.text = "Judging …"
             try:
                 found = await self.playground.study(
-                    "judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
+                    "judgements:judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
                     position=position, steps=[list(step) for step in steps[first:]], first=first,
                 )  # fmt: skip
             except AleaZeroError as error:
@@ -96,7 +94,7 @@ class Judgement:
             if self._judged == first and self._steps[: len(steps)] == steps:  # nothing was taken back
                 self.entries += found["entries"]
                 self.end, self.unit = found["end"], found["unit"]
-                self.judge = found["judge"] if found["exact"] else f"estimates by {found['judge']}"
+                self.judge = judge_text(found["judge"], found["exact"])
             self._show()
 
     # -- showing -------------------------------------------------------------------------------------------------------
@@ -105,15 +103,15 @@ class Judgement:
         seats = self.view["seats"]
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
-        names = [f"player {number}" for number in range(len(seats))]
-        lines = [(names[player], self._line(player)) for player in players]
+        names = seat_names(seats)
+        lines = [Curve(names[player], self._line(player), player) for player in players]
         if self.unit:
-            self._title.content = html.escape(unit_title(self.unit, names[mine] if len(seats) == 2 else ""))
+            self._title.content = html.escape(unit_title(self.unit, f"player {mine}" if len(seats) == 2 else ""))
         self._chart.options.clear()
-        self._chart.options.update(chart_options(lines, self.unit, players))
+        self._chart.options.update(chart_options(lines, self.unit))
         self._chart.update()
         self._meters.content = self._luck(names)
-        self._source.text = f"Judged by {self.judge}." if self.judge else "The first judgement compiles the game."
+        self._source.text = self.judge or "The first judgement compiles the game."
         self._advice.content = self._coaching() if self.coach.value else "The coach is off."
 
     def _line(self, player: int) -> list[list[float]]:
@@ -149,32 +147,6 @@ class Judgement:
             others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"][:4])
             return (
                 f'<span class="bad">✗ <b>{name}</b> cost {one["cost_text"]}.{MARKS[one["mark"]]}</span> '
-                f"Better: <b>{html.escape(one['best'])}</b>.<ul style='margin:0.2rem 0'>{others}</ul>"
+                f"Better: <b>{html.escape(one['best'])}</b>.<ul>{others}</ul>"
             )
         return "After each of your moves, the coach shows what it cost and what was better."
-
-
-def unit_title(unit: str, player: str = "") -> str:
-    """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
-    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
-    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
-
-
-def chart_options(lines: Sequence[tuple[str, Any]], unit: str, players: Sequence[int]) -> dict[str, Any]:
-    """Return the options of the curve of values over the game."""
-    percent = "%" in unit
-    return {
-        "animation": False,
-        "grid": {"left": 44, "right": 12, "top": 12, "bottom": 26},
-        "tooltip": {"trigger": "axis"},
-        "legend": {"show": len(lines) > 1, "top": 0},
-        "xAxis": {"type": "value", "min": 0, "minInterval": 1, "splitLine": {"show": False}},
-        "yAxis": {"type": "value", "scale": not percent, **({"min": 0, "max": 100} if percent else {}),
-                  "splitLine": {"lineStyle": {"opacity": 0.25}}},
-        "series": [
-            {"type": "line", "name": name, "data": points, "symbol": "none" if len(points) > 40 else "circle",
-             "symbolSize": 5, "color": COLORS[player % 4],
-             "lineStyle": {"type": DASHES[player % 4] if len(lines) > 1 else "solid", "width": 2}}
-            for (name, points), player in zip(lines, players, strict=True)
-        ],
-    }  # fmt: skip

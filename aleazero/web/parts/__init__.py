@@ -1,0 +1,1 @@
+"""What pages are built from: the frame, boards, trees, forms, plots and tables."""
