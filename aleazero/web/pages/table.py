@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 from collections.abc import Awaitable, Callable
@@ -70,6 +71,9 @@ class Table:
         self.log: list[dict[str, Any]] = []
         """All steps of the session."""
         self.busy = False
+        """Whether the session is changing; further changes are ignored until its new position is shown."""
+        self.drawing = asyncio.Lock()
+        """Held while the board is drawn, so that quick clicks are drawn one after another."""
         self.halted = False
         """Whether players and dice wait for a click, after undo."""
 
@@ -158,13 +162,13 @@ class Table:
             return False
         self.busy = True
         try:
-            view = await change()
+            async with self.drawing:
+                await self._show(await change())
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
             return False
         finally:
             self.busy = False
-        await self._show(view)
         return True
 
     async def _move(self, action: int) -> None:
@@ -187,16 +191,17 @@ class Table:
         self.halted = True
 
         async def walk() -> dict[str, Any]:
-            view = self.view
+            view, changes = self.view, []
             while view[key]:
                 left = view[key]
                 try:
                     view = await self.playground.change(self.session, change, unit="play", count=1)
                 except AleaZeroError:  # only rolls are left
                     view = await self.playground.change(self.session, change, unit="step", count=left)
+                changes += view["changes"]
                 if view["node"] == "decision" and view["seats"][view["player"]] == PERSON:
                     break
-            return view
+            return {**view, "changes": changes}
 
         await self._do(walk)
         self._show_status()
@@ -296,18 +301,16 @@ class Table:
     # -- clicks and keys -----------------------------------------------------------------------------------------------
 
     async def _part(self, part: str) -> None:
-        if self.busy or self._waits() != "person":
-            return
         view = self.view
-        self.busy = True
-        try:
-            await self.board.show(view["game"], view["params"], view["position"], active=True, click=part)
-        except AleaZeroError as error:
-            ui.notify(one_line(error), type="negative")
-            return
-        finally:
-            self.busy = False
-        self._show_status()
+        async with self.drawing:
+            if self.busy or view is not self.view or self._waits() != "person":
+                return
+            try:
+                await self.board.show(view["game"], view["params"], view["position"], active=True, click=part)
+            except AleaZeroError as error:
+                ui.notify(one_line(error), type="negative")
+                return
+            self._show_status()
         if self.board.data["finished"]:
             await self._move(self.board.data["action"])
 
@@ -322,7 +325,8 @@ class Table:
         if key in self.board.data["keys"] and not self.busy:
             await self._part(self.board.data["keys"][key])
         elif key == "Escape":
-            await self._show({**self.view, "changes": []})
+            async with self.drawing:
+                await self._show({**self.view, "changes": []})
         elif key == "Enter":
             await self._play_selection()
         elif key == "u":
