@@ -24,6 +24,7 @@ PALETTE: Final = {
     "field": ("#dce2e8", "#2f3741"),
     "line": ("#7d8894", "#76818e"),
     "accent": ("#0b5fc0", "#7ab2ff"),
+    "mark": ("#b34d00", "#ffb066"),
     # squares or points of two kinds
     "light": ("#efe4d2", "#4b453a"),
     "dark": ("#cdb592", "#67593f"),
@@ -59,7 +60,9 @@ SCALE: Final = tuple(name for name in PALETTE if name.startswith("scale"))
 """The colors for steps from low to high."""
 
 
-def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collection[str] = ()) -> str:
+def to_svg(
+    scene: Scene, *, selected: Collection[str] = (), clickable: Collection[str] = (), marked: Collection[str] = ()
+) -> str:
     """Return a scene as SVG text.
 
     Each part is a ``<g data-part="NAME">``. Parts that are selected or clickable are buttons for keyboards and screen
@@ -69,6 +72,7 @@ def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collectio
         scene: the picture.
         selected: names of the parts that are shown as selected.
         clickable: names of the parts that are shown as clickable.
+        marked: names of the parts that are marked, such as those of a hint. They must be selected or clickable, too.
 
     Returns:
         An ``<svg>`` element that is as wide as its container.
@@ -76,7 +80,7 @@ def to_svg(scene: Scene, *, selected: Collection[str] = (), clickable: Collectio
     Raises:
         ContractError: a color is not in the palette.
     """
-    buttons = _Buttons(frozenset(selected), frozenset(clickable))
+    buttons = _Buttons(frozenset(selected), frozenset(clickable), frozenset(marked))
     shapes = "".join(_shape(shape, buttons) for shape in scene.shapes)
     role = "group" if buttons.selected or buttons.clickable else "img"
     name = quoteattr(scene.title or "board")
@@ -122,6 +126,7 @@ def _style() -> str:
         ".scene .ring{stroke:var(--scene-accent);stroke-width:2}"
         ".scene .clickable:hover>.ring{stroke-width:3}"
         ".scene .selected>.ring{stroke-width:4}"
+        ".scene .marked>.ring{stroke:var(--scene-mark);stroke-width:5;stroke-dasharray:9 3}"
         ".scene .part:focus-visible>.ring{stroke:var(--scene-ink);stroke-width:4;stroke-dasharray:5 3}"
     )
 
@@ -131,9 +136,10 @@ STYLE: Final = _style()
 
 
 class _Buttons:
-    def __init__(self, selected: frozenset[str], clickable: frozenset[str]) -> None:
+    def __init__(self, selected: frozenset[str], clickable: frozenset[str], marked: frozenset[str]) -> None:
         self.selected = selected
         self.clickable = clickable
+        self.marked = marked
 
 
 def _shape(shape: Shape, buttons: _Buttons) -> str:
@@ -149,6 +155,7 @@ def _shape(shape: Shape, buttons: _Buttons) -> str:
         return f"<g>{title}{inside}</g>" if name else inside
     selected, clickable = shape.part in buttons.selected, shape.part in buttons.clickable
     words = ["part", *["selected"] * selected, *["clickable"] * clickable]
+    words += ["marked"] * (shape.part in buttons.marked)
     attributes = f'class="{" ".join(words)}" data-part={quoteattr(shape.part)}'
     if not selected and not clickable:
         return f"<g {attributes}>{title}{first}{''.join(rest)}</g>"

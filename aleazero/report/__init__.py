@@ -44,27 +44,39 @@ def write_report(path: Path, out: Path | None = None) -> Path:
         ConfigError: if matplotlib or jinja2 is missing.
         RunError: if the files of the run are damaged, or the report cannot be written.
     """
+    from aleazero.files import write_file
+    from aleazero.runs.directory import require_no_links
+
+    page, images = make_report(path)
+    require_no_links(path)
+    for name, image in images.items():
+        write_file(path / IMAGES / name, image, RunError)
+    file = path / FILE if out is None else out
+    write_file(file, page, RunError)
+    return file
+
+
+def make_report(path: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the report of a run as HTML, and its figures as PNG by file name. Nothing is written.
+
+    Raises:
+        ConfigError: if matplotlib or jinja2 is missing.
+        RunError: if the files of the run are damaged.
+    """
     why = why_no_report()
     if why is not None:
         raise ConfigError(why)
-    from aleazero.files import write_file
     from aleazero.report.charts import charts_of
     from aleazero.report.figures import draw
     from aleazero.report.page import make_page
     from aleazero.report.source import RunSource
-    from aleazero.runs.directory import require_no_links
     from aleazero.untrusted import printable
 
     run = RunSource(path)
-    require_no_links(path)
     charts = charts_of(run)
-    drawings = {}
-    for chart in charts:
-        drawings[chart.key], image = draw(chart)
-        write_file(path / IMAGES / f"{chart.key}.png", image, RunError)
-    file = path / FILE if out is None else out
-    write_file(file, printable(make_page(run, charts, drawings)), RunError)
-    return file
+    drawn = {chart.key: draw(chart) for chart in charts}
+    page = printable(make_page(run, charts, {key: drawing for key, (drawing, _) in drawn.items()}))
+    return page, {f"{key}.png": image for key, (_, image) in drawn.items()}
 
 
 def images_of(path: Path) -> list[Path]:

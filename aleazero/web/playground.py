@@ -34,7 +34,7 @@ class Playground:
     _cards: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     async def rules(self, task: str, of: str | None = None, /, **payload: Any) -> Any:
-        """Run a task of ``tasks.rules``, or of another module as ``MODULE:TASK``."""
+        """Run a task of ``tasks.rules``, or of another module as ``MODULE:TASK``, in a process for rules."""
         name = task if ":" in task else f"{TASKS}.rules:{task}"
         return await self.api.rules(stays_connected, name, of, **payload)
 
@@ -69,10 +69,12 @@ class Playground:
         best = min(sound, key=lambda card: (not card["chance"], card["actions"], card["players"]), default=cards[0])
         return str(best["game"])
 
-    async def new_session(self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None) -> str:
-        """Start a session and return its id."""
+    async def new_session(
+        self, game: str, params: Mapping[str, Any], seats: Sequence[str], seed: int | None, position: str | None = None
+    ) -> str:
+        """Start a session, from a position or from the start of the game, and return its id."""
         made = await self.api.open_session(
-            stays_connected, name_of(game) or "", game=game, params=dict(params), position=None, moves=[],
+            stays_connected, name_of(game) or "", game=game, params=dict(params), position=position, moves=[],
             seed=secrets.randbits(32) if seed is None else seed, seats=list(seats), names=None, temperature=0.0,
             draw=False,
         )  # fmt: skip
@@ -95,6 +97,12 @@ class Playground:
     async def play_seat(self, session: str) -> dict[str, Any]:
         """Let the player of the seat to move play one action."""
         return await self.api.change(stays_connected, session, "play_seat", search=True, all=False)
+
+
+def game_text(view: Mapping[str, Any]) -> str:
+    """Return a game with its parameters as one text, as ``load_game`` reads it."""
+    params = ", ".join(f"{key}={value!r}" for key, value in view["params"].items())
+    return f"{view['game']}({params})" if params else str(view["game"])
 
 
 def one_line(error: BaseException) -> str:

@@ -97,7 +97,7 @@ def runs(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
 
 def run(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
     """Return the summary of a run, or its error; None if the folder has no run with this name."""
-    path = _run_path(payload)
+    path = run_path(payload)
     return None if path is None else _summary(path, payload["folder"])
 
 
@@ -105,7 +105,7 @@ def scalars(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
     """Return the numbers of a run's events whose names start with ``prefix``; None if there is no such run."""
     from aleazero.runs.events import EVENTS, read_events, scalars_of
 
-    path = _run_path(payload)
+    path = run_path(payload)
     if path is None:
         return None
     try:
@@ -118,7 +118,7 @@ def scalars(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | None:
     return {"run": path.name, "total": len(found), "scalars": without_nan(rows)}
 
 
-def _run_path(payload: Mapping[str, Any]) -> Path | None:
+def run_path(payload: Mapping[str, Any]) -> Path | None:
     """Return the directory of a run by its name. The name is compared with those in the folder, and never opened."""
     from aleazero.runs.summary import find_runs
 

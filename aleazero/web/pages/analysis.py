@@ -18,9 +18,14 @@ from aleazero.web.parts.plan_graph import plan_svg
 from aleazero.web.parts.plots import numbers_table
 from aleazero.web.parts.search_form import SearchForm
 from aleazero.web.parts.tree import LEGEND, Path, find_node, tree_svg
-from aleazero.web.playground import Playground, end_line, one_line
+from aleazero.web.playground import Playground, end_line, game_text, one_line
 
 STEPS: Final = (1, 10, 100, 1000)
+NO_TREE: Final = (
+    '<p class="tree-empty">The tree appears here. <b>+1</b> shows one simulation at a time, <b>Run</b> grows it live.'
+    "</p>"
+)
+"""Shown in place of the tree before the first simulation."""
 EVERY: Final = 0.4
 """Seconds between partial results of a running search."""
 MOST_NODES: Final = 260
@@ -82,7 +87,7 @@ class Analysis:
                 with ui.element("section").classes("panel").props('aria-label="Tree"'):
                     subheading("The tree with its chance nodes")
                     self.tree = (
-                        ui.html("", sanitize=False)
+                        ui.html(NO_TREE, sanitize=False)
                         .classes("tree")
                         .props('tabindex="0" role="region" aria-label="Search tree"')
                     )
@@ -100,7 +105,7 @@ class Analysis:
                         self.fold = ui.button("Collapse", on_click=self._fold).props("outline dense")
                         ui.button("Analyse from here", on_click=self._from_here).props("outline dense")
                 with ui.element("section").classes("panel").props('aria-label="Actions"'):
-                    subheading("Actions")
+                    self.table_title = ui.html("Actions", sanitize=False, tag="h2")
                     self.table = (
                         ui.html("", sanitize=False)
                         .classes("scroll")
@@ -113,12 +118,27 @@ class Analysis:
                     self.seed = ui.number("seed", value=0, min=0, step=1, on_change=self._changed)
                     self.seed.props("outlined dense")
                     self.form = SearchForm(form, self._changed)
-                with ui.element("section").classes("panel").props('aria-label="Another game"'):
-                    subheading("Another game")
-                    with ui.element("div").classes("row"):
-                        for game in games:
-                            ui.link(game, f"/analysis?{urlencode({'game': game})}")
+                with ui.element("section").classes("panel").props('aria-label="Another position"'):
+                    subheading("Another position")
+                    self._positions(games)
         ui.keyboard(on_key=self._key)
+
+    def _positions(self, games: list[str]) -> None:
+        """Add links to the start and the examples of the game, a field for a position as text, and other games."""
+        game = self.card["game"]
+        with ui.element("div").classes("row"):
+            ui.link("Start of the game", f"/analysis?{urlencode({'game': game})}")
+        for one in self.card["examples"]:
+            at = game_text({"game": self.card["name"], "params": one["params"]})
+            ui.link(one["caption"], f"/analysis?{urlencode({'game': at, 'position': one['position']})}")
+        text = ui.input("position as text", value=self.start["position"]).props("outlined dense").classes("full")
+        text.on(
+            "keydown.enter",
+            lambda: ui.navigate.to(f"/analysis?{urlencode({'game': game, 'position': text.value or ''})}"),
+        )
+        with ui.element("div").classes("row"):
+            for name in games:
+                ui.link(name, f"/analysis?{urlencode({'game': name})}")
 
     def _controls(self) -> None:
         with ui.element("section").classes("panel").props('aria-label="Search"'):
@@ -159,6 +179,7 @@ class Analysis:
                 .style("height: 320px")
                 .props('tabindex="0" role="region" aria-label="Plan"')
             )
+            self.graph.set_visibility(False)
 
     async def plan(self) -> None:
         """Plan the turn and draw its graph."""
@@ -168,6 +189,7 @@ class Analysis:
         except AleaZeroError as error:
             self.plan_text.text = one_line(error)
             return
+        self.graph.set_visibility(True)
         self.graph.content = plan_svg(found, int(self.player.value))
         self.plan_text.text = (
             f"Values past the turn come from {found['evaluator']}. Orange: the plan. Positions with several ways are "
@@ -215,7 +237,7 @@ class Analysis:
         self.pause()
         self.found = None
         self.collapsed.clear()
-        self.tree.content, self.table.content = "", ""
+        self.tree.content, self.table.content = NO_TREE, ""
         self.status.text = "No simulations yet: run the search, or step."
 
     async def _again(self) -> None:
@@ -291,16 +313,19 @@ class Analysis:
         found = self.found
         if found is None:
             return
+        total = sum(found["visits"]) or sum(one["visits"] for one in found["outcomes"]) or 1
         if found["outcomes"]:
+            self.table_title.content = "Outcomes"
+            order = sorted(found["outcomes"], key=lambda one: (-one["visits"], -(one["probability"] or 0.0)))
             rows = [
                 (one["name"], f"{one['probability']:.4f}" if one["probability"] is not None else "–",
-                 f"{one['visits']:,}", "–" if one["value"] is None else f"{one['value'][self.player.value]:.4f}")
-                for one in found["outcomes"]
+                 f"{one['visits']:,}", f"{one['visits'] / total:.1%}",
+                 "–" if one["value"] is None else f"{one['value'][self.player.value]:.4f}")
+                for one in order
             ]  # fmt: skip
-            self.table.content = numbers_table(("outcome", "probability", "visits", "value"), rows)
+            self.table.content = numbers_table(("outcome", "probability", "visits", "share", "value"), rows, bars=3)
             return
         exact = (self.exact or {}).get("actions", {})
-        total = sum(found["visits"]) or 1
         order = sorted(range(len(found["actions"])), key=lambda row: -found["visits"][row])
         heads = ["action", "visits", "share", "value", "prior", *["exact"] * bool(exact)]
         table = [
@@ -310,7 +335,7 @@ class Analysis:
             for row in order
         ]  # fmt: skip
         best = next((place for place, row in enumerate(order) if found["actions"][row] == found["best"]), None)
-        self.table.content = numbers_table(heads, table, best)
+        self.table.content = numbers_table(heads, table, best, bars=2)
 
     def _show_tree(self) -> None:
         if self.found is not None:

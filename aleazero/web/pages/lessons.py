@@ -56,8 +56,10 @@ def add_pages(playground: Playground) -> None:
                 paragraph(text)
             with ui.element("section").classes("panel").props('aria-label="Demo"'):
                 subheading("Try it")
-                paragraph(lesson.task, "quiet")
                 await lesson.demo(playground)
+            with ui.element("section").classes("panel task").props('aria-label="Your turn"'):
+                subheading("Your turn")
+                paragraph(lesson.task)
             with ui.element("div").classes("row"):
                 if number:
                     ui.link("Previous lesson", f"/lessons/{LESSONS[number - 1].name}")
@@ -69,55 +71,68 @@ def add_pages(playground: Playground) -> None:
 # -- demos -------------------------------------------------------------------------------------------------------------
 
 
-async def _tree_demo(playground: Playground, chance: Any, controls: Callable[[], Any] | None = None) -> None:
-    """A tree of the dice game that the reader grows."""
-    total = {"sims": 0}
-    status = ui.label("").classes("status")
-    with ui.element("div").classes("row"):
-        for step in (1, 10, 100):
-            button = ui.button(f"+{step}", on_click=lambda _, step=step: grow(step)).props("outline dense")
-            button.props(f'aria-label="Add {step} simulations"')
-        ui.button("Start again", on_click=lambda: reset()).props("outline dense")
-        value = None if controls is None else controls()
-    place = ui.html("", sanitize=False).classes("tree").props('tabindex="0" role="region" aria-label="Tree"')
-    ui.html(LEGEND, sanitize=False).classes("legend")
+class TreeDemo:
+    """A tree of the dice game that the reader grows, next to the exact value.
 
-    def reset() -> None:
-        total["sims"] = 0
-        place.content, status.text = "", ""
+    Args:
+        playground: runs the searches.
+        chosen: adds controls, and returns a function for the chance settings and the position that they stand for.
+    """
 
-    async def grow(step: int) -> None:
-        status.text = "Searching …"
-        settings = {"chance": chance(value) if callable(chance) else chance}
+    def __init__(self, playground: Playground, chosen: Callable[[], Callable[[], tuple[Any, str | None]]]) -> None:
+        self.playground, self.sims = playground, 0
+        self.status = ui.label("").classes("status").props('aria-live="polite"')
+        with ui.element("div").classes("row"):
+            for step in (1, 10, 100):
+                button = ui.button(f"+{step}", on_click=lambda _, step=step: self.grow(step)).props("outline dense")
+                button.props(f'aria-label="Add {step} simulations"')
+            ui.button("Start again", on_click=self.reset).props("outline dense")
+            self.chosen = chosen()
+        self.place = ui.html("", sanitize=False).classes("tree")
+        self.place.props('tabindex="0" role="region" aria-label="Tree"')
+        ui.html(LEGEND, sanitize=False).classes("legend")
+
+    def reset(self) -> None:
+        """Remove all simulations."""
+        self.sims = 0
+        self.place.content, self.status.text = "", "Add simulations."
+
+    async def grow(self, step: int) -> None:
+        """Add simulations and show the tree."""
+        self.status.text = "Searching … (a first search compiles the game)"
+        chance, position = self.chosen()
+        of: dict[str, Any] = {"game": "dice_game", "params": {}, "position": position}
         try:
-            found = await playground.study(
-                "searches:search_position", "dice_game", game="dice_game", params={}, position=None,
-                sims=total["sims"] + step, seed=0, settings=settings, evaluator="rollout", depth=4, top=6, nodes=120,
-                every=None, last=True,
+            exact = await self.playground.study("searches:exact_values", "dice_game", **of)
+            found = await self.playground.study(
+                "searches:search_position", "dice_game", **of, sims=self.sims + step, seed=0,
+                settings={"chance": chance}, evaluator="rollout", depth=4, top=6, nodes=120, every=None, last=True,
             )  # fmt: skip
         except AleaZeroError as error:
-            status.text = one_line(error)
+            self.status.text = one_line(error)
             return
-        total["sims"] = found["simulations"]
-        share = found["tree"]["value"][0]
-        status.text = f"{found['simulations']:,} simulations, value {share:.3f} (exact: 21.666)"
-        place.content = tree_svg(found["tree"], 0)
+        self.sims = found["simulations"]
+        self.status.text = (
+            f"{self.sims:,} simulations, value {found['tree']['value'][0]:.3f} (exact: {exact['value'][0]:.3f})"
+        )
+        self.place.content = tree_svg(found["tree"], 0)
 
 
 async def _chance_nodes(playground: Playground) -> None:
-    await _tree_demo(playground, "sampling")
+    def chosen() -> Callable[[], tuple[Any, str | None]]:
+        score = ui.number("score", value=0, min=0, max=19, step=1).props("outlined dense").style("width: 6rem")
+        return lambda: ("sampling", str(int(score.value or 0)))
+
+    TreeDemo(playground, chosen)
 
 
 async def _widening(playground: Playground) -> None:
-    def controls() -> Any:
+    def chosen() -> Callable[[], tuple[Any, str | None]]:
         c = ui.number("c", value=1.0, min=0.1, step=0.5).props("outlined dense").style("width: 6rem")
         alpha = ui.number("alpha", value=0.2, min=0, max=1, step=0.1).props("outlined dense").style("width: 6rem")
-        return c, alpha
+        return lambda: ({"widening": {"c": float(c.value or 1.0), "alpha": float(alpha.value or 0.0)}}, None)
 
-    def chance(value: Any) -> dict[str, Any]:
-        return {"widening": {"c": float(value[0].value or 1.0), "alpha": float(value[1].value or 0.0)}}
-
-    await _tree_demo(playground, chance, controls)
+    TreeDemo(playground, chosen)
 
 
 async def _compare(playground: Playground, sides: list[Side], sims: int, positions: dict[str, Any]) -> None:
@@ -243,7 +258,8 @@ LESSONS: Final = (
          "The demo is the dice game: roll to add a die to the score, or stop; the game ends at 20."),
         _chance_nodes,
         "Add simulations one at a time and follow the orange path. Then add 100: how close are the visits of the six "
-        "outcomes to equal?",
+        "outcomes to equal? Now change the score to 18 and start again. Five of the six outcomes end the game, so "
+        "their nodes are diamonds. Which probabilities have changed?",
     ),
     Lesson(
         "loops", "Open and closed loop",

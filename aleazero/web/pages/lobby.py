@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from nicegui import events, ui
 
@@ -13,12 +14,11 @@ from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.serving.api.store import Entry
 from aleazero.untrusted import parse_digits
 from aleazero.web.parts.layout import file_button, heading, loaded_page, paragraph, problem, shows_errors, subheading
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.parts.seats import default_seat, full_names, seat_options
+from aleazero.web.playground import Playground, game_text, one_line
 
 MOST_SAVED: Final = 8
 """Saved sessions that the lobby lists."""
-SEARCHES: Final = {"search:sims=2000": "search, 2,000 simulations", "search:sims=200": "search, 200 simulations"}
-"""Players that every game has, in addition to its own."""
 
 
 def add_pages(playground: Playground) -> None:
@@ -47,12 +47,26 @@ def _card(playground: Playground, card: Mapping[str, Any]) -> None:
         return
     picture = card["picture"]
     ui.html(picture if picture.startswith("<svg") else f"<pre>{html.escape(picture)}</pre>", sanitize=False).classes(
-        "picture"
+        "picture tall" if card["tall"] else "picture"
     ).props('aria-hidden="true"')
     paragraph(card["about"], "quiet about")
-    ui.button("Play", on_click=lambda: _new_game(playground, card)).props(
-        f'unelevated aria-label="Play {html.escape(card["title"])}"'
-    )
+    title = html.escape(card["title"])
+    with ui.element("div").classes("row ends"):
+        ui.button("Play", on_click=lambda: _new_game(playground, card)).props(
+            f'unelevated aria-label="Play {title}"'
+        ).classes("grow")
+        ui.button("Analyse", on_click=lambda: ui.navigate.to(_analysis_of(card))).props(
+            f'outline aria-label="Analyse {title}"'
+        )
+
+
+def _analysis_of(card: Mapping[str, Any]) -> str:
+    """Return the address of the analysis of a game: of its first example if it has one."""
+    if not card["examples"]:
+        return f"/analysis?{urlencode({'game': card['game']})}"
+    one = card["examples"][0]
+    game = game_text({"game": card["name"], "params": one["params"]})
+    return f"/analysis?{urlencode({'game': game, 'position': one['position']})}"
 
 
 def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:
@@ -105,28 +119,6 @@ def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:
             ui.button("Start", on_click=begin).props("unelevated")
             ui.button("Cancel", on_click=dialog.close).props("flat")
     dialog.open()
-
-
-def seat_options(card: Mapping[str, Any]) -> dict[str, str]:
-    """Return the players that a seat can have, with their names for people."""
-    found = {"human": "you"}
-    for kind in card["kinds"]:
-        if kind["player"] == "champion":
-            found["champion"] = "bundled network"
-        elif kind["player"] in ("greedy", "oracle", "random"):
-            found[kind["player"]] = {"oracle": "exact values", "greedy": "simple player"}.get(
-                kind["player"], "random moves"
-            )
-        elif kind["player"].startswith("net:") and kind["player"] not in ("net:champion", "net:dummy"):
-            found[kind["player"]] = f"network {kind['player'][4:]}"
-    return found | SEARCHES
-
-
-def default_seat(options: Mapping[str, str], number: int) -> str:
-    """Return the player of a seat in a new game: a person, and the strongest player that needs no wait."""
-    if number == 0:
-        return "human"
-    return "champion" if "champion" in options else next(iter(SEARCHES))
 
 
 def _parameter(name: str, value: Any) -> Any:
@@ -217,7 +209,7 @@ def _saved_row(playground: Playground, entry: Entry, again: Callable[[], None]) 
         else:
             ui.link(f"{entry.game}{f' ({params})' if params else ''}", f"/table/{entry.id}")
             steps = f"{entry.steps} {'step' if entry.steps == 1 else 'steps'}"
-            ui.label(f"{' against '.join(entry.names)} · {steps}").classes("quiet")
+            ui.label(f"{', '.join(full_names(entry.names))} · {steps}").classes("quiet")
         ui.button("Delete", on_click=remove).props(
             f'flat dense size=sm aria-label="Delete this game of {html.escape(str(entry.game))}"'
         )

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import html
 import json
 from pathlib import PurePath
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.board import Board
-from aleazero.web.parts.judgement import MARKS
-from aleazero.web.parts.layout import file_button, heading, loaded_page, paragraph, problem, subheading
-from aleazero.web.parts.plots import chart_options, numbers_table, unit_title
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.parts.layout import (
+    file_button,
+    heading,
+    loaded_page,
+    paragraph,
+    problem,
+    shows_errors,
+    subheading,
+)
+from aleazero.web.parts.plots import unit_title
+from aleazero.web.parts.replay import Replay, game_chart, totals_table
+from aleazero.web.parts.seats import PERSON, SEARCHES, judge_text
+from aleazero.web.playground import Playground, game_text, one_line
 
 ENDINGS: Final = (".json", ".mat")
 
@@ -45,8 +53,8 @@ class Review:
         self.playground = playground
         self.text, self.ending = "", ".json"
         self.found: dict[str, Any] = {}
-        self.place = 0
-        """Number of the entry whose position is shown; the last one is the end of the game."""
+        self.number = 0
+        """Number of the game in the file."""
 
     def build(self) -> None:
         """Build the page without a game."""
@@ -67,7 +75,7 @@ class Review:
 
     async def open(self, text: str, ending: str, number: int = 0) -> None:
         """Judge a game and show it."""
-        self.text, self.ending = text, ending
+        self.text, self.ending, self.number = text, ending, number
         self.failed.set_visibility(False)
         self.status.text = "Judging … (a first judgement compiles the game)"
         try:
@@ -78,8 +86,7 @@ class Review:
             self.failed.text, self.status.text = one_line(error), ""
             self.failed.set_visibility(True)
             return
-        kind = "" if self.found["exact"] else "estimates by "
-        self.status.text = f"Judged by {kind}{self.found['judge']}."
+        self.status.text = judge_text(self.found["judge"], self.found["exact"])
         self.content.clear()
         with self.content:
             self._show()
@@ -90,38 +97,28 @@ class Review:
         if len(found["games"]) > 1:
             options = {number: f"game {number}: {names}" for number, names in enumerate(found["games"])}
             ui.select(
-                options, value=0, label="game", on_change=lambda event: self.open(self.text, self.ending, event.value)
-            ).props("outlined dense")
+                options, value=self.number, label="game",
+                on_change=lambda event: self.open(self.text, self.ending, event.value),
+            ).props("outlined dense")  # fmt: skip
         with ui.element("div").classes("two"):
             with ui.element("section").classes("panel").props('aria-label="Position"'):
-                self.title = ui.html("", sanitize=False, tag="h2")
-                self.board = Board(self.playground)
-                self.note = ui.html("", sanitize=False).classes("coach").props('aria-live="polite"')
+                self.replay = Replay(self.playground, found)
                 with ui.element("div").classes("row"):
-                    ui.button("Back", on_click=lambda: self._go(self.place - 1)).props("outline dense")
-                    ui.button("Next", on_click=lambda: self._go(self.place + 1)).props("unelevated dense")
-                    self.slider = ui.slider(min=0, max=len(found["entries"]), value=0).classes("grow")
+                    ui.button("Back", on_click=lambda: self._go(self.replay.place - 1)).props("outline dense")
+                    ui.button("Next", on_click=lambda: self._go(self.replay.place + 1)).props("unelevated dense")
+                    self.slider = ui.slider(min=0, max=self.replay.last, value=0).classes("grow")
                     self.slider.props('aria-label="Step"').on("change", lambda: self._go(int(self.slider.value)))
+                with ui.element("div").classes("row"):
+                    ui.button("Try again from here", on_click=self._play).props("outline dense")
+                    ui.button("Analyse", on_click=self._analyse).props("outline dense")
             with ui.element("div").classes("stack"):
                 with ui.element("section").classes("panel").props('aria-label="Value"'):
-                    name = found["unit"]
-                    subheading(unit_title(name, "player 0" if len(found["totals"]) > 1 else ""))
-                    points = [[one["step"] - 1, one["value"][0]] for one in found["entries"] if one["value"]]
-                    last = found["entries"][-1]["step"] if found["entries"] else 0
-                    lines = [("player 0", [*points, [last, found["end"][0]]])]
-                    chart = ui.echart(chart_options(lines, name, [0]), renderer="svg").classes("chart")
-                    chart.props('role="img" aria-label="Value of player 0 over the game"')
+                    subheading(unit_title(found["unit"], "player 0" if len(found["totals"]) > 1 else ""))
+                    game_chart(found, 0, self._go)
+                    paragraph("Click on the curve to see the position.", "quiet")
                 with ui.element("section").classes("panel").props('aria-label="Totals"'):
                     subheading("Totals")
-                    rows = [
-                        (one["name"], one["decisions"], one["regret"],
-                         "–" if one["best"] is None else f"{one['best']:.0%}", one["errors"], one["blunders"],
-                         one["luck"], one["result"], one["adjusted"])
-                        for one in found["totals"]
-                    ]  # fmt: skip
-                    heads = ("player", "decisions", "regret", "best", "errors", "blunders", "luck", "result",
-                             "luck-adjusted")  # fmt: skip
-                    ui.html(numbers_table(heads, rows), sanitize=False).classes("scroll").props(
+                    ui.html(totals_table(found["totals"]), sanitize=False).classes("scroll").props(
                         'tabindex="0" role="region" aria-label="Totals by player"'
                     )
                 with ui.element("section").classes("panel").props('aria-label="Worst decisions"'):
@@ -140,34 +137,31 @@ class Review:
 
     async def _go(self, place: int) -> None:
         """Show the position before an entry, or the end."""
-        entries = self.found["entries"]
-        self.place = max(0, min(place, len(entries)))
-        self.slider.value = self.place
-        one = entries[self.place] if self.place < len(entries) else None
-        await self.board.show(
-            self.found["game"], self.found["params"], self.found["last"] if one is None else one["position"]
+        await self.replay.show(place)
+        self.slider.value = self.replay.place
+
+    async def _play(self) -> None:
+        """Start a game from the position, in which a person plays the seat that decides."""
+        found = self.found
+        seats = [next(reversed(SEARCHES))] * len(found["totals"])
+        place = self.replay.place
+        mover = found["entries"][place]["player"] if place < self.replay.last else 0
+        seats[mover] = PERSON
+        session = await shows_errors(
+            lambda: self.playground.new_session(
+                found["game"], found["params"], seats, None, position=self.replay.position
+            )
         )
-        self.title.content = html.escape("The end" if one is None else f"Before step {one['step']}")
-        self.note.content = "The game ends here." if one is None else _note(one)
+        if session is not None:
+            ui.navigate.to(f"/table/{session}")
+
+    def _analyse(self) -> None:
+        query = urlencode({"game": game_text(self.found), "position": self.replay.position})
+        ui.navigate.to(f"/analysis?{query}")
 
     async def _key(self, event: events.KeyEventArguments) -> None:
         if event.action.keydown and str(event.key.name) in ("ArrowLeft", "ArrowRight"):
-            await self._go(self.place + (1 if event.key.name == "ArrowRight" else -1))
-
-
-def _note(one: dict[str, Any]) -> str:
-    """Return the judgement of an entry as HTML."""
-    name = html.escape(one["name"])
-    if one["kind"] == "roll":
-        share = "" if one["probability"] is None else f" (probability {one['probability']:.3f})"
-        return f"Roll: <b>{name}</b>{share}. Luck: {' / '.join(one['luck_text'])}."
-    if one["forced"]:
-        return f"Player {one['player']}: <b>{name}</b>, the only move."
-    others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"])
-    cost = f'<span class="bad">cost {one["cost_text"]}.{MARKS[one["mark"]]}</span>'
-    better = f"{cost} Better: <b>{html.escape(one['best'])}</b>"
-    verdict = '<span class="good">the best move</span>' if one["is_best"] else better
-    return f"Player {one['player']}: <b>{name}</b>, {verdict}<ul style='margin:0.2rem 0'>{others}</ul>"
+            await self._go(self.replay.place + (1 if event.key.name == "ArrowRight" else -1))
 
 
 def _game_of(text: str) -> str:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from nicegui import ui
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from nicegui import app, ui
 
 from aleazero.errors import AleaZeroError
+from aleazero.web.parts.gates import TASKS, Gates
 from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
-from aleazero.web.parts.plots import COLORS, numbers_table
+from aleazero.web.parts.plots import COLORS, facts_table, numbers_table
 from aleazero.web.playground import Playground, one_line
 
 LISTINGS: Final = "aleazero.serving.api.listings"
+REPORT_POLICY: Final = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""A report runs no scripts and loads nothing."""
 EVERY: Final = 5.0
 """Seconds between two updates of the curves."""
-MOST_SCALARS: Final = 10_000
-MOST_CURVES: Final = 40
+MOST_CURVES: Final = 60
+FIRST_CURVES: Final = 6
+"""Curves that are shown at once; the others are below."""
+ENDS: Final = ("low", "high")
+"""Names of the ends of an interval."""
 
 
 def add_pages(playground: Playground) -> None:
@@ -40,9 +47,7 @@ def add_pages(playground: Playground) -> None:
                     if one["error"] is not None:
                         problem(one["error"])
                         continue
-                    ui.html(numbers_table(("what", "value"), list(one["lines"].items())), sanitize=False).classes(
-                        "scroll"
-                    )
+                    ui.html(facts_table(one["lines"]), sanitize=False).classes("scroll")
 
     @ui.page("/runs/{name}")
     async def run(name: str) -> None:
@@ -50,6 +55,17 @@ def add_pages(playground: Playground) -> None:
             heading(name)
             page = Run(playground, name)
             await page.build()
+
+    @app.get("/runs/{name}/report")
+    async def report(name: str) -> Response:
+        folder = playground.api.settings.runs
+        try:
+            page = folder and await playground.rules(f"{TASKS}:report", folder=folder, name=name, slow=True)
+        except AleaZeroError as error:
+            return PlainTextResponse(f"{one_line(error)}\n", status_code=422)
+        if not page:
+            return PlainTextResponse("There is no run with this name.\n", status_code=404)
+        return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 class Run:
@@ -73,9 +89,16 @@ class Run:
                 .classes("scroll")
                 .props('tabindex="0" role="region" aria-label="Status of the run"')
             )
-        self.place = ui.element("div").classes("cards")
+        with ui.element("div").classes("row"):
+            report = ui.link("Open the report", f"/runs/{quote(self.name, safe='')}/report", new_tab=True)
+            report.props('rel="noopener"')
+            ui.label("It is made from the files of the run as they are now.").classes("quiet")
+        self.gates = Gates(self.playground, {"folder": folder, "name": self.name})
+        self.place = ui.element("div").classes("curves")
+        with ui.expansion("More curves").classes("panel") as self.more_panel:
+            self.more = ui.element("div").classes("curves")
         with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
-            subheading("Latest numbers, with the verdicts of gates")
+            subheading("Latest numbers")
             self.numbers = (
                 ui.html("", sanitize=False)
                 .classes("scroll")
@@ -91,45 +114,47 @@ class Run:
         folder = self.playground.api.settings.runs
         try:
             summary = await self.playground.rules(f"{LISTINGS}:run", folder=folder, name=self.name)
-            data = await self.playground.rules(
-                f"{LISTINGS}:scalars", folder=folder, name=self.name, prefix="", offset=0, count=MOST_SCALARS
-            )
+            data = await self.playground.rules(f"{TASKS}:curves", folder=folder, name=self.name)
+            await self.gates.update()
         except AleaZeroError as error:
             self.failed.text = one_line(error)
             self.failed.set_visibility(True)
             return
         if summary is None or data is None:
             return
-        self.lines.content = numbers_table(("what", "value"), list(summary["lines"].items()))
-        curves: dict[str, list[list[float]]] = {}
-        for one in data["scalars"]:
-            if one["value"] is not None:
-                at = one["iteration"] if one["round"] is None else one["round"]
-                curves.setdefault(one["name"], []).append([at, one["value"]])
-        several = sorted(name for name, points in curves.items() if len({at for at, _ in points}) > 1)
-        for name in several[:MOST_CURVES]:
-            self._show(name, curves[name])
-        rows = [(name, f"{points[-1][1]:.6g}") for name, points in sorted(curves.items()) if name not in several]
+        self.lines.content = facts_table(summary["lines"])
+        for number, (title, lines) in enumerate(data["plots"].items()):
+            self._show(title, lines, self.place if number < FIRST_CURVES else self.more)
+        self.more_panel.set_visibility(len(data["plots"]) > FIRST_CURVES)
+        rows = [(name, f"{value:.6g}") for name, value in data["latest"]]
         self.numbers.content = numbers_table(("number", "latest value"), rows) if rows else ""
 
-    def _show(self, name: str, points: Sequence[Sequence[float]]) -> None:
-        if name not in self.charts:
-            with self.place, ui.element("section").classes("panel"):
-                subheading(name)
-                self.charts[name] = ui.echart(_options(points), renderer="svg").classes("chart")
-                self.charts[name].props(f'role="img" aria-label="Curve of {name}"')
+    def _show(self, title: str, lines: Mapping[str, Any], place: ui.element) -> None:
+        if title not in self.charts:
+            if len(self.charts) >= MOST_CURVES:
+                return
+            with place, ui.element("section").classes("panel"):
+                subheading(title)
+                self.charts[title] = ui.echart(_options(lines), renderer="svg").classes("chart")
+                self.charts[title].props(f'role="img" aria-label="Curve of {title}"')
             return
-        self.charts[name].options.clear()
-        self.charts[name].options.update(_options(points))
-        self.charts[name].update()
+        self.charts[title].options.clear()
+        self.charts[title].options.update(_options(lines))
+        self.charts[title].update()
 
 
-def _options(points: Sequence[Sequence[float]]) -> dict[str, Any]:
+def _options(lines: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a plot; the ends of an interval are thin and dashed."""
     return {
         "animation": False,
-        "grid": {"left": 52, "right": 10, "top": 10, "bottom": 24},
+        "grid": {"left": 56, "right": 12, "top": 10, "bottom": 24},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "value", "minInterval": 1, "splitLine": {"show": False}},
+        "xAxis": {"type": "value", "minInterval": 1, "scale": True, "splitLine": {"show": False}},
         "yAxis": {"type": "value", "scale": True, "splitLine": {"lineStyle": {"opacity": 0.25}}},
-        "series": [{"type": "line", "data": list(points), "color": COLORS[0], "symbolSize": 4}],
-    }
+        "series": [
+            {"type": "line", "name": name, "data": points, "color": COLORS[0],
+             "symbol": "none" if len(points) > 40 else "circle", "symbolSize": 4 if name not in ENDS else 0,
+             "lineStyle": {"width": 2} if name not in ENDS else {"width": 1, "type": "dashed", "opacity": 0.7}}
+            for name, points in lines.items()
+        ],
+    }  # fmt: skip

@@ -14,23 +14,18 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.store import UnknownSessionError
 from aleazero.web.parts.board import Board
+from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
 from aleazero.web.parts.layout import heading, loaded_page, paragraph, subheading
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.parts.seats import PERSON, full_names, seat_names
+from aleazero.web.playground import Playground, game_text, one_line
 
-PERSON: Final = "human"
-"""Text of a seat that a person plays, as in ``serving.session``."""
 MOST_BUTTONS: Final = 300
 """Actions that are shown as buttons."""
 MOST_OUTCOMES: Final = 60
 """Outcomes that are shown as buttons."""
 RECENT: Final = 8
 """Rolls and actions that are shown below the board."""
-DIE: Final = (
-    '<svg class="die" viewBox="0 0 16 16" role="img" aria-label="dice"><rect x="1" y="1" width="14" height="14" rx="3" '
-    'fill="none" stroke="currentColor" stroke-width="1.6"/><circle cx="5" cy="5" r="1.5" fill="currentColor"/>'
-    '<circle cx="11" cy="11" r="1.5" fill="currentColor"/><circle cx="8" cy="8" r="1.5" fill="currentColor"/></svg>'
-)
 KEYS: Final = (
     ("1 … 9", "play the first … ninth move"), ("Tab, Enter", "select a part of the board or a button"),
     ("Enter", "play the selected parts"), ("Escape", "clear the selection"), ("u", "undo"), ("y", "redo"),
@@ -54,12 +49,6 @@ def add_pages(playground: Playground) -> None:
             page = Table(playground, session)
             page.build(view)
             await page.begin(view)
-
-
-def game_text(view: dict[str, Any]) -> str:
-    """Return the game of a view with its parameters, as ``load_game`` reads it."""
-    params = ", ".join(f"{key}={value!r}" for key, value in view["params"].items())
-    return f"{view['game']}({params})" if params else str(view["game"])
 
 
 class Table:
@@ -99,7 +88,7 @@ class Table:
                     self.history = (
                         ui.html("", sanitize=False)
                         .classes("scroll")
-                        .style("max-height: 15rem")
+                        .style("height: 15rem")
                         .props('tabindex="0" role="region" aria-label="All moves and rolls"')
                     )
                 with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
@@ -231,9 +220,7 @@ class Table:
 
     def _name(self, player: int) -> str:
         """Return the name of a seat for people."""
-        name = str(self.view["names"][player])
-        alone = len(self.view["names"]) == 1
-        return ("You" if alone else f"Player {player}") if name == PERSON else f"Player {player} ({name})"
+        return full_names(self.view["names"])[player]
 
     def _show_status(self) -> None:
         view, waits = self.view, self._waits()
@@ -256,19 +243,23 @@ class Table:
         self.hint_button.set_enabled(waits == "person")
 
     def _show_rolls(self, new: int) -> None:
+        """Show the last steps in one line, the newest first; those from number ``new`` on have just happened."""
         chips = []
-        for number, step in enumerate(self.log[-RECENT:], max(0, len(self.log) - RECENT)):
-            who = DIE if step["player"] < 0 else html.escape(self._name(step["player"]))
-            fresh = " new" if number >= new else ""
-            chips.append(f'<span class="chip{fresh}"><b>{who}</b> {html.escape(step["name"])}</span>')
+        for number in range(len(self.log) - 1, max(-1, len(self.log) - 1 - RECENT), -1):
+            classes = "chip" + " new" * (number >= new) + " rolled" * (self.log[number]["player"] < 0)
+            chips.append(f'<span class="{classes}">{self._step_html(number)}</span>')
         self.rolls.content = "".join(chips)
 
+    def _step_html(self, number: int) -> str:
+        """Return a step as HTML: who played what, or the roll."""
+        step = self.log[number]
+        if step["player"] < 0:
+            return outcome_html(step["name"])
+        return f"<b>{html.escape(seat_names(self.view['names'])[step['player']])}</b> {html.escape(step['name'])}"
+
     def _show_history(self) -> None:
-        names = [DIE if step["player"] < 0 else html.escape(self._name(step["player"])) for step in self.log]
-        rows = [f"<li>{name}: {html.escape(step['name'])}</li>" for name, step in zip(names, self.log, strict=True)]
-        self.history.content = (
-            f'<ol reversed style="margin:0">{"".join(reversed(rows))}</ol>' if rows else "No moves yet."
-        )
+        rows = [f"<li>{self._step_html(number)}</li>" for number in range(len(self.log) - 1, -1, -1)]
+        self.history.content = f"<ol reversed>{''.join(rows)}</ol>" if rows else "No moves yet."
 
     def _show_moves(self) -> None:
         """Show a button for each legal action, or for each outcome if a person rolls the dice."""
@@ -286,7 +277,7 @@ class Table:
                 button.props("outline dense no-caps").mark(f"move-{move['id']}")
                 button.props(f'data-action="{move["id"]}"')
                 if number < 9 and not outcomes:
-                    button.props(f'aria-keyshortcuts="{number + 1}"')
+                    button.props(f'aria-keyshortcuts="{number + 1}" data-digit="{number + 1}"')
             if len(shown) < len(moves or ()) and shown:
                 ui.label(f"{len(moves or ()) - len(shown)} more are not shown: roll, or select them on the board.")
             if not shown:
@@ -354,6 +345,8 @@ class Table:
         except AleaZeroError as error:
             self.news.text = one_line(error)
             return
+        await self.board.show(view["game"], view["params"], view["position"], active=True, hint=int(found["action"]))
+        self._show_status()
         others = ", ".join(f"{name} {value}" for name, value in found["alternatives"])
         self.news.text = f"Hint: {found['name']}. {others}" if others else f"Hint: {found['name']} is the only move."
         for button in self.moves.default_slot.children:

@@ -60,13 +60,24 @@ class Board:
         )
 
     async def show(
-        self, game: str, params: Mapping[str, Any], position: str, *, active: bool = False, click: str | None = None
-    ) -> None:
-        """Show a position. ``active`` boards can be clicked; ``click`` adds a click to those so far."""
+        self, game: str, params: Mapping[str, Any], position: str, *, active: bool = False, click: str | None = None,
+        hint: int | None = None,
+    ) -> None:  # fmt: skip
+        """Show a position.
+
+        Args:
+            game: name of the game.
+            params: its parameters.
+            position: the position as text.
+            active: whether parts can be clicked.
+            click: a click to add to those so far; without it, nothing is selected.
+            hint: an action whose parts are marked.
+        """
         clicks = self.data["clicks"] if click is not None else []
         self.data = await self._playground.rules(
-            "board", game, game=game, params=dict(params), position=position, clicks=clicks, click=click, active=active
-        )
+            "board", game, game=game, params=dict(params), position=position, clicks=clicks, click=click, active=active,
+            hint=hint,
+        )  # fmt: skip
         svg = self.data["svg"]
         self._picture += click is None
         self._element.props(f"data-picture={self._picture}")

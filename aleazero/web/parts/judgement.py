@@ -11,10 +11,10 @@ from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import subheading
-from aleazero.web.parts.plots import chart_options, unit_title
+from aleazero.web.parts.plots import Curve, chart_options, unit_title
+from aleazero.web.parts.seats import PERSON, full_names, judge_text
 from aleazero.web.playground import Playground, one_line
 
-PERSON: Final = "human"
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
 
 
@@ -37,7 +37,7 @@ class Judgement:
     def _build(self) -> None:
         with ui.element("section").classes("panel").props('aria-label="Value and luck"'):
             self._title = ui.html("Value over the game", sanitize=False, tag="h2")
-            self._chart = ui.echart(chart_options([], "", []), renderer="svg").classes("chart")
+            self._chart = ui.echart(chart_options([], ""), renderer="svg").classes("chart")
             self._chart.props('role="img" aria-label="Value over the game"')
             subheading("Luck")
             self._meters = ui.html("", sanitize=False).classes("meter")
@@ -94,7 +94,7 @@ class Judgement:
             if self._judged == first and self._steps[: len(steps)] == steps:  # nothing was taken back
                 self.entries += found["entries"]
                 self.end, self.unit = found["end"], found["unit"]
-                self.judge = found["judge"] if found["exact"] else f"estimates by {found['judge']}"
+                self.judge = judge_text(found["judge"], found["exact"])
             self._show()
 
     # -- showing -------------------------------------------------------------------------------------------------------
@@ -103,15 +103,15 @@ class Judgement:
         seats = self.view["seats"]
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
-        names = [f"player {number}" for number in range(len(seats))]
-        lines = [(names[player], self._line(player)) for player in players]
+        names = full_names(seats)
+        lines = [Curve(names[player], self._line(player), player) for player in players]
         if self.unit:
-            self._title.content = html.escape(unit_title(self.unit, names[mine] if len(seats) == 2 else ""))
+            self._title.content = html.escape(unit_title(self.unit, f"player {mine}" if len(seats) == 2 else ""))
         self._chart.options.clear()
-        self._chart.options.update(chart_options(lines, self.unit, players))
+        self._chart.options.update(chart_options(lines, self.unit))
         self._chart.update()
         self._meters.content = self._luck(names)
-        self._source.text = f"Judged by {self.judge}." if self.judge else "The first judgement compiles the game."
+        self._source.text = self.judge or "The first judgement compiles the game."
         self._advice.content = self._coaching() if self.coach.value else "The coach is off."
 
     def _line(self, player: int) -> list[list[float]]:
@@ -147,6 +147,6 @@ class Judgement:
             others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"][:4])
             return (
                 f'<span class="bad">✗ <b>{name}</b> cost {one["cost_text"]}.{MARKS[one["mark"]]}</span> '
-                f"Better: <b>{html.escape(one['best'])}</b>.<ul style='margin:0.2rem 0'>{others}</ul>"
+                f"Better: <b>{html.escape(one['best'])}</b>.<ul>{others}</ul>"
             )
         return "After each of your moves, the coach shows what it cost and what was better."

@@ -12,6 +12,7 @@ from typing import Any, Final
 from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
+from aleazero.web.parts.dice import SYMBOLS
 from aleazero.web.playground import one_line
 
 THEME_COOKIE: Final = "aleazero_theme"
@@ -47,6 +48,7 @@ def frame(title: str, path: str) -> Iterator[None]:
     request = ui.context.client.request
     theme = request.cookies.get(THEME_COOKIE, "auto") if request is not None else "auto"
     dark = ui.dark_mode(THEMES.get(theme))
+    ui.html(SYMBOLS, sanitize=False).classes("symbols")
     with ui.element("header").classes("top"):
         ui.link("AleaZero", "/").classes("brand")
         with ui.element("nav").props('aria-label="Pages"').classes("row"):
@@ -60,7 +62,7 @@ def frame(title: str, path: str) -> Iterator[None]:
 
 
 def _theme_button(dark: ui.dark_mode, theme: str) -> None:
-    names = {"auto": "System colours", "light": "Light", "dark": "Dark"}
+    names = {"auto": "System colors", "light": "Light", "dark": "Dark"}
     following = {"auto": "light", "light": "dark", "dark": "auto"}
     now = {"theme": theme if theme in names else "auto"}
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-COLUMN: Final = 215
+COLUMN: Final = 220
 """Width of one level."""
 ROW: Final = 40
 """Height of one leaf."""
@@ -22,7 +22,8 @@ LONGEST: Final = 22
 LEGEND: Final = (
     "<span>■ decision</span><span>● chance</span><span>◆ end of the game</span><span>size: visits</span>"
     '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
-    "<span>edge: action or outcome · probability · visits</span><span>dashed: outcomes not shown or not stored</span>"
+    "<span>edge: <b>action</b> or <b>outcome</b> · <b>probability</b> · visits</span>"
+    "<span>dotted edge: outcome</span><span>dashed node: outcomes not shown or not stored</span>"
 )
 Path = tuple[int, ...]
 
@@ -119,12 +120,15 @@ class _Drawing:
     def _draw_edge(self, x: float, y: float, x2: float, y2: float, node: dict[str, Any], child: dict[str, Any]) -> None:
         width = 1 + 5 * math.sqrt(child["visits"] / self.most)
         last = " last" if child.get("last") else ""
-        self.edges.append(_curve(x, y, x2, y2, f"edge{last}", width))
+        self.edges.append(_curve(x, y, x2, y2, f"edge{last} below-{node['kind']}", width))
         share = child["probability"] if node["kind"] == "chance" else None
-        parts = [_short(child["text"]), *([_percent(share)] if share is not None else []), f"{child['visits']:,}"]
+        text = f'<tspan class="name">{html.escape(_short(child["text"]))}</tspan>'
+        if share is not None:
+            text += f' · <tspan class="share">{_percent(share)}</tspan>'
+        text += f" · {child['visits']:,}"
         self.nodes.append(
             f'<text class="edge" x="{x2 - _radius(child["visits"], self.most) - 5:.1f}" y="{y2 - 5:.1f}" '
-            f'text-anchor="end">{html.escape(" · ".join(parts))}<title>{html.escape(child["text"])}</title></text>'
+            f'text-anchor="end">{text}<title>{html.escape(child["text"])}</title></text>'
         )
 
     def _draw_node(self, x: float, y: float, node: dict[str, Any], path: Path) -> None:

@@ -11,12 +11,14 @@ import numpy as np
 from aleazero.errors import ConfigError, PositionError
 from aleazero.games.base import KIND_NAMES, Game, State
 from aleazero.games.kernel import KernelGame
+from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names, parse_game_text
-from aleazero.games.scene import Selection
+from aleazero.games.scene import Move, Selection
 from aleazero.games.svg import to_svg
 from aleazero.search.config import PRESETS, ChanceConfig, SearchConfig, Widening
 from aleazero.serving.api.listings import players
 from aleazero.serving.api.tasks import Work, load
+from aleazero.serving.requests import Sources
 from aleazero.settings import Settings
 
 
@@ -42,22 +44,38 @@ def describe_card(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "actions": game.num_actions,
         "chance": game.info.max_outcomes > 0,
         "kinds": players({"sources": payload["sources"], "game": text}, work),
-        "picture": _picture(game),
+        "examples": [
+            {"caption": one.caption, "params": {**params, **one.params}, "position": one.position}
+            for one in kit_of(game).examples if one.position is not None
+        ],
+        **_picture(_shown_state(name, game, payload["sources"], work)),
         "error": None,
-    }
+    }  # fmt: skip
 
 
-def _picture(game: Game) -> str:
-    """Return the first position with a decision as SVG, or as text if the game has no drawing."""
+def _shown_state(name: str, game: Game, sources: Sources, work: Work) -> State:
+    """Return the first example of a game, or its first position with a decision."""
+    for one in kit_of(game).examples:
+        if one.position is not None:
+            return load(name, {**game.params, **one.params}, sources, work).state_from_text(one.position)
     state, random = game.new_initial_state(), np.random.default_rng(0)
     while state.is_chance_node():
         state.apply_action(state.sample_outcome(random.random()))
+    return state
+
+
+def _picture(state: State) -> dict[str, Any]:
+    """Return a position as SVG, or as text if the game has no drawing, and whether it is higher than wide."""
     scene = state.draw()
-    return str(state) if scene is None else to_svg(scene)
+    if scene is None:
+        return {"picture": str(state), "tall": False}
+    return {"picture": to_svg(scene), "tall": scene.height > 1.3 * scene.width}
 
 
 def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Draw a position with the clicks so far, after one more if ``click`` is set.
+
+    The parts of the action ``hint`` are marked.
 
     Returns:
         The picture as SVG (None if the game has no drawing) and as text, the clicks, the action that they stand for,
@@ -70,6 +88,7 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     if scene is None:
         return {"svg": None, "text": str(state), "clicks": [], "action": None, "finished": False, "keys": {}}
     clickable: Sequence[str] = ()
+    marked: Sequence[str] = ()
     if payload["active"]:
         selection = Selection(scene.moves, clicks)
         if payload["click"] is not None:
@@ -78,11 +97,17 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         clicks, action, finished = selection.clicks, selection.action, selection.finished
         starts = Selection(scene.moves).clickable
         clickable = sorted({*selection.clickable, *starts})
+        marked = [part for move in scene.moves if move.action == payload["hint"] for part in _parts_of(move)]
         keys = {shape.key: shape.part for shape in scene.parts() if shape.key and shape.part in clickable}
     return {
-        "svg": to_svg(scene, selected=clicks, clickable=clickable), "text": str(state), "clicks": list(clicks),
-        "action": action, "finished": finished, "keys": keys,
+        "svg": to_svg(scene, selected=clicks, clickable=clickable, marked=marked), "text": str(state),
+        "clicks": list(clicks), "action": action, "finished": finished, "keys": keys,
     }  # fmt: skip
+
+
+def _parts_of(move: Move) -> list[str]:
+    """Return the parts that a move clicks."""
+    return [part for step in move.steps for part in ([step] if isinstance(step, str) else sorted(step))]
 
 
 def follow_path(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
