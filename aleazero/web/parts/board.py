@@ -80,5 +80,5 @@ class Board:
         )  # fmt: skip
         svg = self.data["svg"]
         self._picture += click is None
-        self._element.props(f"data-picture={self._picture}")
+        self._element.props(f"data-picture={self._picture} data-clicks={len(self.data['clicks'])}")
         self._element.content = f"<pre>{html.escape(self.data['text'])}</pre>" if svg is None else svg
