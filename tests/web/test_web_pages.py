@@ -82,7 +82,6 @@ def test_pages_fit_the_width_and_have_no_serious_barriers(page, width):
         page.get_by_text("Loading …").wait_for(state="detached")
         if path == "/":
             page.get_by_role("button", name="Play Dice game").wait_for()
-        page.wait_for_timeout(300)  # right after loading, the analysis was once wider than the window: cause not found
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, page.evaluate(TOO_WIDE, width))
         found[path] = serious(page)
     identity = start_game(page, "Tic tac toe", seats=("you", "you"))
