@@ -30,8 +30,15 @@ def table(page: Page) -> None:
     page.get_by_role("button", name="Play Backgammon").click()
     page.get_by_label("Seed of the dice").fill("4")
     page.get_by_role("button", name="Start").click()
-    page.locator(".status").filter(has_text="to move").wait_for()
+    for steps in (1, 4, 7):  # the roll of the start; then each press plays a move, and the answer and the dice follow
+        page.wait_for_function("(n) => document.querySelectorAll('ol li').length >= n", arg=steps)
+        page.locator(".status").filter(has_text="You (player 0) to move").wait_for()
+        if steps < 7:
+            page.keyboard.press("1")
     page.get_by_text("Judged by").wait_for()
+    page.locator(".coach b").first.wait_for()
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".news").filter(has_text="Hint: ").wait_for()
 
 
 def analysis(page: Page) -> None:
@@ -70,12 +77,25 @@ def review(page: Page) -> None:
     page.get_by_role("button", name=re.compile("cost")).first.click()
 
 
-PAGES = {one.__name__: one for one in (games, table, analysis, plan, compare, lesson, review)}
+def runs(page: Page) -> None:
+    page.goto("/runs/pig")
+    page.get_by_text("Judged by oracle").wait_for()
+    for _ in range(6):
+        page.get_by_role("button", name="Next").click()
+    page.get_by_role("heading", name="Step 7").first.wait_for()
+
+
+PAGES = {one.__name__: one for one in (games, table, analysis, plan, compare, lesson, review, runs)}
+RUN = ("minutes=0.1", "iterations=3", "params.target=20", "gate.pairs=40", "evaluate.pairs=20")
+"""Settings of the run on the page of runs."""
 
 
 def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "aleazero", "web", "--no-open", "--sessions", folder]
+        aleazero, runs = [sys.executable, "-m", "aleazero"], f"{folder}/runs"
+        changed = [text for setting in RUN for text in ("--set", setting)]
+        subprocess.run([*aleazero, "train", "configs/pig.yaml", "--out", f"{runs}/pig", *changed], check=True)
+        command = [*aleazero, "web", "--no-open", "--sessions", f"{folder}/sessions", "--runs", runs]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
             address = re.search(r"http://[^/]+", server.stderr.readline())[0]
@@ -99,7 +119,7 @@ def take(address: str, names: list[str]) -> None:
                 page.wait_for_timeout(800)
                 file = IMAGES / f"playground_{name}_{kind}.png"
                 page.screenshot(path=file, full_page=kind != "phone" and name != "games")
-                Image.open(file).convert("RGB").quantize(64).save(file, optimize=True)
+                Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
                 page.close()
         browser.close()
 

@@ -187,6 +187,14 @@ def test_only_selected_and_clickable_parts_are_buttons() -> None:
     assert all(button.attrib["tabindex"] == "0" for button in found.values())
 
 
+def test_marked_parts_have_a_class_of_their_own() -> None:
+    root = ET.fromstring(to_svg(Scene(360, 100, EVERY_SHAPE), clickable=["tile", "piece"], marked=["tile"]))
+    assert {name: button.attrib["class"] for name, button in buttons(root).items()} == {
+        "tile": "part clickable marked",
+        "piece": "part clickable",
+    }
+
+
 def test_a_die_shows_its_pips() -> None:
     for face in range(1, 7):
         root = ET.fromstring(to_svg(Scene(20, 20, [Die(0, 0, 20, face)])))

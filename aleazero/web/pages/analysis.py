@@ -13,10 +13,10 @@ from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
 from aleazero.serving.workers import Done
 from aleazero.web.parts.board import Board
-from aleazero.web.parts.layout import heading, loaded_page, problem, subheading
+from aleazero.web.parts.layout import Problem, heading, loaded_page, panel, problem, scroll_region, subheading
 from aleazero.web.parts.plan_graph import plan_svg
 from aleazero.web.parts.plots import numbers_table
-from aleazero.web.parts.search_form import SearchForm
+from aleazero.web.parts.search_form import SearchForm, evaluators_of
 from aleazero.web.parts.tree import LEGEND, Path, find_node, tree_svg
 from aleazero.web.playground import Playground, end_line, game_text, one_line
 
@@ -28,6 +28,9 @@ NO_TREE: Final = (
 """Shown in place of the tree before the first simulation."""
 EVERY: Final = 0.4
 """Seconds between partial results of a running search."""
+PLAN_LEVELS: Final = 4
+PLAN_WIDTH: Final = 10
+"""Size of the graph of a plan."""
 MOST_NODES: Final = 260
 """Nodes of the tree on the page."""
 CHOSEN: Final = """(event) => {
@@ -84,41 +87,34 @@ class Analysis:
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack"):
                 self._controls()
-                with ui.element("section").classes("panel").props('aria-label="Tree"'):
+                with panel("Tree"):
                     subheading("The tree with its chance nodes")
-                    self.tree = (
-                        ui.html(NO_TREE, sanitize=False)
-                        .classes("tree")
-                        .props('tabindex="0" role="region" aria-label="Search tree"')
-                    )
+                    self.tree = scroll_region("Search tree", NO_TREE, classes="tree")
                     self.tree.on("click", self._choose, js_handler=CHOSEN)
                     self.tree.on("keydown", self._choose, js_handler=CHOSEN_BY_KEY)
                     ui.html(LEGEND, sanitize=False).classes("legend")
                     self._tree_controls()
                 self._planner()
             with ui.element("div").classes("stack"):
-                with ui.element("section").classes("panel").props('aria-label="Position"'):
+                with panel("Position"):
                     self.node_title = ui.html("The position", sanitize=False, tag="h2")
                     self.board = Board(self.playground)
                     self.node_text = ui.html("", sanitize=False).classes("quiet").style("min-height: 3em")
                     with ui.element("div").classes("row"):
                         self.fold = ui.button("Collapse", on_click=self._fold).props("outline dense")
                         ui.button("Analyse from here", on_click=self._from_here).props("outline dense")
-                with ui.element("section").classes("panel").props('aria-label="Actions"'):
+                with panel("Actions"):
                     self.table_title = ui.html("Actions", sanitize=False, tag="h2")
-                    self.table = (
-                        ui.html("", sanitize=False)
-                        .classes("scroll")
-                        .props('tabindex="0" role="region" aria-label="Table of actions"')
-                    )
-                with ui.element("section").classes("panel").props('aria-label="Settings"'):
+                    self.table = scroll_region("Table of actions")
+                with panel("Settings"):
                     subheading("Settings")
-                    self.evaluator = ui.select(self._evaluators(), value=self._evaluators()[0], label="evaluator")
+                    evaluators = [*evaluators_of(self.card), "oracle"]
+                    self.evaluator = ui.select(evaluators, value=evaluators[0], label="evaluator")
                     self.evaluator.props("outlined dense").on_value_change(self._changed)
                     self.seed = ui.number("seed", value=0, min=0, step=1, on_change=self._changed)
                     self.seed.props("outlined dense")
                     self.form = SearchForm(form, self._changed)
-                with ui.element("section").classes("panel").props('aria-label="Another position"'):
+                with panel("Another position"):
                     subheading("Another position")
                     self._positions(games)
         ui.keyboard(on_key=self._key)
@@ -141,7 +137,7 @@ class Analysis:
                 ui.link(name, f"/analysis?{urlencode({'game': name})}")
 
     def _controls(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Search"'):
+        with panel("Search"):
             with ui.element("div").classes("row"):
                 self.run_button = ui.button("Run", on_click=self.run).props("unelevated dense")
                 self.pause_button = ui.button("Pause", on_click=self.pause).props("outline dense")
@@ -153,8 +149,7 @@ class Analysis:
                 self.limit.style("width: 8.5rem")
                 self._show_running()
             self.status = ui.label("No simulations yet: run the search, or step.").classes("status")
-            self.failed = problem("")
-            self.failed.set_visibility(False)
+            self.failed = Problem()
 
     def _tree_controls(self) -> None:
         with ui.element("div").classes("row"):
@@ -167,25 +162,22 @@ class Analysis:
                 control.props("outlined dense debounce=300").style("width: 9rem")
 
     def _planner(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Planner"'):
+        with panel("Planner"):
             with ui.element("div").classes("row"):
                 subheading("The plan of the turn")
                 ui.button("Plan", on_click=self.plan).props("outline dense")
             self.plan_text = ui.label("The planner computes every roll exactly and each shared position once.")
             self.plan_text.classes("quiet")
-            self.graph = (
-                ui.html("", sanitize=False)
-                .classes("tree")
-                .style("height: 320px")
-                .props('tabindex="0" role="region" aria-label="Plan"')
-            )
+            self.graph = scroll_region("Plan", classes="tree").style("height: 320px")
             self.graph.set_visibility(False)
 
     async def plan(self) -> None:
         """Plan the turn and draw its graph."""
         self.plan_text.text = "Planning … (a first plan compiles the game)"
         try:
-            found = await self.playground.study("plans:plan_graph", self.game, **self._position(), levels=5, width=14)
+            found = await self.playground.study(
+                "plans:plan_graph", self.game, **self._position(), levels=PLAN_LEVELS, width=PLAN_WIDTH
+            )
         except AleaZeroError as error:
             self.plan_text.text = one_line(error)
             return
@@ -195,11 +187,6 @@ class Analysis:
             f"Values past the turn come from {found['evaluator']}. Orange: the plan. Positions with several ways are "
             "computed once."
         )
-
-    def _evaluators(self) -> list[str]:
-        names = ["rollout", "uniform"]
-        kinds = [kind["player"] for kind in self.card["kinds"]]
-        return names + [kind for kind in kinds if kind.startswith("net:") and kind != "net:dummy"] + ["oracle"]
 
     async def begin(self) -> None:
         """Show the position and look for its exact values."""
@@ -256,7 +243,7 @@ class Analysis:
         if self.again:
             sims = sims if every is not None or self.found is None else max(1, sims - self.found["simulations"])
             self.again = False
-        self.failed.set_visibility(False)
+        self.failed.hide()
         try:
             self.job = self.playground.start("searches:search_position", self.game, **self._request(sims, every))
         except AleaZeroError as error:
@@ -303,8 +290,7 @@ class Analysis:
         self._show_tree()
 
     def _fail(self, text: str) -> None:
-        self.failed.text = text
-        self.failed.set_visibility(True)
+        self.failed.show(text)
         self.status.text = "The search failed."
 
     # -- showing -------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.comparison import Comparison, Side
-from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
-from aleazero.web.parts.search_form import SearchForm
+from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, problem, subheading
+from aleazero.web.parts.search_form import SearchForm, evaluators_of
 from aleazero.web.playground import Playground, one_line
 
 PRESETS: Final = ("sampling", "stratified")
@@ -35,7 +35,7 @@ def add_pages(playground: Playground) -> None:
                 "shows how far each search is from them.",
                 "quiet",
             )
-            with ui.element("section").classes("panel").props('aria-label="Comparison"'):
+            with panel("Comparison"):
                 with ui.element("div").classes("row"):
                     button = ui.button("Run both").props("unelevated dense")
                     most = ui.number("simulations", value=5000, min=10, max=100_000, step=1000)
@@ -46,17 +46,14 @@ def add_pages(playground: Playground) -> None:
             sides: list[tuple[Any, SearchForm]] = []
             with ui.element("div").classes("two even"):
                 for number, preset in enumerate(PRESETS):
-                    with ui.element("section").classes("panel").props(f'aria-label="Search {"AB"[number]}"'):
+                    with panel(f"Search {'AB'[number]}"):
                         subheading(f"Search {'AB'[number]}")
-                        names = ["rollout", "uniform", *(
-                            kind["player"] for kind in card["kinds"]
-                            if kind["player"].startswith("net:") and kind["player"] != "net:dummy"
-                        )]  # fmt: skip
+                        names = evaluators_of(card)
                         evaluator = ui.select(names, value=names[0], label="evaluator").props("outlined dense")
                         settings = SearchForm(form, lambda: None)
                         settings.preset.value = preset
                         sides.append((evaluator, settings))
-            with ui.element("section").classes("panel").props('aria-label="Another game"'):
+            with panel("Another game"):
                 subheading("Another game")
                 with ui.element("div").classes("row"):
                     for name in await playground.game_names():

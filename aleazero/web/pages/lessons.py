@@ -10,7 +10,7 @@ from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.comparison import Comparison, Side
-from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.layout import Problem, heading, loaded_page, panel, paragraph, scroll_region, subheading
 from aleazero.web.parts.plots import COLORS, numbers_table
 from aleazero.web.parts.tree import LEGEND, tree_svg
 from aleazero.web.playground import Playground, one_line
@@ -54,7 +54,7 @@ def add_pages(playground: Playground) -> None:
             heading(f"{number + 1}. {lesson.title}")
             for text in lesson.text:
                 paragraph(text)
-            with ui.element("section").classes("panel").props('aria-label="Demo"'):
+            with panel("Demo"):
                 subheading("Try it")
                 await lesson.demo(playground)
             with ui.element("section").classes("panel task").props('aria-label="Your turn"'):
@@ -88,8 +88,7 @@ class TreeDemo:
                 button.props(f'aria-label="Add {step} simulations"')
             ui.button("Start again", on_click=self.reset).props("outline dense")
             self.chosen = chosen()
-        self.place = ui.html("", sanitize=False).classes("tree")
-        self.place.props('tabindex="0" role="region" aria-label="Tree"')
+        self.place = scroll_region("Tree", classes="tree")
         ui.html(LEGEND, sanitize=False).classes("legend")
 
     def reset(self) -> None:
@@ -176,17 +175,11 @@ async def _plan(playground: Playground) -> None:
         dice = ui.input("dice", value="11456").props("outlined dense").style("width: 8rem")
         button = ui.button("Plan the turn").props("unelevated dense")
     status = ui.label("").classes("status")
-    failed = problem("")
-    failed.set_visibility(False)
-    table = (
-        ui.html("", sanitize=False)
-        .classes("scroll")
-        .style("min-height: 10rem")
-        .props('tabindex="0" role="region" aria-label="Dice to keep"')
-    )
+    failed = Problem()
+    table = scroll_region("Dice to keep").style("min-height: 10rem")
 
     async def plan() -> None:
-        failed.set_visibility(False)
+        failed.hide()
         status.text = "Planning … (the first plan computes a table)"
         try:
             found = await playground.study(
@@ -194,8 +187,8 @@ async def _plan(playground: Playground) -> None:
                 moves=[f"roll-{''.join(sorted(str(dice.value or '')))}"],
             )  # fmt: skip
         except AleaZeroError as error:
-            failed.text, status.text = one_line(error), ""
-            failed.set_visibility(True)
+            failed.show(one_line(error))
+            status.text = ""
             return
         status.text = f"{len(found['rows'])} different afterstates, planned exactly to the end of the turn"
         rows = [(name, f"{value:.3f}", f"{value - found['rows'][0][1]:+.3f}") for name, value in found["rows"]]

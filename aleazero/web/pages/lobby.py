@@ -13,7 +13,17 @@ from nicegui import events, ui
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.serving.api.store import Entry
 from aleazero.untrusted import parse_digits
-from aleazero.web.parts.layout import file_button, heading, loaded_page, paragraph, problem, shows_errors, subheading
+from aleazero.web.parts.layout import (
+    Problem,
+    file_button,
+    heading,
+    loaded_page,
+    panel,
+    paragraph,
+    problem,
+    shows_errors,
+    subheading,
+)
 from aleazero.web.parts.seats import default_seat, full_names, seat_options
 from aleazero.web.playground import Playground, game_text, one_line
 
@@ -30,7 +40,7 @@ def add_pages(playground: Playground) -> None:
             heading("Choose a game")
             paragraph("Play against a search or a network, take moves back, and see what each roll was worth.", "quiet")
             cards = ui.element("div").classes("cards")
-            with ui.element("section").classes("panel").props('aria-label="Saved games"'):
+            with panel("Saved games"):
                 _saved(playground)
             with cards:
                 for game in await playground.game_names():
@@ -100,18 +110,16 @@ def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:
         if "players" in params:
             params["players"].on_value_change(show_seats)
         seed = ui.input("Seed of the dice", placeholder="random").props("outlined dense")
-        failed = ui.label("").classes("problem").props('role="alert"')
-        failed.set_visibility(False)
+        failed = Problem()
 
         async def begin() -> None:
-            failed.set_visibility(False)
+            failed.hide()
             try:
                 given = {name: read_value(name, field.value, card["params"][name]) for name, field in params.items()}
                 texts = [str(seat.value) for seat in seats]
                 session = await playground.new_session(card["game"], given, texts, read_seed(seed.value))
             except AleaZeroError as error:
-                failed.text = one_line(error)
-                failed.set_visibility(True)
+                failed.show(one_line(error))
                 return
             ui.navigate.to(f"/table/{session}")
 

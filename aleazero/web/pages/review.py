@@ -11,11 +11,14 @@ from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import (
+    Problem,
     file_button,
     heading,
+    is_open,
     loaded_page,
+    panel,
     paragraph,
-    problem,
+    scroll_region,
     shows_errors,
     subheading,
 )
@@ -58,11 +61,10 @@ class Review:
 
     def build(self) -> None:
         """Build the page without a game."""
-        with ui.element("section").classes("panel").props('aria-label="File"'):
+        with panel("File"):
             file_button("Open a recorded game", ".json,.mat", self._uploaded)
             self.status = ui.label("").classes("status").props('aria-live="polite"')
-            self.failed = problem("")
-            self.failed.set_visibility(False)
+            self.failed = Problem()
         self.content = ui.element("div").classes("stack")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
@@ -76,15 +78,17 @@ class Review:
     async def open(self, text: str, ending: str, number: int = 0) -> None:
         """Judge a game and show it."""
         self.text, self.ending, self.number = text, ending, number
-        self.failed.set_visibility(False)
+        self.failed.hide()
         self.status.text = "Judging … (a first judgement compiles the game)"
         try:
             self.found = await self.playground.study(
                 "judgements:review_file", _game_of(text), text=text, ending=ending, number=number
             )
         except AleaZeroError as error:
-            self.failed.text, self.status.text = one_line(error), ""
-            self.failed.set_visibility(True)
+            self.failed.show(one_line(error))
+            self.status.text = ""
+            return
+        if not is_open():
             return
         self.status.text = judge_text(self.found["judge"], self.found["exact"])
         self.content.clear()
@@ -101,7 +105,7 @@ class Review:
                 on_change=lambda event: self.open(self.text, self.ending, event.value),
             ).props("outlined dense")  # fmt: skip
         with ui.element("div").classes("two"):
-            with ui.element("section").classes("panel").props('aria-label="Position"'):
+            with panel("Position"):
                 self.replay = Replay(self.playground, found)
                 with ui.element("div").classes("row"):
                     ui.button("Back", on_click=lambda: self._go(self.replay.place - 1)).props("outline dense")
@@ -112,16 +116,14 @@ class Review:
                     ui.button("Try again from here", on_click=self._play).props("outline dense")
                     ui.button("Analyse", on_click=self._analyse).props("outline dense")
             with ui.element("div").classes("stack"):
-                with ui.element("section").classes("panel").props('aria-label="Value"'):
+                with panel("Value"):
                     subheading(unit_title(found["unit"], "player 0" if len(found["totals"]) > 1 else ""))
                     game_chart(found, 0, self._go)
                     paragraph("Click on the curve to see the position.", "quiet")
-                with ui.element("section").classes("panel").props('aria-label="Totals"'):
+                with panel("Totals"):
                     subheading("Totals")
-                    ui.html(totals_table(found["totals"]), sanitize=False).classes("scroll").props(
-                        'tabindex="0" role="region" aria-label="Totals by player"'
-                    )
-                with ui.element("section").classes("panel").props('aria-label="Worst decisions"'):
+                    scroll_region("Totals by player", totals_table(found["totals"]))
+                with panel("Worst decisions"):
                     subheading("Worst decisions")
                     self._worst()
         ui.keyboard(on_key=self._key)

@@ -11,7 +11,16 @@ from nicegui import app, ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.gates import TASKS, Gates
-from aleazero.web.parts.layout import heading, loaded_page, paragraph, problem, subheading
+from aleazero.web.parts.layout import (
+    Problem,
+    heading,
+    loaded_page,
+    panel,
+    paragraph,
+    problem,
+    scroll_region,
+    subheading,
+)
 from aleazero.web.parts.plots import COLORS, facts_table, numbers_table
 from aleazero.web.playground import Playground, one_line
 
@@ -82,13 +91,9 @@ class Run:
         if not summary:
             paragraph("There is no run with this name.")
             return
-        with ui.element("section").classes("panel").props('aria-label="Status"'):
+        with panel("Status"):
             subheading("Status")
-            self.lines = (
-                ui.html("", sanitize=False)
-                .classes("scroll")
-                .props('tabindex="0" role="region" aria-label="Status of the run"')
-            )
+            self.lines = scroll_region("Status of the run")
         with ui.element("div").classes("row"):
             report = ui.link("Open the report", f"/runs/{quote(self.name, safe='')}/report", new_tab=True)
             report.props('rel="noopener"')
@@ -97,15 +102,10 @@ class Run:
         self.place = ui.element("div").classes("curves")
         with ui.expansion("More curves").classes("panel") as self.more_panel:
             self.more = ui.element("div").classes("curves")
-        with ui.element("section").classes("panel").props('aria-label="Latest numbers"'):
+        with panel("Latest numbers"):
             subheading("Latest numbers")
-            self.numbers = (
-                ui.html("", sanitize=False)
-                .classes("scroll")
-                .props('tabindex="0" role="region" aria-label="Table of numbers"')
-            )
-        self.failed = problem("")
-        self.failed.set_visibility(False)
+            self.numbers = scroll_region("Table of numbers")
+        self.failed = Problem()
         await self.update()
         ui.timer(EVERY, self.update)
 
@@ -117,8 +117,7 @@ class Run:
             data = await self.playground.rules(f"{TASKS}:curves", folder=folder, name=self.name)
             await self.gates.update()
         except AleaZeroError as error:
-            self.failed.text = one_line(error)
-            self.failed.set_visibility(True)
+            self.failed.show(one_line(error))
             return
         if summary is None or data is None:
             return

@@ -16,7 +16,7 @@ from aleazero.serving.api.store import UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
-from aleazero.web.parts.layout import heading, loaded_page, paragraph, subheading
+from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, subheading
 from aleazero.web.parts.seats import PERSON, full_names, seat_names
 from aleazero.web.playground import Playground, game_text, one_line
 
@@ -73,7 +73,7 @@ class Table:
         heading(str(view["game"]).replace("_", " ").capitalize())
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack"):
-                with ui.element("section").classes("panel").props('aria-label="Board"'):
+                with panel("Board"):
                     self.status = ui.label("").classes("status").props('aria-live="polite"')
                     self.board = Board(self.playground, self._part)
                     self.rolls = ui.html("", sanitize=False).classes("rolls")
@@ -83,14 +83,9 @@ class Table:
                     self.moves = ui.element("div").classes("moves").props('role="group" aria-label="Legal moves"')
             with ui.element("div").classes("stack"):
                 self.judgement = Judgement(self.playground, view)
-                with ui.element("section").classes("panel").props('aria-label="History"'):
+                with panel("History"):
                     subheading("History")
-                    self.history = (
-                        ui.html("", sanitize=False)
-                        .classes("scroll")
-                        .style("height: 15rem")
-                        .props('tabindex="0" role="region" aria-label="All moves and rolls"')
-                    )
+                    self.history = scroll_region("All moves and rolls").style("height: 15rem")
                 with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
                     for key, meaning in KEYS:
                         ui.html(f"<kbd>{html.escape(key)}</kbd> {html.escape(meaning)}", sanitize=False, tag="p")
@@ -234,9 +229,9 @@ class Table:
         elif self.halted:
             self.status.text = f"{self._name(view['player'])} moves next"
         selection = self.board.data["action"] is not None and not self.board.data["finished"]
-        self.play_button.set_enabled(selection)
+        _offer(self.play_button, selection)
         self.play_button.set_visibility(self.board.data["svg"] is not None)
-        self.go.set_enabled(waits == "dice" or (waits == "player" and self.halted))
+        _offer(self.go, waits == "dice" or (waits == "player" and self.halted))
         self.go.text = "Roll" if waits == "dice" else "Continue"
         self.undo_button.set_enabled(view["steps"] > 0)
         self.redo_button.set_enabled(view["redo_steps"] > 0)
@@ -361,3 +356,9 @@ class Table:
     def _save(self) -> None:
         data = self.playground.api.store.get(self.session).data
         ui.download.content(json.dumps(data, ensure_ascii=False, indent=1), f"{data['game']}.json", "application/json")
+
+
+def _offer(button: ui.button, enabled: bool) -> None:
+    """Enable or disable a main button; a disabled one looks like the others."""
+    button.set_enabled(enabled)
+    button.props("unelevated", remove="outline") if enabled else button.props("outline", remove="unelevated")

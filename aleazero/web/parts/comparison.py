@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.layout import problem
+from aleazero.web.parts.layout import Problem, is_open, scroll_region
 from aleazero.web.parts.plots import COLORS, DASHES, numbers_table
 from aleazero.web.playground import Playground, one_line
 
@@ -45,29 +45,18 @@ class Comparison:
         self.results: dict[str, list[dict[str, Any]]] = {}
         self.exact: dict[str, Any] | None = None
         self.running = False
-        self._gone = False
-        ui.context.client.on_delete(self._leave)
         self.status = ui.label("").classes("status").props('aria-live="polite"')
-        self.failed = problem("")
-        self.failed.set_visibility(False)
+        self.failed = Problem()
         self._chart = ui.echart(self._options([]), renderer="svg").classes("chart").style("height: 270px")
         self._chart.props('role="img" aria-label="Plot of the searches"')
-        self.table = (
-            ui.html("", sanitize=False)
-            .classes("scroll")
-            .style("min-height: 6rem")
-            .props('tabindex="0" role="region" aria-label="Results of the searches"')
-        )
-
-    def _leave(self) -> None:
-        self._gone = True
+        self.table = scroll_region("Results of the searches").style("min-height: 6rem")
 
     async def run(self, sides: Sequence[Side], most: int, seed: int = 0) -> None:
         """Grow all searches together up to this many simulations. Another run is ignored until it ends."""
         if self.running:
             return
         self.running, self.results = True, {side.name: [] for side in sides}
-        self.failed.set_visibility(False)
+        self.failed.hide()
         self.status.text = "Searching … (a first search compiles the game)"
         try:
             if self.exact is None:
@@ -80,12 +69,11 @@ class Comparison:
                         last=False,
                     )  # fmt: skip
                     self.results[side.name].append(found)
-                self._show(sides, sims)
-                if self._gone:
+                if not is_open():
                     return
+                self._show(sides, sims)
         except AleaZeroError as error:
-            self.failed.text = one_line(error)
-            self.failed.set_visibility(True)
+            self.failed.show(one_line(error))
             self.status.text = "The comparison failed."
         finally:
             self.running = False

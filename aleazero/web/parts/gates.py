@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.layout import paragraph, problem, subheading
+from aleazero.web.parts.layout import Problem, is_open, panel, paragraph, scroll_region, subheading
 from aleazero.web.parts.plots import Curve, chart_options, numbers_table
 from aleazero.web.parts.replay import Replay, totals_table, value_curve
 from aleazero.web.parts.seats import judge_text
@@ -27,15 +27,14 @@ class Gates:
 
     def __init__(self, playground: Playground, of: Mapping[str, Any]) -> None:
         self.playground, self.of = playground, of
-        self.shown: list[str] = []
+        self.shown: list[str] | None = None
         self.games: dict[str, Any] = {}
         self.replays: list[Replay] = []
-        with ui.element("section").classes("panel").props('aria-label="Gates"'):
+        with panel("Gates"):
             subheading("Gates")
-            self.verdicts = ui.html("", sanitize=False).classes("scroll")
-            self.verdicts.props('tabindex="0" role="region" aria-label="Verdicts of the gates"')
+            self.verdicts = scroll_region("Verdicts of the gates")
             self.rates = paragraph("", "quiet")
-        self.panel = ui.element("section").classes("panel").props('aria-label="Games of a gate"')
+        self.panel = panel("Games of a gate")
         self.panel.set_visibility(False)
         with self.panel:
             subheading("Two games on the same dice")
@@ -45,8 +44,7 @@ class Gates:
                 for control in (self.gate, self.side):
                     control.style("min-width: min(15rem, 100%)")
             self.status = ui.label("").classes("status").props('aria-live="polite"')
-            self.failed = problem("")
-            self.failed.set_visibility(False)
+            self.failed = Problem()
             self.place = ui.element("div").classes("stack")
 
     async def update(self) -> None:
@@ -89,7 +87,7 @@ class Gates:
             return
         side = self.games["sides"][self.side.value]
         self.status.text = "Judging … (a first judgement compiles the game)"
-        self.failed.set_visibility(False)
+        self.failed.hide()
         try:
             found = [
                 await self.playground.study(
@@ -100,6 +98,8 @@ class Gates:
             ]  # fmt: skip
         except AleaZeroError as error:
             self._fail(error)
+            return
+        if not is_open():
             return
         self.status.text = judge_text(found[0]["judge"], found[0]["exact"])
         self.place.clear()
@@ -121,9 +121,7 @@ class Gates:
                 with ui.element("div").classes("stack replay"):
                     paragraph(f"Game {number + 1}: {players_text({'players': one['names']})}")
                     self.replays.append(Replay(self.playground, one))
-                    ui.html(totals_table(one["totals"]), sanitize=False).classes("scroll").props(
-                        f'tabindex="0" role="region" aria-label="Totals of game {number + 1}"'
-                    )
+                    scroll_region(f"Totals of game {number + 1}", totals_table(one["totals"]))
                 seat = one["names"].index(candidate) if candidate in one["names"] else 0
                 line = value_curve(one, seat, f"game {number + 1}: {one['names'][seat]} as player {seat}")
                 curves.append(line._replace(number=number))
@@ -141,8 +139,8 @@ class Gates:
         self.slider.value = self.step
 
     def _fail(self, error: AleaZeroError) -> None:
-        self.failed.text, self.status.text = one_line(error), ""
-        self.failed.set_visibility(True)
+        self.failed.show(one_line(error))
+        self.status.text = ""
         self.place.clear()
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.layout import subheading
+from aleazero.web.parts.layout import panel, subheading
 from aleazero.web.parts.plots import Curve, chart_options, unit_title
-from aleazero.web.parts.seats import PERSON, full_names, judge_text
+from aleazero.web.parts.seats import PERSON, judge_text, seat_names
 from aleazero.web.playground import Playground, one_line
 
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
@@ -35,14 +35,14 @@ class Judgement:
         ui.context.client.on_delete(self._stop)
 
     def _build(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Value and luck"'):
+        with panel("Value and luck"):
             self._title = ui.html("Value over the game", sanitize=False, tag="h2")
             self._chart = ui.echart(chart_options([], ""), renderer="svg").classes("chart")
             self._chart.props('role="img" aria-label="Value over the game"')
             subheading("Luck")
             self._meters = ui.html("", sanitize=False).classes("meter")
             self._source = ui.label("").classes("quiet").style("min-height: 1.4em")
-        with ui.element("section").classes("panel").props('aria-label="Coach"'):
+        with panel("Coach"):
             with ui.element("div").classes("row"):
                 subheading("Coach")
                 self.coach = ui.switch("Judge my moves", value=True, on_change=self._show)
@@ -103,7 +103,7 @@ class Judgement:
         seats = self.view["seats"]
         mine = next((number for number, seat in enumerate(seats) if seat == PERSON), 0)
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
-        names = full_names(seats)
+        names = seat_names(seats)
         lines = [Curve(names[player], self._line(player), player) for player in players]
         if self.unit:
             self._title.content = html.escape(unit_title(self.unit, f"player {mine}" if len(seats) == 2 else ""))

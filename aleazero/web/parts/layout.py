@@ -96,6 +96,11 @@ async def loaded_page(title: str, path: str) -> AsyncIterator[None]:
         waiting.delete()
 
 
+def is_open() -> bool:
+    """Return whether the browser still shows the page of this call, which may have waited."""
+    return not ui.context.client.is_deleted
+
+
 def heading(text: str) -> None:
     """Add the heading of a page."""
     ui.html(f"<h1>{html.escape(text)}</h1>", sanitize=False)
@@ -114,6 +119,34 @@ def paragraph(text: str, classes: str = "") -> ui.html:
 def problem(text: str) -> ui.label:
     """Show an error as one line."""
     return ui.label(text).classes("problem").props('role="alert"')
+
+
+class Problem(ui.label):
+    """An error as one line, hidden until there is one."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.classes("problem").props('role="alert"').set_visibility(False)
+
+    def show(self, text: str) -> None:
+        """Show an error."""
+        self.text = text
+        self.set_visibility(True)
+
+    def hide(self) -> None:
+        """Hide the error."""
+        self.set_visibility(False)
+
+
+def panel(name: str) -> ui.element:
+    """Add a part of a page with a frame and a name for screen readers."""
+    return ui.element("section").classes("panel").props(f'aria-label="{html.escape(name)}"')
+
+
+def scroll_region(name: str, content: str = "", classes: str = "scroll") -> ui.html:
+    """Add HTML that scrolls, has a name, and can be reached by keyboard."""
+    found = ui.html(content, sanitize=False).classes(classes)
+    return found.props(f'tabindex="0" role="region" aria-label="{html.escape(name)}"')
 
 
 async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:

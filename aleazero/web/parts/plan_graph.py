@@ -6,7 +6,7 @@ import html
 from typing import Any, Final
 
 COLUMN: Final = 250
-ROW: Final = 34
+ROW: Final = 40
 MARGIN: Final = 30
 
 
@@ -44,14 +44,14 @@ def _node(x: float, y: float, node: dict[str, Any], value: float, low: float, hi
     name = html.escape(f"{node['text']}{ways}")
     return (
         f'<g data-kind="{node["kind"]}" data-ways="{node["ways"]}">{shape}'
-        f'<text x="{x + 12}" y="{y - 3:.1f}">{name}</text>'
-        f'<text class="edge" x="{x + 12}" y="{y + 9:.1f}">{value:.3f}</text></g>'
+        f'<text class="name" x="{x + 12}" y="{y - 3:.1f}">{name}</text>'
+        f'<text class="edge" x="{x + 12}" y="{y + 11:.1f}">{value:.3f}</text></g>'
     )
 
 
 def _edge(x: float, y: float, x2: float, y2: float, edge: dict[str, Any]) -> str:
     width = 1 + 6 * (edge["probability"] or 0.0) if not edge["best"] else 2.5
-    classes = "edge last" if edge["best"] else "edge"
+    classes = "edge last" if edge["best"] else "edge planned"
     share = "" if edge["probability"] is None else f", probability {edge['probability']:.4f}"
     middle = x + 150
     return (

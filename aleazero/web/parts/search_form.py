@@ -13,6 +13,12 @@ DEFAULT: Final = "default"
 CUSTOM: Final = "custom"
 
 
+def evaluators_of(card: Mapping[str, Any]) -> list[str]:
+    """Return the evaluators that a search of a game can have, without exact values."""
+    nets = [kind["player"] for kind in card["kinds"] if kind["player"].startswith("net:")]
+    return ["rollout", "uniform", *(net for net in nets if net != "net:dummy")]
+
+
 class Fields:
     """Controls for the fields of one settings class.
 

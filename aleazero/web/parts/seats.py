@@ -58,5 +58,6 @@ def judge_text(judge: str, exact: bool) -> str:
     if exact:
         return f"Judged by {judge}."
     name = re.sub(r"^search:sims=(\d+)", r"a search of \1 simulations", judge)
-    name = name.replace("plan:horizon=turn", "plans to the end of the turn").replace("plan:horizon=game", "plans")
+    name = name.replace("plan:horizon=turn", "plans to the end of the turn")
+    name = re.sub(r"^plan:plies=(\d+)\S*", r"plans of \1 plies", name)
     return f"Judged by {name} (estimates)."

@@ -1,0 +1,47 @@
+"""Texts and pictures that pages are built from."""
+
+from __future__ import annotations
+
+import pytest
+
+from aleazero.web.parts.dice import PIPS, SYMBOLS, outcome_html
+from aleazero.web.parts.plots import numbers_table
+from aleazero.web.parts.seats import full_names, judge_text, seat_names
+
+
+@pytest.mark.parametrize(
+    ("name", "faces"), [("5", "5"), ("5-3", "53"), ("roll-11256", "11256"), ("7", ""), ("2@a4", ""), ("heads", "")]
+)
+def test_rolls_of_dice_are_drawn_and_other_outcomes_are_text(name, faces):
+    found = outcome_html(name)
+    assert found.count("<use") == len(faces)
+    assert [found.count(f"#die-{face}") for face in "123456"] == [faces.count(face) for face in "123456"]
+    if not faces:
+        assert found == name
+
+
+def test_every_face_has_its_pips():
+    symbols = SYMBOLS.split("<symbol")[1:]
+    assert [symbol.count("<circle") for symbol in symbols] == [1, 2, 3, 4, 5, 6]
+    assert {face: len(places) for face, places in PIPS.items()} == {face: face for face in range(1, 7)}
+
+
+def test_the_only_person_is_you():
+    assert seat_names(["human", "random"]) == ["You", "Player 1"]
+    assert full_names(["random", "human"]) == ["Player 0 (random moves)", "You (player 1)"]
+    assert full_names(["human", "human"]) == ["Player 0", "Player 1"]
+    assert full_names(["human"]) == ["You"]
+
+
+def test_estimates_are_called_so():
+    assert judge_text("oracle (exact values)", True) == "Judged by oracle (exact values)."
+    assert judge_text("search:sims=200", False) == "Judged by a search of 200 simulations (estimates)."
+    assert judge_text("plan:plies=2,keep=8 with the bundled network", False) == (
+        "Judged by plans of 2 plies with the bundled network (estimates)."
+    )
+
+
+def test_shares_are_drawn_as_bars_and_texts_are_escaped():
+    found = numbers_table(("action", "share"), [("<b>", "50.0%"), ("hold", "25.0%")], bars=1)
+    assert "&lt;b&gt;" in found
+    assert [part.split("em")[0] for part in found.split("width:")[1:]] == ["2.50", "1.25"]
