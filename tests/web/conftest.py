@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.runs.run_by_hand import run_by_hand
 from tests.web.live_web import BROKEN, GAMES, Server
 
 pytest.register_assert_rewrite("tests.web.board_play")  # before a test imports it
@@ -22,7 +23,8 @@ def playground(tmp_path_factory):
     coins = folder / "coins.py"  # the example without its drawing
     coins.write_text(Path(GAMES[0]).read_text(encoding="utf-8").replace("def draw(", "def undrawn("), encoding="utf-8")
     games = (str(coins), *GAMES[1:], str(broken))
-    server = Server(folder / "sessions", games=games)
+    run_by_hand(folder / "runs" / "first", "afterstate")
+    server = Server(folder / "sessions", "--runs", str(folder / "runs"), games=games)
     yield server
     printed = server.end()
     assert "Traceback" not in printed, printed

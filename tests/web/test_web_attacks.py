@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from tests.serving.api.test_attacks import Raw
@@ -23,7 +25,7 @@ SOCKET = "/_nicegui_ws/socket.io/?EIO=4&transport="
 FORGED = """() => {
   const client_id = window.clientId, events = [];
   const junk = [null, 'x', [], {}, -1, 1e308, 'x'.repeat(10000), [[[]]], ['nowhere', true, 0]];
-  for (const [id, element] of Object.entries(window.mounted_app.elements))
+  for (const [id, element] of Object.entries(document.querySelector('#app')._vnode.component.proxy.elements))
     for (const event of element.events ?? []) events.push([+id, event.listener_id, event.type]);
   const texts = junk.map(one => [JSON.stringify(one)]);
   for (const [id, listener_id, type] of events)
@@ -117,13 +119,10 @@ def test_a_websocket_without_answers_is_closed(server, reads):
     raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1000)
     address = f"ws://127.0.0.1:{server.port}{SOCKET}websocket"
-    connection = connect(address, origin=server.origin, sock=raw, proxy=None, max_queue=None if reads else 1)
-    try:
+    with connect(address, origin=server.origin, sock=raw, proxy=None, max_queue=None if reads else 1) as connection:
         connection.send("40")
         raw.sendall(b"\x81\xfe\x7f\xff")  # the head of a message of 32,767 bytes, which does not follow
         wait_until_closed(server, before)
-    finally:
-        raw.close()
 
 
 # -- payloads ----------------------------------------------------------------------------------------------------------
@@ -133,20 +132,18 @@ def test_forged_events_change_nothing_and_the_page_lives_on(server, visitor):
     identity = start_game(visitor, "Tic tac toe", seats=("you", "you"))
     assert visitor.evaluate(FORGED) > 5
     play_to_the_end(visitor, identity)
-    assert visitor.request.delete(f"/api/v1/sessions/{identity}").status == 204
 
 
 def test_a_huge_event_closes_its_websocket_only(server, visitor):
     identity = start_game(visitor, "Tic tac toe", seats=("you", "you"))
-    connection = connect(f"ws://127.0.0.1:{server.port}{SOCKET}websocket", origin=server.origin, proxy=None)
-    connection.recv(timeout=30)
-    connection.send("40")
-    connection.recv(timeout=30)
-    connection.send('42["event",{"client_id":"' + "x" * 2_000_000 + '"}]')
-    with connection:
-        list(connection)  # until it is closed
+    with connect(f"ws://127.0.0.1:{server.port}{SOCKET}websocket", origin=server.origin, proxy=None) as connection:
+        connection.recv(timeout=30)
+        connection.send("40")
+        connection.recv(timeout=30)
+        connection.send('42["event",{"client_id":"' + "x" * 2_000_000 + '"}]')
+        with contextlib.suppress(ConnectionClosed):
+            list(connection)  # until it is closed
     play_to_the_end(visitor, identity)
-    assert visitor.request.delete(f"/api/v1/sessions/{identity}").status == 204
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -154,6 +151,8 @@ def test_a_huge_event_closes_its_websocket_only(server, visitor):
 
 def test_10_000_sessions_end_at_the_limit(server, visitor):
     api = f"{server.origin}/api/v1/sessions"
+    for one in HTTP.get(api).json():  # of the tests before
+        HTTP.delete(f"{api}/{one['id']}")
     made = [HTTP.post(api, json={"game": "tic_tac_toe"}) for _ in range(SESSIONS)]
     assert {one.status_code for one in made} == {201}
     visitor.goto("/")
@@ -161,8 +160,6 @@ def test_10_000_sessions_end_at_the_limit(server, visitor):
     visitor.get_by_role("dialog").get_by_role("button", name="Start").click()
     visitor.get_by_role("alert").filter(has_text=f"the server has {SESSIONS} sessions, expected fewer").wait_for()
     assert len(HTTP.get(api).json()) == SESSIONS
-    for one in made:
-        assert HTTP.delete(f"{api}/{one.json()['id']}").status_code == 204
 
 
 @pytest.mark.long  # until the server forgets the pages

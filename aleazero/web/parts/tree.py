@@ -80,7 +80,7 @@ class _Drawing:
         for text, attributes in rest:
             self.deepest = max(self.deepest, level + 1)
             places.append(self._next_row())
-            self._draw_rest(x, level, places[-1], text, attributes)
+            self._draw_rest(x, places[-1], text, f'{attributes} data-below="{",".join(map(str, path))}"')
         y = places[0] if places else self._next_row()
         for child_y, child, _ in below:
             self._draw_edge(x, y, x + COLUMN, child_y, node, child)
@@ -110,7 +110,7 @@ class _Drawing:
             found.append((text, f'data-unstored="{unstored["probability"]!r}"'))
         return found
 
-    def _draw_rest(self, x: float, level: int, y: float, text: str, attributes: str) -> None:
+    def _draw_rest(self, x: float, y: float, text: str, attributes: str) -> None:
         at = x + COLUMN
         self.nodes.append(
             f'<g {attributes}><circle class="rest" cx="{at}" cy="{y:.1f}" r="5"/>'
