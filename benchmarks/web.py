@@ -57,7 +57,8 @@ BUTTON = "[...document.querySelectorAll('button')].find(one => one.innerText.tri
 ROLL, UNDO = "document.querySelector('.board [data-part=roll][role=button]')", BUTTON.format("Undo")
 SPEED = re.compile(r"([\d,]+) simulations, ([\d,]+)/s")
 RESULT = re.compile(r"[\d,]+ simulations")
-ENDED = f"{BUTTON.format('Pause')}.disabled"
+STATUS = "document.querySelector('.status').innerText"
+ENDED = f"!{STATUS}.startsWith('No simulations') && {BUTTON.format('Pause')}.disabled"
 CHILD = "document.querySelector('.tree .node:not([data-path=\"\"])')"
 ROOT = "document.querySelector('.tree .node[data-path=\"\"]')"
 
