@@ -76,7 +76,7 @@ champions: setup  ## Train the bundled networks again (about two hours) and copy
 	$(BIN)/aleazero train configs/yatzy.yaml --out runs/champions/yatzy-$(COMMIT)
 	$(BIN)/aleazero train configs/backgammon.yaml --out runs/champions/backgammon-$(COMMIT)
 	$(BIN)/python docs/scripts/champions.py runs/champions/yatzy-$(COMMIT) \
-		runs/champions/backgammon-$(COMMIT):plies=2,keep=8,margin=0.16
+		runs/champions/backgammon-$(COMMIT):plan:plies=2,keep=8,margin=0.16
 
 clean:  ## Remove build results and caches
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -36,17 +36,17 @@ def parse_json(text: str | bytes, constant: Callable[[str], Any] = lambda _: Non
     """Parse JSON with at most ``DEEPEST`` levels of nesting and integers of at most ``MOST_DIGITS`` digits.
 
     Args:
-        text: the JSON.
+        text: the JSON; bytes are UTF-8.
         constant: converts ``NaN`` and ``Infinity``, which are not JSON but which Python writes; default: to None.
 
     Raises:
         ValueError: the text is not JSON, exceeds a limit, or has a number that overflows or a lone surrogate.
     """
+    written = text if isinstance(text, str) else text.decode("utf-8-sig")
     try:
-        data = json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=constant)
+        data = json.loads(written, parse_int=_integer, parse_float=_finite, parse_constant=constant)
     except RecursionError:
         raise ValueError(f"it nests more than {DEEPEST} levels deep") from None
-    written = text if isinstance(text, str) else text.decode("utf-8", errors="replace")
     if written.count("[") + written.count("{") > DEEPEST or SURROGATE.search(written):
         _require_plain(data)
     return data

@@ -17,7 +17,8 @@ def test_json_is_read_as_written(data):
 @pytest.mark.parametrize(
     "text",
     ["[" * 100_000, "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a":' * 500 + "1" + "}" * 500, "9" * 21, "9" * 5000,
-     "-" + "9" * 21, "1e999", "-1e400", r'"\ud800"', r'{"\udfff": 1}', "{", "", b"\xff\xff", "nan"],
+     "-" + "9" * 21, "1e999", "-1e400", r'"\ud800"', r'{"\udfff": 1}', "{", "", b"\xff\xff", "nan",
+     b'"\xed\xa0\x80"', r'"\ud800"'.encode("utf-16"), r'"\udc00"'.encode("utf-32")],
 )  # fmt: skip
 def test_json_beyond_the_limits_is_rejected(text):
     with pytest.raises(ValueError, match=r"."):

@@ -204,8 +204,11 @@ def read_plan(text: str) -> dict[str, Any]:
     return {"plies": plies}
 
 
-def bundled_text(settings: Mapping[str, Any]) -> str:
-    """Describe the player of a game's bundled network by the settings of its plan."""
+def bundled_text(spec: PlayerSpec) -> str:
+    """Describe the player of a game's bundled network."""
+    settings = spec.settings
+    if spec.kind == "search":
+        return f"bundled network with a search of {settings['sims']:,} simulations"
     if "horizon" in settings:
         return f"bundled network with exact {settings['horizon']} plan"
     plies = int(settings.get("plies", 1))

@@ -30,14 +30,15 @@ def print_review(review: Review, console: Console) -> None:
     ledger, scale = review.ledger, Scale(review.studied.game)
     console.print(Text(f"{review.studied.game!r}, {review.studied.source}", style="bold"), soft_wrap=True)
     _print_judge(ledger, scale, console)
-    several = review.studied.game.num_players > 1
+    several, has_luck = review.studied.game.num_players > 1, scale.has_luck
     table = quiet_table(
-        ("", "right"), *([("player", "left")] if several else []), ("roll", "left"), ("luck", "right"),
+        ("", "right"), *[("player", "left")] * several, *[("roll", "left"), ("luck", "right")] * has_luck,
         ("move", "left"), (scale.name, "right"), ("cost", "right"), ("", "left"), ("best", "left"),
     )  # fmt: skip
     for row in review.rows:
         who = [Text(ledger.totals[row.player].name)] if several else []
-        table.add_row(str(row.number), *who, *_cells(row, scale))
+        rolls = [Text(" ".join(map(roll_text, row.rolls)), "magenta"), Text(scale.luck(row.luck))] if has_luck else []
+        table.add_row(str(row.number), *who, *rolls, *_cells(row, scale))
     console.print(table)
     numbers = {row.decision.step: row.number for row in review.rows if row.decision is not None}
     _print_worst(ledger, scale, console, numbers)
@@ -78,13 +79,12 @@ def _print_judge(ledger: Ledger, scale: Scale, console: Console) -> None:
 
 
 def _cells(row: ReviewRow, scale: Scale) -> list[Text]:
-    """Return the cells of a row from the roll on."""
+    """Return the cells of a row from the move on."""
     one = row.decision
-    rolls, luck = Text(" ".join(map(roll_text, row.rolls)), "magenta"), Text(scale.luck(row.luck))
     value = Text(scale.value(row.value[row.player]))
     if one is None:
-        return [rolls, luck, Text(), value]
-    cells = [rolls, luck, Text(one.name, STYLES[one.mark] or "bold"), value]
+        return [Text(), value]
+    cells = [Text(one.name, STYLES[one.mark] or "bold"), value]
     if one.is_best:
         return cells
     return [*cells, Text(scale.cost(one.cost)), Text(SIGNS[one.mark], STYLES[one.mark]), Text(one.best, "dim")]
@@ -119,7 +119,8 @@ def _totals_table(players: Sequence[PlayerTotals], scale: Scale) -> Table:
     """Return a table with one column per player."""
     table = quiet_table(("", "left"), *((one.name, "right") for one in players))
     for fact, *texts in zip(FACTS, *(_totals_texts(one, scale) for one in players), strict=True):
-        table.add_row(fact, *texts)
+        if scale.has_luck or not fact.startswith("luck"):
+            table.add_row(fact, *texts)
     return table
 
 

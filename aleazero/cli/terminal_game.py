@@ -338,14 +338,14 @@ class TerminalGame:
 
     def _save_to(self, name: str) -> None:
         """Write the session to a new file, or again to a file of this game."""
-        file = Path(name).expanduser() if name else self._file
-        if file is None:
-            self._print("save has no file, expected save FILE", "yellow")
-            return
         try:
+            file = Path(name).expanduser() if name else self._file
+            if file is None:
+                self._print("save has no file, expected save FILE", "yellow")
+                return
             require_new(file, "save", self._own)
             self._write(file)
-        except ConfigError as error:
+        except (ConfigError, RuntimeError) as error:  # RuntimeError: no such user in ~user
             self._print(str(error), "yellow")
             return
         self._file = file
@@ -371,9 +371,14 @@ def require_new(file: Path, what: str, own: set[Path]) -> None:
     """Raise a ConfigError if a session cannot be written to a file, or would replace a file that is not its own."""
     from aleazero.untrusted import path_exists
 
-    if file.resolve() in own:
+    try:
+        is_own, fits = file.resolve() in own, path_exists(file.parent) and file.parent.is_dir() and not file.is_dir()
+        exists = fits and file.is_file()
+    except (OSError, RuntimeError, ValueError):  # too long, a loop of symbolic links, a NUL character
+        is_own = fits = exists = False
+    if is_own:
         return
-    if not path_exists(file.parent) or not file.parent.is_dir() or file.is_dir():
+    if not fits:
         raise ConfigError(f"{what} is {str(file)!r}, expected a file in a folder that exists")
-    if file.is_file():
+    if exists:
         raise ConfigError(f"{what} is {str(file)!r}, which exists, expected a new file or the one of --load")

@@ -61,7 +61,12 @@ SCALE: Final = tuple(name for name in PALETTE if name.startswith("scale"))
 
 
 def to_svg(
-    scene: Scene, *, selected: Collection[str] = (), clickable: Collection[str] = (), marked: Collection[str] = ()
+    scene: Scene,
+    *,
+    selected: Collection[str] = (),
+    clickable: Collection[str] = (),
+    marked: Collection[str] = (),
+    styled: bool = True,
 ) -> str:
     """Return a scene as SVG text.
 
@@ -73,6 +78,7 @@ def to_svg(
         selected: names of the parts that are shown as selected.
         clickable: names of the parts that are shown as clickable.
         marked: names of the parts that are marked, such as those of a hint. They must be selected or clickable, too.
+        styled: include the style sheet ``STYLE``. A page with many pictures contains it once.
 
     Returns:
         An ``<svg>`` element that is as wide as its container.
@@ -84,9 +90,10 @@ def to_svg(
     shapes = "".join(_shape(shape, buttons) for shape in scene.shapes)
     role = "group" if buttons.selected or buttons.clickable else "img"
     name = quoteattr(scene.title or "board")
+    style = f"<style>{STYLE}</style>" if styled else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" viewBox="0 0 {_n(scene.width)} {_n(scene.height)}" '
-        f'role="{role}" aria-label={name}><style>{STYLE}</style>{shapes}</svg>'
+        f'role="{role}" aria-label={name}>{style}{shapes}</svg>'
     )
 
 
@@ -132,7 +139,7 @@ def _style() -> str:
 
 
 STYLE: Final = _style()
-"""The style sheet that every SVG contains."""
+"""The style sheet of the pictures."""
 
 
 class _Buttons:

@@ -33,9 +33,9 @@ class Champion:
 
     @property
     def engine(self) -> str:
-        """Player spec of the network; a player that plans can explain its choice."""
-        plan = self.figures["plan"]
-        return f"net:{CHAMPION}" if plan is None else f"plan:{plan},net={CHAMPION}"
+        """Player spec of the network; a player that plans or searches can explain its choice."""
+        player = self.figures["player"]
+        return f"net:{CHAMPION}" if player is None else f"{player},net={CHAMPION}"
 
     def plays(self, game: Game) -> bool:
         """Return whether the network is for this game."""
@@ -53,7 +53,7 @@ def _figures(file: Path) -> Mapping[str, Any]:
         size = file.with_suffix(".safetensors").stat().st_size
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{file.name} of the package is damaged: {error}; reinstall aleazero") from None
-    missing = {"game", "params", "horizon", "plan"} - found.keys() if isinstance(found, dict) else {"everything"}
+    missing = {"game", "params", "horizon", "player"} - found.keys() if isinstance(found, dict) else {"everything"}
     if missing or not size:
         what = ", ".join(sorted(missing)) or "its network"
         raise CheckpointError(f"{file.name} of the package is damaged: {what} is missing; reinstall aleazero")

@@ -148,10 +148,10 @@ class SearchResult:
     def principal_variation(self) -> list[Step]:
         """Return the principal variation: the most visited steps from the root to a leaf, chance nodes included."""
         steps: list[Step] = []
-        node = self.view.root()
+        node, first = self.view.root(), self.best_action
         while visited := [child for child in node.children() if child.visits]:
-            if not steps and self.best_action is not None:
-                visited = [child for child in visited if child.label == self.best_action]
+            if not steps and first is not None:
+                visited = [child for child in visited if child.label == first]
             best = max(visited, key=lambda child: (child.visits, child.probability or child.prior or 0.0, -child.label))
             steps.append(Step(node.kind, node.player, best.label, best.text, best.visits, best.value))
             node = best

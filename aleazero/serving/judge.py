@@ -6,6 +6,9 @@ that was played, so the luck that it finds is zero on average, whatever its accu
 - Listed outcomes: all of them are valued in the same way, and the expectation is their mean by probability.
 - Other outcomes: the expectation is the mean over outcomes drawn with a seed that depends only on the position.
 
+Several rolls in a row, e.g. a refill of Azul, can have too many outcomes for a plan. Then a plan's value before each of
+them is the mean over drawn outcomes of all that follow, so the noise of these means cancels within the refill.
+
 Estimates are limited to the range of the game's returns. A network that also values the margin can exceed it.
 """
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +48,9 @@ SIMULATIONS: Final = 1000
 MOST_SOLVED: Final = 300_000
 """States of a game that is solved for the default judge; larger games are solved only for the judge ``oracle``."""
 SAMPLED: Final = 16
-"""Outcomes that are drawn for the expectation before a roll whose outcomes cannot be listed."""
+"""Outcomes that are drawn for the expectation before a roll, if they cannot be listed or are too many."""
+MOST_LISTED: Final = 1000
+"""Outcomes of rolls in a row that a plan lists."""
 ALTERNATIVES: Final = 5
 """Plays that are listed for each decision."""
 JUDGES: Final = ("oracle", "plan", "net", "search")
@@ -107,8 +113,8 @@ def make_judge(game: Game, spec: str | None = None, *, threads: int = 1) -> Judg
     Args:
         game: the game.
         spec: ``oracle``, ``plan:KEY=VALUE,...``, ``net:FILE`` or ``search:KEY=VALUE,...``, as for players. None for the
-            oracle if the game has one or has at most ``MOST_SOLVED`` states, else a plan with the bundled network, else
-            a search.
+            oracle if the game has one or has at most ``MOST_SOLVED`` states, else the player of the bundled network,
+            else a search.
         threads: threads of the searches; they do not change the values.
 
     Raises:
@@ -226,9 +232,9 @@ class PlanJudge(Judge):
         return [self._judge_play(*row) for row in zip(states, plays, plans, strict=True)]
 
     def judge_rolls(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
-        """Judge rolls; all listed outcomes of a roll are part of one plan."""
+        """Judge rolls; if all outcomes can be listed, they are part of one plan."""
         found: dict[int, JudgedRoll] = {}
-        listed = [row for row, state in enumerate(states) if state.outcomes_listed()]
+        listed = [row for row, state in enumerate(states) if can_list(state)]
         plans = self._rolls.plan_many([states[row].clone() for row in listed]) if listed else []
         for row, plan in zip(listed, plans, strict=True):
             chances = dict(states[row].chance_outcomes())
@@ -236,18 +242,25 @@ class PlanJudge(Judge):
             expected = np.sum([chances[outcome] * value for outcome, value in values.items()], axis=0)
             luck = values[outcomes[row]] - expected
             found[row] = JudgedRoll(expected, luck, chances[outcomes[row]])
-        for row in range(len(states)):
-            if row not in found:
-                found[row] = sampled_roll(self, states[row], outcomes[row])
+        others = [row for row in range(len(states)) if row not in found]
+        around = [one for row in others for one in (states[row], states[row].child(outcomes[row]))]
+        valued = iter(self.values(around))
+        for row in others:
+            expected, after = next(valued), next(valued)
+            found[row] = JudgedRoll(expected, after - expected, probability_of(states[row], outcomes[row]))
         return [found[row] for row in range(len(states))]
 
     def values(self, states: Sequence[State]) -> list[Vector]:
         """Return the values of plans, see ``Judge.values``."""
-        running = [state.clone() for state in states if not state.is_terminal()]
+        different = {state.key(): state for state in states}  # the state after a roll can be the one before the next
+        ends = {key: [state] if can_list(state) else _drawn_ends(state) for key, state in different.items()}
+        running = [end.clone() for some in ends.values() for end in some if not end.is_terminal()]
         plans = iter(self._rolls.plan_many(running) if running else [])
-        return [
-            final_value(state) if state.is_terminal() else limited(next(plans).value(state), state) for state in states
-        ]
+        found = {}
+        for key, some in ends.items():
+            values = [final_value(end) if end.is_terminal() else _planned(next(plans), end) for end in some]
+            found[key] = np.mean(values, axis=0)
+        return [found[state.key()] for state in states]
 
     def _judge_play(self, state: State, play: Sequence[int], plan: Plan) -> JudgedPlay:
         rows = []
@@ -272,6 +285,10 @@ class PlanJudge(Judge):
         if action not in found:
             found[action] = float(self._planner.run(state.clone(), [action]).value[mover])
         return {label: float(limited(value, state)) for label, value in found.items()}, plan
+
+
+def _planned(plan: Plan, state: State) -> Vector:
+    return np.asarray(limited(plan.value(state), state), np.float64)
 
 
 # -- searches --------------------------------------------------------------------------------------------------
@@ -425,6 +442,31 @@ def sampled_roll(judge: Judge, state: State, outcome: int) -> JudgedRoll:
     after, *others = judge.values([state.child(one) for one in (outcome, *drawn)])
     expected = np.mean(others, axis=0)
     return JudgedRoll(expected, after - expected, None)
+
+
+def can_list(state: State) -> bool:
+    """Return whether a plan can list the outcomes of all rolls in a row from a state; True if it is no roll."""
+    at, total = state, 1
+    while at.is_chance_node() and total <= MOST_LISTED:
+        if not at.outcomes_listed():
+            return False
+        outcomes = at.chance_outcomes()
+        total *= max(2, len(outcomes))  # 2, so that this ends
+        at = at.child(outcomes[0][0])
+    return total <= MOST_LISTED
+
+
+def _drawn_ends(state: State) -> list[State]:
+    """Return states after all rolls in a row, drawn with a seed that depends only on the position."""
+    key, ends = own_seed(state, stream_key(REVIEWS, 4)), []
+    for place in range(SAMPLED):
+        end, draws = state.clone(), stream_key(place, key)
+        for number in count():
+            if not end.is_chance_node():
+                break
+            end.apply_action(end.sample_outcome(draw_at(draws, number)))
+        ends.append(end)
+    return ends
 
 
 def probability_of(state: State, outcome: int) -> float | None:

@@ -30,6 +30,8 @@ class Scale:
         wide = game.info.utility is None or high - low >= 100
         self._digits = 1 if self.is_win_chance or wide else 3 if high - low <= 10 else 2
         self.symbol = " %" if self.is_win_chance else ""
+        self.has_luck = game.info.max_outcomes > 0
+        """Whether the game has chance events; otherwise rolls and luck are left out."""
 
     def number(self, value: float) -> float:
         """Return a value in the units of its text: percent, or returns."""
@@ -42,6 +44,11 @@ class Scale:
     def luck(self, value: float | None) -> str:
         """Return the text of luck, or of another difference of values, with its sign; no text for None."""
         return "" if value is None else self._text(value / self.unit, "+", self._digits)
+
+    def sign(self, value: float) -> int:
+        """Return the sign of luck as its text shows it; 0 if that is rounded to zero."""
+        rounded = round(value / self.unit, self._digits)
+        return (rounded > 0) - (rounded < 0)
 
     def cost(self, value: float, digits: int = 0) -> str:
         """Return the text of a cost or of regret; ``digits`` are added to the usual number."""

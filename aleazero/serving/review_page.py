@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aleazero.errors import ConfigError, count_text
+from aleazero.games.base import State
 from aleazero.games.registry import title_of
+from aleazero.games.svg import STYLE, to_svg
 from aleazero.serving.review import Review, ReviewRow, Scale, roll_text
 
 if TYPE_CHECKING:
@@ -72,14 +74,16 @@ def make_page(review: Review) -> str:
             scale=scale,
             names=names,
             several=len(names) > 1,
+            marked=any(one.mark for one in ledger.decisions),
             result=result_text(review, scale),
             rows=rows,
             worst=[by_step[one.step] for one in ledger.worst[:MOST_WORST]],
-            end_board=str(studied.end()),
+            end=studied.end(),
+            board=board,
             curve=draw_curve(curve_of(rows, ledger.end, names), scale),
             legend=curve_of(rows, ledger.end, names),
             roll_text=roll_text,
-            style=_resource("review.css"),
+            style=_resource("review.css") + STYLE,
         )
         .lstrip()
     )
@@ -90,13 +94,23 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def board(state: State) -> Any:
+    """Return the picture of a position if the game draws it, else its text."""
+    from markupsafe import Markup
+
+    scene = state.draw()
+    if scene is None:
+        return Markup("<pre>{}</pre>").format(str(state))
+    return Markup('<div class="drawn">{}</div>').format(Markup(to_svg(scene, styled=False)))
+
+
 def result_text(review: Review, scale: Scale) -> str:
     """Return how the game ended."""
     returns, names = review.ledger.returns, [totals.name for totals in review.ledger.totals]
     if returns is None:
         return review.studied.result or "The game is not over."
     if len(returns) == 1:
-        return f"Result: {scale.value(returns[0])}."
+        return f"Result: {returns[0]:,.10g}."
     winners = [name for name, value in zip(names, returns, strict=True) if value == max(returns)]
     if len(winners) > 1:
         return "The game is a draw."

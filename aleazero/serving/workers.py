@@ -18,13 +18,14 @@ import logging
 import multiprocessing
 import os
 import pickle
+import selectors
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any, Final, Literal
 
 from aleazero.errors import AleaZeroError, ConfigError, shortened
@@ -86,7 +87,6 @@ class Ticket:
 class _Worker:
     process: Any
     connection: Connection
-    number: int
     started: bool = False
     ticket: Ticket | None = None
 
@@ -118,7 +118,13 @@ class Workers:
         self._numbers = itertools.count()
         self._counts = _Counts()
         self._closing = False
+        self._takes_tasks = True
+        """Whether the thread has to be woken for a new task; not while all workers are busy."""
         self._wakes, self._wake = self._context.Pipe(duplex=False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._wakes, selectors.EVENT_READ)
+        for end in (self._wakes, self._wake):
+            os.set_blocking(end.fileno(), False)
         self._thread = threading.Thread(target=self._watch, name="aleazero workers", daemon=True)
         self._thread.start()
 
@@ -155,7 +161,9 @@ class Workers:
                 raise Busy(f"{self.most_waiting:,} requests are waiting, expected fewer; retry later")
             ticket = Ticket(job, seconds, prepare_seconds, on_partial, on_done, next(self._numbers))
             heapq.heappush(self._waiting, (-priority, ticket.number, ticket))
-        self._wake_up()
+            takes_tasks = self._takes_tasks
+        if takes_tasks:
+            self._wake_up()
         return ticket
 
     def cancel(self, ticket: Ticket) -> bool:
@@ -205,19 +213,19 @@ class Workers:
         self.close()
 
     def _wake_up(self) -> None:
-        with contextlib.suppress(OSError):
-            self._wake.send_bytes(b"")
+        with contextlib.suppress(OSError):  # it is closed, or full of signals that were not read
+            os.write(self._wake.fileno(), b"x")
 
     # -- in the thread -------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
         while not self._closing:
             self._employ()
-            ready = wait([self._wakes, *(worker.connection for worker in self._workers)], self._patience())
-            while self._wakes.poll():
-                self._wakes.recv_bytes()
-            for worker in [one for one in self._workers if one.connection in ready]:
-                self._read(worker)
+            for ready, _ in self._selector.select(self._patience()):
+                if ready.data is None:
+                    os.read(self._wakes.fileno(), 1 << 16)
+                else:
+                    self._read(ready.data)
             self._stop_cancelled()
             self._end_late()
         for worker in list(self._workers):
@@ -226,9 +234,12 @@ class Workers:
                 self._finish(worker.ticket, Done("error", code="closed", message="the server is shutting down"))
         for _, _, ticket in sorted(self._waiting):
             self._finish(ticket, Done("error", code="closed", message="the server is shutting down"))
+        self._selector.close()
 
     def _employ(self) -> None:
         """Give the waiting tasks to idle workers, and start workers while there are tasks for them."""
+        with self._lock:  # a task that comes from now on wakes the thread, unless all workers are busy then
+            self._takes_tasks = True
         for worker in [one for one in self._workers if one.started and one.ticket is None]:
             ticket = self._next()
             if ticket is None:
@@ -248,6 +259,9 @@ class Workers:
                     self._fail_waiting(f"no worker process can be started: {error}")
                 return
             starting += 1
+        with self._lock:
+            busy = sum(worker.ticket is not None for worker in self._workers)
+            self._takes_tasks = busy < self.count
 
     def _next(self) -> Ticket | None:
         with self._lock:
@@ -268,7 +282,9 @@ class Workers:
             raise
         finally:
             theirs.close()
-        self._workers.append(_Worker(process, ours, next(self._numbers)))
+        worker = _Worker(process, ours)
+        self._selector.register(ours, selectors.EVENT_READ, worker)
+        self._workers.append(worker)
 
     def _patience(self) -> float | None:
         """Return the seconds until the next deadline; None if there is none."""
@@ -369,6 +385,7 @@ class Workers:
 
     def _remove(self, worker: _Worker) -> None:
         self._workers.remove(worker)
+        self._selector.unregister(worker.connection)
         worker.connection.close()
         worker.process.kill()
         worker.process.join()

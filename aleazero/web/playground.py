@@ -94,9 +94,9 @@ class Playground:
         """Change a session: ``moves``, ``draw``, ``undo`` or ``redo``."""
         return await self.api.change(stays_connected, session, "change_session", change=change, **more)
 
-    async def play_seat(self, session: str) -> dict[str, Any]:
-        """Let the player of the seat to move play one action."""
-        return await self.api.change(stays_connected, session, "play_seat", search=True, all=False)
+    async def play_seat(self, session: str, revision: int | None = None) -> dict[str, Any]:
+        """Let the player of the seat to move play one action; ``revision`` is the one that the page shows."""
+        return await self.api.change(stays_connected, session, "play_seat", revision, search=True, all=False)
 
 
 def game_text(view: Mapping[str, Any]) -> str:

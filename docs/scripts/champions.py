@@ -1,7 +1,8 @@
-"""Bundle the champions of finished runs with their results: ``python docs/scripts/champions.py RUN[:PLAN]…``.
+"""Bundle the champions of finished runs with their results: ``python docs/scripts/champions.py RUN[:PLAYER]…``.
 
-``PLAN`` has the settings of the plan with which the network plays, e.g. ``plies=2,keep=8,margin=0.16``. By default it
-plans complete turns. The table of ``docs/benchmarks/training.md`` is written again.
+``PLAYER`` is the player spec of the network without its path, e.g. ``plan:plies=2,keep=8,margin=0.16`` or
+``search:sims=200``. By default a value network plans as in its training. The table of ``docs/benchmarks/training.md``
+is written again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LARGEST = 3_000_000
 NAMES = {"oracle": "solo-optimal", "rollout": "search with 200 playouts"}
 
 
-def ship(run: Path, plan: str) -> Path:
+def ship(run: Path, player: str) -> Path:
     manifest, config, found = read_manifest(run), read_own_config(run), summary_of(run)
     if not manifest.finished:
         raise SystemExit(f"{run} is not finished, expected a run that is: aleazero resume {run}")
@@ -44,12 +45,12 @@ def ship(run: Path, plan: str) -> Path:
         "game": game.name, "params": game.params, "rules": manifest.rules, "recipe": manifest.recipe,
         "seed": manifest.seed, "rounds": manifest.rounds, "iterations": config.iterations,
         "network": manifest.champion, "hash": file_hash(model, RunError),
-        "horizon": None if horizon is None else str(horizon), "plan": (plan or f"{name}={horizon}") if plans else None,
+        "horizon": None if horizon is None else str(horizon), "player": (player or f"plan:{name}={horizon}") if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
         "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
     }  # fmt: skip
-    figures["lines"] |= error_rates(game, model, figures["plan"])
+    figures["lines"] |= error_rates(game, model, figures["player"])
     target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
     target.parent.mkdir(exist_ok=True)
     write_atomic(target, [model.read_bytes()])
@@ -57,9 +58,11 @@ def ship(run: Path, plan: str) -> Path:
     return target
 
 
-def error_rates(game: Game, model: Path, plan: str | None) -> dict[str, str]:
-    """Measure the network alone and with its plan on the game's sets of judged decisions."""
-    players = {"alone": f"net:{model}"} | ({} if plan is None else {"with its plan": f"plan:{plan},net={model}"})
+def error_rates(game: Game, model: Path, player: str | None) -> dict[str, str]:
+    """Measure the network alone and with its plan or search on the game's sets of judged decisions."""
+    players = {"alone": f"net:{model}"}
+    if player is not None:
+        players[f"with its {player.partition(':')[0]}"] = f"{player},net={model}"
     found = {}
     for name in kit_of(game).judged:
         rates = []
@@ -91,7 +94,7 @@ def write_table(page: Path) -> None:
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ["runs/yatzy"]:
-        run, _, plan = name.partition(":")
-        shipped = ship(Path(run), plan)
+        run, _, player = name.partition(":")
+        shipped = ship(Path(run), player)
         sys.stdout.write(f"{shipped.name}: {shipped.stat().st_size:,} bytes, from {run}\n")
     write_table(Path(__file__).resolve().parents[1] / "benchmarks" / "training.md")

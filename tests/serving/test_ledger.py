@@ -10,7 +10,8 @@ from aleazero.evaluation.regret import measure_regret
 from aleazero.games.game_dice import GameDice
 from aleazero.games.kit import ReviewThresholds
 from aleazero.oracles.oracle import require_oracle
-from aleazero.serving.judge import make_judge
+from aleazero.serving import judge as judge_module
+from aleazero.serving.judge import SAMPLED, make_judge
 from aleazero.serving.ledger import ledger_of, plays_in
 
 
@@ -98,6 +99,45 @@ def test_luck_of_estimates_is_zero_on_average_over_the_outcomes(spec, interprete
     mean = sum(chance * roll.luck for chance, roll in zip(chances.values(), rolls, strict=True))
     assert mean == pytest.approx(np.zeros(2), abs=1e-9)
     assert any(np.abs(roll.luck).max() > 0 for roll in rolls)
+
+
+TWO_ROLLS = """
+from aleazero import GameInfo
+def describe():
+    return GameInfo("two_rolls", num_players=1, num_actions=1, max_outcomes=6, utility=(0, 12), state_size=2)
+def kind(state): return (0, 1, 1, 2)[state[0]]
+def to_play(state): return 0
+def legal(state, out):
+    out[0] = 0
+    return 1
+def apply(state, action): state[0] = 1
+def outcomes(state, ids, probabilities):
+    for i in range(6):
+        ids[i], probabilities[i] = i + 1, 1 / 6
+    return 6
+def apply_outcome(state, outcome):
+    state[0] += 1
+    state[1] += outcome
+def returns(state, out): out[0] = state[1]
+"""
+"""The return is the sum of two dice that are rolled one after the other, without a decision in between."""
+
+
+@pytest.mark.parametrize("most", [1000, 10, 5])
+def test_rolls_in_a_row_that_are_too_many_to_list_are_drawn(tmp_path, monkeypatch, most, interpreted):
+    """The noise of the drawn expectation cancels between the rolls."""
+    (tmp_path / "two_rolls.py").write_text(TWO_ROLLS)
+    monkeypatch.setattr(judge_module, "MOST_LISTED", most)
+    game = load_game(str(tmp_path / "two_rolls.py"))
+    start, steps = game.new_initial_state(), [(0, 0), (-1, 2), (-1, 6)]
+    first, second = ledger_of(start, steps, make_judge(game, "plan:horizon=game")).rolls
+    assert first.luck[0] + second.luck[0] == pytest.approx(8 - first.value[0], abs=1e-12)
+    assert second.value[0] == pytest.approx(first.value[0] + first.luck[0], abs=1e-12)
+    error = 2.415 / SAMPLED**0.5  # standard error of the mean of drawn sums
+    assert abs(first.value[0] - 7) < (1e-12 if most == 1000 else 4 * error)
+    assert (first.value[0] == pytest.approx(7, abs=1e-12)) == (most == 1000)
+    assert (second.value[0] == pytest.approx(5.5, abs=1e-12)) == (most >= 10)
+    assert (first.probability, second.probability) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
 
 
 def test_marks_depend_on_the_thresholds():

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import aleazero
+from aleazero.cli.show_review import print_review
 from aleazero.errors import ConfigError
+from aleazero.games.kernel import KernelState
+from aleazero.games.svg import STYLE
 from aleazero.serving import review_page
 from aleazero.serving.judge import PlanJudge, limited, make_judge
 from aleazero.serving.ledger import Roll
@@ -169,14 +174,17 @@ def test_json_data_has_a_version_and_every_entry(review):
 
 def test_a_page_is_one_file_with_every_board(review):
     page = make_page(review)
-    assert not re.search(r"https?://|<link|<img|\bsrc=|@import|url\(", page)
+    without_names = page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"https?://|<link|<img|\bsrc=|@import|url\(", without_names)
     assert "<b>Ann" not in page
     assert "&lt;b&gt;Ann" in page
     marked = sum(bool(one.mark) for one in review.ledger.decisions)
     assert marked > 0
-    assert page.count("<circle") == marked
-    assert page.count('<details class="row"') == len(review.rows) + 1
-    assert str(review.studied.end()) in page
+    curve = page.partition('<svg id="curve"')[2].partition("</svg>")[0]
+    assert curve.count("<circle") == marked
+    assert page.count('<details class="row') == len(review.rows) + 1
+    assert page.count('class="scene"') == len(review.rows) + 1 + min(10, len(review.ledger.worst))
+    assert page.count(STYLE) == 1
     assert len(re.findall(r"<article>", page)) == min(10, len(review.ledger.worst))
     costs = [float(text) for text in re.findall(r"cost ([\d.]+) %</span> <small>", page)]
     assert costs == sorted(costs, reverse=True)
@@ -187,7 +195,29 @@ def test_a_page_of_a_perfect_game_of_one_player_that_is_a_file():
     game = aleazero.load_game(COINS)
     page = make_page(review_game(played(game, "oracle", 2), make_judge(game)))
     assert "Every decision was best." in page
-    assert "<circle" not in page
+    assert "<circle class=" not in page.partition('<svg id="curve"')[2].partition("</svg>")[0]
+
+
+def test_a_game_without_drawing_is_shown_as_text(review, monkeypatch):
+    monkeypatch.setattr(KernelState, "draw", lambda state: None)
+    page = make_page(review)
+    assert 'class="scene"' not in page
+    assert f"<pre>{review.studied.end()}</pre>" in page
+
+
+def test_a_game_without_chance_has_no_columns_of_luck():
+    review = review_game(played(aleazero.load_game("tic_tac_toe")), make_judge(aleazero.load_game("tic_tac_toe")))
+    page = make_page(review)
+    assert "luck" not in re.sub(r"<(style|script)>.*?</\1>|class=\"[^\"]*\"", "", page, flags=re.DOTALL)
+    console = Console(width=120, file=StringIO())
+    print_review(review, console)
+    assert "luck" not in console.file.getvalue()
+    assert "win chance" in console.file.getvalue()
+
+
+def test_luck_that_is_rounded_to_zero_has_no_sign():
+    scale = Scale(aleazero.load_game("dice_game"))
+    assert [scale.sign(luck) for luck in (-0.3, -0.004, 0.0, 0.004, 0.3)] == [-1, 0, 0, 0, 1]
 
 
 def test_a_page_of_a_game_without_steps(judge):

@@ -62,6 +62,37 @@ def test_a_game_by_keyboard_with_dice_and_a_computer_player(page):
     assert session_of(page, identity)["steps"] == data["steps"]
 
 
+def test_moves_against_a_computer_player_are_in_the_history_again_after_redo(page):
+    identity = start_game(page, "Tic tac toe", seats=("you", "random moves"))
+    page.locator('.board [data-part][role="button"]').first.click()
+    page.wait_for_function("document.querySelectorAll('ol li').length == 2")
+    moves = page.locator("ol li").all_inner_texts()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("No moves yet.").wait_for()
+    page.get_by_role("button", name="Redo").click()
+    page.wait_for_function("document.querySelectorAll('ol li').length > 0")
+    assert page.locator("ol li").all_inner_texts() == moves
+    assert len(session_of(page, identity)["steps"]) == 2
+
+
+def test_a_page_that_another_one_has_overtaken_shows_the_session_and_changes_nothing(page):
+    identity = start_game(page, "Tic tac toe", seats=("you", "you"))
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.locator("ol, .scroll").filter(has_text="No moves yet.").wait_for()
+    page.locator('.board [data-part][role="button"]').first.click()
+    page.wait_for_function("document.querySelectorAll('ol li').length == 1")
+    other.locator('.board [data-part][role="button"]').last.click()
+    other.wait_for_function("document.querySelectorAll('ol li').length == 1")
+    steps = session_of(page, identity)["steps"]
+    assert len(steps) == 1
+    assert other.locator("ol li").all_inner_texts() == page.locator("ol li").all_inner_texts()
+    other.locator('.board [data-part][role="button"]').last.click()
+    other.wait_for_function("document.querySelectorAll('ol li').length == 2")
+    assert session_of(page, identity)["steps"][:1] == steps
+    other.close()
+
+
 def test_a_users_file_without_drawing_is_played_by_buttons_with_coach_and_curve(page):
     identity = start_game(page, "Coins", seed=1)
     assert page.locator(".board pre").inner_text() == "1 coins"

@@ -86,8 +86,9 @@ def analyse(
     """Evaluate a position: action values, outcome probabilities and the principal variation.
 
     The first line of the output shows the method. If the game has a bundled network, the turn is planned exactly with
-    it. Otherwise, or with options of a search such as `--sims` or `--evaluator`, a search runs. With `--plan` a plan
-    runs, and `--evaluator` values the states at its end. An option that would have no effect is an error.
+    it, or searched in games whose turns cannot be planned. Otherwise, or with options of a search such as `--sims` or
+    `--evaluator`, a search runs. With `--plan` a plan runs, and `--evaluator` values the states at its end. An option
+    that would have no effect is an error.
 
     Values are expected returns. The value of an action is from the point of view of the player to move. A plan with a
     value network also shows win probabilities, and complete plays if a player acts several times in a row. At a chance
@@ -131,13 +132,19 @@ def analyse(
         the_game = read_game(game, param)
     options = {"sims": sims, "evaluations": evaluations, "chance": chance, "c": c, "selection": selection,
                "evaluator": evaluator if net is None else f"net:{net}"}  # fmt: skip
-    bundled = None
+    bundled, searched = None, None
     if all(one is None for one in (*options.values(), seconds, nodes, plan, tree)):
         bundled = champion_of(the_game)
     if bundled is not None:
-        plan, options["evaluator"] = bundled.figures["horizon"], f"net:{CHAMPION}"
+        engine = parse_spec(bundled.engine)
+        if engine.kind == "search":
+            searched = engine
+        else:
+            plan, options["evaluator"] = bundled.figures["horizon"], f"net:{CHAMPION}"
     if plan is not None:
         spec = with_options(PlayerSpec("plan", read_plan(plan)), options, the_game)
+    elif searched is not None:
+        spec = searched
     else:
         limited = (sims, seconds, evaluations) != (None,) * 3
         spec = with_options(parse_spec("search" if limited else SEARCH), options, the_game)
@@ -157,7 +164,8 @@ def analyse(
                 leaf_evaluator, config = make_search(spec, the_game, seed=seed, max_seconds=seconds, max_nodes=nodes)
             prepare(the_game, state)
             if not json:
-                console.print(_search_text(config, the_game, leaf_evaluator, evaluated), style="dim", soft_wrap=True)
+                text = bundled_text(spec) if bundled else _search_text(config, the_game, leaf_evaluator, evaluated)
+                console.print(text, style="dim", soft_wrap=True)
                 print_position(state, console)
             result, took = timed_search(the_game, state, leaf_evaluator, config, None if json else console)
         else:
@@ -223,7 +231,7 @@ def _plan_text(spec: PlayerSpec, game: Game, evaluator: Any, name: str, bundled:
     from aleazero.search.evaluator import Rollout
 
     if bundled:
-        return bundled_text(spec.settings)
+        return bundled_text(spec)
     horizon = spec.settings.get("horizon")
     far = f"{spec.settings['plies']} plies" if horizon is None else f"horizon {horizon}"
     if horizon == "game":

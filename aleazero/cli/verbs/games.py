@@ -52,8 +52,8 @@ def games(json: JsonFlag = False) -> None:
 def models(json: JsonFlag = False) -> None:
     """List the bundled networks with their measured strength.
 
-    `aleazero play` and `aleazero analyse` use them by default. In a player spec, `net:champion` is the bundled network
-    of the game.
+    `aleazero play` and `aleazero analyse` use them by default. The row `player` has the player spec of `play`. In a
+    player spec, `net:champion` is the bundled network of the game.
 
     **Examples**
 
@@ -73,6 +73,7 @@ def models(json: JsonFlag = False) -> None:
         figures = one.figures
         took = time_text(60 * figures["minutes"])
         table = facts_table()
+        table.add_row("player", one.engine)
         table.add_row("trained", f"recipe {figures['recipe']}, seed {figures['seed']}, {took}")
         for name, text in figures["lines"].items():
             table.add_row(name, text)

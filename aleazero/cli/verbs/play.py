@@ -189,7 +189,7 @@ def play(
             raise ConfigError(f"--temperature is {temperature}, which has no effect: {engine} does not search")
         terminal = TerminalGame(session, player, make_console(), engine, silent=json, save=save, opened=opened)
         if not json and player is not None:
-            name = f"{bundled_text(spec.settings)}, see aleazero models" if bundled else engine
+            name = f"{bundled_text(spec)}, see aleazero models" if bundled else engine
             terminal.console.print(f"computer: {name}", style="dim", soft_wrap=True)
         complete = terminal.play()
     if json:

@@ -35,7 +35,7 @@ def review(
             "SPEC",
             "What values the decisions: `oracle`, a plan as `plan:plies=1,net=FILE`, a network as `net:FILE`, or a "
             "search as `search:sims=2000`.",
-            show_default="the oracle, or a plan with the bundled network, or search:sims=1000",
+            show_default="the oracle, or the player of the bundled network, or search:sims=1000",
         ),
     ] = None,
     error: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -127,44 +128,56 @@ class CompiledView:
 
     def root(self) -> TreeNode:
         """Return the root as a node of the exported tree."""
-        return self._export(0, "", None, None)
+        return self._export([0], [""], [None], [None])[0]
 
-    def _export(self, n: int, text: str, prior: float | None, probability: float | None) -> TreeNode:
-        node = self._tree.nodes[n]
-        kind, visits = int(node["kind"]), int(node["visits"])
-        player = int(node["mover"]) if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
-        children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
-        value = node["value_sums"] / max(1, visits)
-        return TreeNode(int(node["label"]), text, kind, player, visits, value, prior, probability, children)
-
-    def _export_outcomes(self, n: int) -> list[TreeNode]:
-        nodes = self._tree.nodes
-        if not self.closed:
-            shared = [child for child in self.children(n) if nodes[child]["kind"] != COUNTER]
-            return [self._export(child, ANY_OUTCOME, None, None) for child in shared]
-        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
-        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
-        return [
-            self._export(child, state.action_to_string(label), None, chances.get(label))
-            for child, label in ((child, int(nodes[child]["label"])) for child in self.children(n))
-        ]
-
-    def _export_actions(self, n: int) -> list[TreeNode]:
-        node = self._tree.nodes[n]
-        edges = self._tree.edges[node["first_edge"] : node["first_edge"] + max(0, node["num_edges"])]
-        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
-        weight = 1.0 if self.closed else running_sum(edges["prior"]) or 1.0
-        children = self.children(n)
+    def _export(
+        self, numbers: list[int], texts: list[str], priors: Sequence[float | None], chances: Sequence[float | None]
+    ) -> list[TreeNode]:
+        """Return nodes of the exported tree, given the text and the prior or probability that lead to each."""
+        nodes = self._tree.nodes  # field by field: whole records are slow to read
+        kinds, movers, labels, visits = (nodes[name][numbers].tolist() for name in ("kind", "mover", "label", "visits"))
+        values = nodes["value_sums"][numbers]
         found = []
-        for edge in edges:
-            action = int(edge["action"])
-            ends = [int(edge["child"])] if self.closed else [c for c in children if self._label(c) == action]
-            name, prior = state.action_to_string(action), float(edge["prior"] / weight)
-            found += [self._export(child, name, prior, None) for child in ends if child != NO_NODE]
+        for row, n in enumerate(numbers):
+            kind = kinds[row]
+            player = movers[row] if kind == DECISION else CHANCE_PLAYER if kind == CHANCE else TERMINAL_PLAYER
+            children = partial(self._export_outcomes if kind == CHANCE else self._export_actions, n)
+            value = values[row] / max(1, visits[row])
+            found.append(
+                TreeNode(labels[row], texts[row], kind, player, visits[row], value, priors[row], chances[row], children)
+            )
         return found
 
-    def _label(self, n: int) -> int:
-        return int(self._tree.nodes[n]["label"])
+    def _export_outcomes(self, n: int) -> list[TreeNode]:
+        nodes, children = self._tree.nodes, self.children(n)
+        none = [None] * len(children)
+        if not self.closed:
+            shared = [child for child in children if nodes["kind"][child] != COUNTER]
+            return self._export(shared, [ANY_OUTCOME] * len(shared), none, none)
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
+        chances = dict(state.chance_outcomes()) if state.outcomes_listed() else {}
+        labels = nodes["label"][children].tolist()
+        texts = [state.action_to_string(label) for label in labels]
+        return self._export(children, texts, none, [chances.get(label) for label in labels])
+
+    def _export_actions(self, n: int) -> list[TreeNode]:
+        nodes = self._tree.nodes
+        first, count = int(nodes["first_edge"][n]), max(0, int(nodes["num_edges"][n]))
+        edges = self._tree.edges[first : first + count]
+        state = KernelState(self.game, self._tree.states[n].astype(np.int64))
+        weight = 1.0 if self.closed else running_sum(edges["prior"]) or 1.0
+        by_action: dict[int, list[int]] = {}
+        if not self.closed:
+            children = self.children(n)
+            for child, label in zip(children, nodes["label"][children].tolist(), strict=True):
+                by_action.setdefault(label, []).append(child)
+        numbers, texts, priors = [], [], []
+        for action, end, prior in zip(edges["action"].tolist(), edges["child"].tolist(), edges["prior"], strict=True):
+            ends = by_action.get(action, []) if not self.closed else [] if end == NO_NODE else [end]
+            numbers += ends
+            texts += [state.action_to_string(action)] * len(ends)
+            priors += [float(prior / weight)] * len(ends)
+        return self._export(numbers, texts, priors, [None] * len(numbers))
 
 
 def _copy_records(records: Any) -> Any:

@@ -219,7 +219,8 @@ class Jobs:
     def forget(self, job: Job) -> None:
         """Stop a search whose client needs no more results."""
         job.cancel()
-        self._running.pop(job.id, None)
+        if self._running.get(job.id) is job:  # a client may use the id of a search that has ended again
+            del self._running[job.id]
 
     def _ended(self, identity: str) -> None:
         self._running.pop(identity, None)

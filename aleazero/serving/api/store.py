@@ -160,14 +160,15 @@ class SessionStore:
 
         Raises:
             UnknownSessionError: no session has this id.
+            RunError: the file cannot be deleted; the session is kept.
         """
         if identity not in self._live and identity not in self._saved:
             raise UnknownSessionError(f"no session {identity[:40]!r}, expected the id of one")
-        self._live.pop(identity, None)
         if identity in self._saved:
             with os_errors_as(RunError, f"session {identity} cannot be deleted"):
                 (self.folder / f"{identity}{SUFFIX}").unlink(missing_ok=True)
             del self._saved[identity]
+        self._live.pop(identity, None)
 
     def sweep(self, most: int | None = None) -> int:
         """Save and drop the sessions that are idle, at most this many; return their number."""
@@ -200,7 +201,10 @@ class SessionStore:
 
     def _save_and_drop(self, stored: Stored) -> None:
         data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+        try:
+            text = json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError as error:  # data that no reader of JSON lets through; other sessions are not affected
+            raise RunError(f"session {stored.id} cannot be written: {error}") from None
         write_file(self.folder / f"{stored.id}{SUFFIX}", text, RunError)
         self._saved.pop(stored.id, None)
         self._saved[stored.id] = Entry.of(stored)
@@ -220,10 +224,20 @@ class SessionStore:
             data = parse_json(text)
         except ValueError as error:
             raise ReplayError(f"session {identity} is damaged: {str(error)[:100]}, expected JSON") from None
-        known = isinstance(data, dict) and data.get("id") == identity and isinstance(data.get("session"), dict)
+        known = isinstance(data, dict) and data.get("id") == identity and _is_session(data.get("session"))
         if not known or type(data.get("revision")) is not int:
             raise ReplayError(f"session {identity} is damaged, expected its id, its revision and the session")
         return Stored(identity, data["session"], data["revision"])
+
+
+def _is_session(data: Any) -> bool:
+    """Return whether JSON data has the fields that the server reads itself. The worker processes check the others."""
+    if not isinstance(data, dict):
+        return False
+    types = {"game": str, "params": dict, "start": str, "steps": list}
+    return all(isinstance(data.get(name), kind) for name, kind in types.items()) and all(
+        isinstance(step, list) and len(step) == 2 for step in data["steps"]
+    )
 
 
 def _modified(file: Path) -> float:

@@ -87,6 +87,7 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """
     sources, limits = payload["sources"], payload["limits"]
     if payload.get("file") is not None:
+        _require_few_steps(payload["file"], limits)
         session = _read(payload["file"], sources, work)
         for seat in session.seats:
             check_seat(seat, session.game, sources, limits)
@@ -200,7 +201,17 @@ def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits) -
 
 
 def _require_steps(session: Session, limits: Limits) -> None:
-    if len(session.history) > limits.moves:
+    _require_at_most(len(session.history), limits)
+
+
+def _require_few_steps(file: Any, limits: Limits) -> None:
+    """Raise ConfigError before the steps of a file are played if they are too many."""
+    lists = [file.get(name) for name in ("steps", "redo")] if isinstance(file, dict) else []
+    _require_at_most(sum(len(one) for one in lists if isinstance(one, list)), limits)
+
+
+def _require_at_most(steps: int, limits: Limits) -> None:
+    if steps > limits.moves:
         raise ConfigError(f"the session has more than {count_text(limits.moves, 'step')}, expected at most this many")
 
 
@@ -298,16 +309,21 @@ def check_seat(text: str, game: Game, sources: Sources, limits: Limits) -> Playe
         for name, value in settings.items():
             if not _is_number(value):
                 raise ConfigError(f"seat {text!r}: {name} is {value!r}, expected a number")
+        _check_limits(text, settings, limits)
         return spec
     if "evaluator" in settings:
         settings["evaluator"] = sources.evaluator_text(settings["evaluator"])
     if "path" in settings:
         settings["path"] = _net_file(text, settings["path"], sources)
+    _check_limits(text, settings, limits)
+    return PlayerSpec(spec.kind, settings)
+
+
+def _check_limits(text: str, settings: Mapping[str, Any], limits: Limits) -> None:
     for name in ("sims", "evaluations"):
         most = getattr(limits, name)
-        if settings.get(name, 0) > most:
+        if float(settings.get(name, 0)) > most:
             raise ConfigError(f"seat {text!r}: {name} is {settings[name]}, expected at most {most}")
-    return PlayerSpec(spec.kind, settings)
 
 
 def _net_file(text: str, name: str, sources: Sources) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -12,7 +11,7 @@ from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.serving.api.store import Entry
-from aleazero.untrusted import parse_digits
+from aleazero.untrusted import MOST_DIGITS, parse_json
 from aleazero.web.parts.layout import (
     Problem,
     file_button,
@@ -163,10 +162,11 @@ def read_seed(text: str | None) -> int | None:
     Raises:
         ConfigError: it is not a seed.
     """
-    if not (text or "").strip():
+    digits = (text or "").strip()
+    if not digits:
         return None
-    number = parse_digits(str(text).strip())
-    if number is None or number >= 2**64:
+    number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= MOST_DIGITS else 2**64
+    if number >= 2**64:
         raise ConfigError(f"seed is {text!r}, expected an integer from 0 to 2**64 - 1")
     return number
 
@@ -200,7 +200,7 @@ def _saved(playground: Playground) -> None:
 
 async def _read_json(event: events.UploadEventArguments) -> Any:
     try:
-        return json.loads(await event.file.text())
+        return parse_json(await event.file.read())
     except ValueError as error:
         raise ConfigError(f"{event.file.name} is not a saved game: {str(error)[:100]}, expected JSON") from None
 

@@ -69,10 +69,11 @@ class Review:
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         ending = PurePath(event.file.name).suffix.casefold()
+        raw = await event.file.read()
         try:
-            text = await event.file.text()
+            text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
-            text = ""
+            text = raw.decode("latin-1")  # match files are older than UTF-8, as in ``aleazero review``
         await self.open(text, ending if ending in ENDINGS else ".json")
 
     async def open(self, text: str, ending: str, number: int = 0) -> None:

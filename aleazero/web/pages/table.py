@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 from nicegui import events, ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.serving.api.store import UnknownSessionError
+from aleazero.serving.api.store import SessionConflictError, UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
-from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, subheading
+from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, shows_errors, subheading
 from aleazero.web.parts.seats import PERSON, full_names, seat_names
 from aleazero.web.playground import Playground, game_text, one_line
 
@@ -109,13 +109,17 @@ class Table:
 
     async def begin(self, view: dict[str, Any]) -> None:
         """Show the session and let other players move."""
+        await self._read_log()
+        await self._show(view)
+        await self._proceed()
+
+    async def _read_log(self) -> None:
+        """Read all steps of the session."""
         data = self.playground.api.store.get(self.session).data
         try:
             self.log = await self.playground.rules("aleazero.serving.api.tasks:history", data["game"], session=data)
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative")
-        await self._show(view)
-        await self._proceed()
 
     def _waits(self) -> str:
         """Return what happens next: ``person``, ``player``, ``dice`` or ``over``."""
@@ -131,10 +135,10 @@ class Table:
             if waits == "dice" and self.by_hand.value:
                 break
             if waits == "dice":
-                done = await self._do(lambda: self.playground.change(self.session, "draw"))
+                done = await self._do(lambda: self._change("draw"))
             else:
                 self.status.text = f"{self._name(self.view['player'])} thinks … (a first move also compiles the game)"
-                done = await self._do(lambda: self.playground.play_seat(self.session))
+                done = await self._do(lambda: self.playground.play_seat(self.session, self.view["revision"]))
             if not done:
                 self.halted = True
         self._show_status()
@@ -150,21 +154,36 @@ class Table:
                 await self._show(await change())
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
+            if isinstance(error, SessionConflictError):
+                await shows_errors(self._reload)
             return False
         finally:
             self.busy = False
         return True
 
+    async def _change(self, change: str, view: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        """Change the session as this page shows it, or as ``view`` does; a conflict if another page changed it."""
+        revision = (view or self.view)["revision"]
+        return await self.playground.change(self.session, change, revision=revision, **more)
+
+    async def _reload(self) -> None:
+        """Show the session as another page has left it; players and dice wait for a click."""
+        self.halted = True
+        view = await self.playground.view(self.session)
+        await self._read_log()
+        await self._show(view)
+        self._follow()
+
     async def _move(self, action: int) -> None:
         self.halted = False
         drawn = not self.by_hand.value
-        if await self._do(lambda: self.playground.change(self.session, "moves", moves=[action], draw=drawn)):
+        if await self._do(lambda: self._change("moves", moves=[action], draw=drawn)):
             await self._proceed()
 
     async def _continue(self) -> None:
         self.halted = False
         if self._waits() == "dice":
-            await self._do(lambda: self.playground.change(self.session, "draw"))
+            await self._do(lambda: self._change("draw"))
         await self._proceed()
 
     async def _walk(self, change: str) -> None:
@@ -179,9 +198,11 @@ class Table:
             while view[key]:
                 left = view[key]
                 try:
-                    view = await self.playground.change(self.session, change, unit="play", count=1)
+                    view = await self._change(change, view, unit="play", count=1)
+                except SessionConflictError:
+                    raise
                 except AleaZeroError:  # only rolls are left
-                    view = await self.playground.change(self.session, change, unit="step", count=left)
+                    view = await self._change(change, view, unit="step", count=left)
                 changes += view["changes"]
                 if view["node"] == "decision" and view["seats"][view["player"]] == PERSON:
                     break
@@ -342,8 +363,8 @@ class Table:
             return
         await self.board.show(view["game"], view["params"], view["position"], active=True, hint=int(found["action"]))
         self._show_status()
-        others = ", ".join(f"{name} {value}" for name, value in found["alternatives"])
-        self.news.text = f"Hint: {found['name']}. {others}" if others else f"Hint: {found['name']} is the only move."
+        values = [f"{name} ({value})" for name, value in found["alternatives"]]
+        self.news.text = f"Hint: {'; then '.join(values)}" if values else f"Hint: {found['name']} is the only move."
         for button in self.moves.default_slot.children:
             button.classes(remove="hinted")
             if button.props.get("data-action") == str(found["action"]):

@@ -12,8 +12,13 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-COLUMN: Final = 220
-"""Width of one level."""
+NARROWEST: Final = 120.0
+WIDEST: Final = 240.0
+"""Limits of the width of a level, which depends on its longest text."""
+LETTER: Final = 6.9
+"""Mean width of a letter."""
+CURVE: Final = 66
+"""Width of an edge before its text."""
 ROW: Final = 40
 """Height of one leaf."""
 MARGIN: Final = 34
@@ -40,10 +45,11 @@ def tree_svg(tree: dict[str, Any], player: int, collapsed: Collection[Path] = ()
         chosen: path of the node that is marked.
     """
     drawing = _Drawing(tree, player, frozenset(collapsed), chosen)
+    drawing.measure(tree, (), 0)
     drawing.place(tree, (), 0)
-    width, height = MARGIN * 2 + COLUMN * drawing.deepest + 120, MARGIN * 2 + ROW * max(1, drawing.rows)
+    width, height = drawing.x(drawing.deepest) + MARGIN + 76, MARGIN * 2 + ROW * max(1, drawing.rows)
     return (
-        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="group" '
+        f'<svg width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" role="group" '
         f'aria-label="Search tree">{"".join(drawing.edges)}{"".join(drawing.nodes)}</svg>'
     )
 
@@ -63,13 +69,30 @@ class _Drawing:
         self.low, self.high = value_range(tree, player)
         self.most = max(1, tree["visits"])
         self.rows, self.deepest = 0, 0
+        self.widths: list[float] = []
         self.edges: list[str] = []
         self.nodes: list[str] = []
+
+    def measure(self, node: dict[str, Any], path: Path, level: int) -> None:
+        """Find the width of each level: that of the longest text of its edges."""
+        if path in self.collapsed:
+            return
+        texts = ["".join(text for text, _ in _edge_text(node, child)) for child in node["children"]]
+        for text in [*texts, *(text for text, _ in self._rest(node))]:
+            if level == len(self.widths):
+                self.widths.append(NARROWEST)
+            self.widths[level] = max(self.widths[level], min(WIDEST, CURVE + LETTER * len(text)))
+        for child in node["children"]:
+            self.measure(child, (*path, child["label"]), level + 1)
+
+    def x(self, level: int) -> float:
+        """Return the x of the nodes of a level."""
+        return MARGIN + sum(self.widths[:level])
 
     def place(self, node: dict[str, Any], path: Path, level: int) -> float:
         """Draw a node and all below it; return its y."""
         self.deepest = max(self.deepest, level)
-        x, below = MARGIN + level * COLUMN, []
+        x, below = self.x(level), []
         open_ = path not in self.collapsed
         if open_:
             for child in node["children"]:
@@ -80,13 +103,14 @@ class _Drawing:
         for text, attributes in rest:
             self.deepest = max(self.deepest, level + 1)
             places.append(self._next_row())
-            self._draw_rest(x, places[-1], text, f'{attributes} data-below="{",".join(map(str, path))}"')
+            below_path = f'data-below="{",".join(map(str, path))}"'
+            self._draw_rest(self.x(level + 1), places[-1], text, f"{attributes} {below_path}")
         y = places[0] if places else self._next_row()
         for child_y, child, _ in below:
-            self._draw_edge(x, y, x + COLUMN, child_y, node, child)
+            self._draw_edge(x, y, self.x(level + 1), child_y, node, child)
         if rest:
             for child_y in places[len(below) :]:
-                self.edges.append(_curve(x, y, x + COLUMN, child_y, "rest"))
+                self.edges.append(_curve(x, y, self.x(level + 1), child_y, "rest"))
         self._draw_node(x, y, node, path)
         return y
 
@@ -110,8 +134,7 @@ class _Drawing:
             found.append((text, f'data-unstored="{unstored["probability"]!r}"'))
         return found
 
-    def _draw_rest(self, x: float, y: float, text: str, attributes: str) -> None:
-        at = x + COLUMN
+    def _draw_rest(self, at: float, y: float, text: str, attributes: str) -> None:
         self.nodes.append(
             f'<g {attributes}><circle class="rest" cx="{at}" cy="{y:.1f}" r="5"/>'
             f'<text class="edge" x="{at - 9}" y="{y - 5:.1f}" text-anchor="end">{html.escape(text)}</text></g>'
@@ -121,11 +144,10 @@ class _Drawing:
         width = 1 + 5 * math.sqrt(child["visits"] / self.most)
         last = " last" if child.get("last") else ""
         self.edges.append(_curve(x, y, x2, y2, f"edge{last} below-{node['kind']}", width))
-        share = child["probability"] if node["kind"] == "chance" else None
-        text = f'<tspan class="name">{html.escape(_short(child["text"]))}</tspan>'
-        if share is not None:
-            text += f' · <tspan class="share">{_percent(share)}</tspan>'
-        text += f" · {child['visits']:,}"
+        text = "".join(
+            f'<tspan class="{kind}">{html.escape(part)}</tspan>' if kind else html.escape(part)
+            for part, kind in _edge_text(node, child)
+        )
         self.nodes.append(
             f'<text class="edge" x="{x2 - _radius(child["visits"], self.most) - 5:.1f}" y="{y2 - 5:.1f}" '
             f'text-anchor="end">{text}<title>{html.escape(child["text"])}</title></text>'
@@ -155,6 +177,13 @@ class _Drawing:
         share = 0.0 if half <= 0 else max(-1.0, min(1.0, (value - middle) / half))
         end = "--high" if share >= 0 else "--low"
         return f"color-mix(in oklab, var({end}) {100 * abs(share):.0f}%, var(--mid))"
+
+
+def _edge_text(node: dict[str, Any], child: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the parts of the text of an edge with their classes: name, probability of an outcome, visits."""
+    share = child["probability"] if node["kind"] == "chance" else None
+    shown = [] if share is None else [(" · ", ""), (_percent(share), "share")]
+    return [(_short(child["text"]), "name"), *shown, (f" · {child['visits']:,}", "")]
 
 
 def _radius(visits: int, most: int) -> float:

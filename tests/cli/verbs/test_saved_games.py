@@ -90,6 +90,15 @@ def test_the_file_has_every_move_and_the_game_is_replayed(run, tmp_path):
     assert game.end().to_text() == list(positions(result).values())[-1]
 
 
+@pytest.mark.parametrize("name", ["~no_such_user/a.json", "a\0b.json", "x" * 300, "x/" * 3000 + "a", "loop"])
+def test_a_name_that_no_file_can_have_does_not_end_the_game(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    result = run(*PLAY, stdin=f"save {name}\nsave a.json\nq\n")
+    assert "saved to a.json" in result.stdout
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["a.json"]
+
+
 def test_the_command_save(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken.json").write_text("mine")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import aleazero
 from aleazero.cli.main import app
 from aleazero.cli.verbs.games import all_examples
+from aleazero.players.champions import Champion, champion_of
 
 
 def test_the_table_names_every_game_and_parameter(run):
@@ -72,6 +73,27 @@ def test_play_is_against_the_bundled_network_with_hints():
     printed = invoke("play", "yatzy", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
     assert "computer: bundled network with exact turn plan" in printed
     assert " loss " in printed
+
+
+@pytest.fixture
+def searching(monkeypatch):
+    """Let the bundled network of Yatzy play by a search."""
+    bundled = champion_of(aleazero.load_game("yatzy", players=2))
+    other = Champion(bundled.path, {**bundled.figures, "player": "search:sims=20"})
+    monkeypatch.setattr("aleazero.players.champions.champion_of", lambda game: other)
+
+
+@pytest.mark.usefixtures("searching")
+def test_a_bundled_network_can_play_by_a_search():
+    data = json.loads(invoke("analyse", "yatzy", "--position", LATE, "--json").stdout)
+    assert (data["engine"], data["evaluator"]) == ("search:sims=20,net=champion", "net:champion")
+    assert data["stats"]["simulations"] == 20
+    assert "plan" not in data
+    printed = invoke("analyse", "yatzy", "--position", LATE, "--top", 3).stdout
+    assert printed.startswith("bundled network with a search of 20 simulations\n")
+    played = invoke("play", "yatzy", "--position", LATE, "--seed", 1, given="?\nq\n").stdout
+    assert "computer: bundled network with a search of 20 simulations, see aleazero models" in played
+    assert " visits " in played
 
 
 def test_a_value_network_given_as_a_spec_has_hints():

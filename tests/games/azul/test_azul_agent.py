@@ -27,7 +27,8 @@ from aleazero.training.config import TrainConfig
 AZUL = aleazero.load_game("azul")
 SHOWN = EnvConfig(include_full_state=True)
 SELFPLAY = SelfplayConfig(simulations=3, parallel=2)
-TRAIN = TrainConfig(net=NetConfig(width=8, blocks=1), steps=4, batch_size=16)
+TRAIN = TrainConfig(net=NetConfig(width=8, blocks=1, margin=True), steps=4, batch_size=16)
+"""With a head for final scores: the recipe learns the winner and the margin."""
 
 
 class Peaked:
@@ -93,6 +94,19 @@ def test_a_network_has_the_shapes_and_the_range_of_the_game(path, records):
     assert (single.shape, value.shape) == ((180,), (2,))
     np.testing.assert_array_equal(single, logits[5])
     np.testing.assert_array_equal(value, values[5])
+
+
+def test_a_network_predicts_the_margin_in_addition_to_the_winner(path, records):
+    """Values are the mean of both parts; the scores of the last head have the unit of the game's points."""
+    weights, about = read_checkpoint(path, PolicyValueInfo)
+    assert weights["heads.bias"].shape == (180 + 2 * 3,)  # logits; values, values of afterstates, final scores
+    assert about.values.margin == TRAIN.margin_share > 0
+    rows = records[0].observations
+    _, both = Net(weights, about).predict_batch(rows)
+    ahead = {**weights, "heads.bias": weights["heads.bias"] + np.eye(186, dtype=np.float32)[184] * 10}
+    _, more = Net(ahead, about).predict_batch(rows)
+    assert (more[:, 0] > both[:, 0] + 0.1).all()
+    np.testing.assert_allclose(more.sum(axis=1), 0.0, atol=1e-6)
 
 
 def test_a_network_is_deterministic(path, records):
@@ -273,6 +287,7 @@ def test_batches_hold_examples_from_the_view_of_their_player(window, records):
     for row in range(len(batch)):
         final = records[batch.game[row]].returns
         np.testing.assert_allclose(batch.returns[row], np.roll(final, -batch.viewers[row]))
+        np.testing.assert_allclose(batch.scores[row], np.roll(records[batch.game[row]].scores[0], -batch.viewers[row]))
     same, other = Sampler(window, 32, seed=2).next(), Sampler(window, 32, seed=3).next()
     np.testing.assert_array_equal(same.rows, batch.rows)
     assert (other.rows != batch.rows).any()

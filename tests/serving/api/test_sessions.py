@@ -113,6 +113,23 @@ def test_a_seat_cannot_name_a_file_or_exceed_a_limit(live, seat, part):
     assert part in line
 
 
+@pytest.mark.parametrize("seat", ["rollouts:sims=9000000000", "rollouts:sims=inf"])
+def test_a_player_of_a_game_cannot_exceed_a_limit(live, seat):
+    status, line = live.refused("/sessions", {"game": "azul", "seats": ["human", seat]})
+    assert status == 400
+    assert "expected at most 20000000" in line
+
+
+@pytest.mark.parametrize("name", ["steps", "redo"])
+def test_a_file_with_too_many_steps_is_not_played(live, name):
+    session = live.made("/sessions", {"game": PIG, "seed": 5})
+    data = live.get(f"/sessions/{session['id']}/file").json()
+    data[name] = [[0, 99]] * (live.settings.limits.moves + 1)  # illegal, if they were played
+    status, line = live.refused("/sessions/file", {"file": data})
+    assert status == 400
+    assert "the session has more than" in line
+
+
 @pytest.mark.parametrize(
     "game", ["../coins.py", "/etc/passwd", "examples/coins.py:Coins", "coins.py", "x/y", "openspiel:pig"]
 )

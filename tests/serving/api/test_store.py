@@ -11,6 +11,11 @@ from aleazero.serving.api.settings import ApiLimits, ApiSettings
 from aleazero.serving.api.store import ID, SessionLimitError, SessionStore, UnknownSessionError
 
 
+def session(number=0):
+    """Return the fields of a session that a server reads itself; ``number`` tells sessions apart."""
+    return {"game": "pig", "params": {}, "start": "0-0 turn 0 player 0", "steps": [[-1, number]]}
+
+
 def ids(store):
     return [entry.id for entry in store.entries()]
 
@@ -38,71 +43,71 @@ def make_store(tmp_path, clock):
 
 def test_a_session_is_found_by_its_random_id(make_store):
     store = make_store()
-    first, second = store.add({"n": 1}), store.add({"n": 2})
+    first, second = store.add(session(1)), store.add(session(2))
     assert first.id != second.id
     assert ID.fullmatch(first.id)
-    assert store.get(first.id).data == {"n": 1}
+    assert store.get(first.id).data == session(1)
     assert ids(store) == [first.id, second.id]
     assert not store.folder.exists()
 
 
 def test_an_idle_session_is_saved_dropped_and_reloaded(make_store, clock):
     store = make_store(idle_seconds=60.0)
-    idle = store.add({"n": 1})
-    store.change(idle, {"n": 2})
+    idle = store.add(session(1))
+    store.change(idle, session(2))
     clock.now += 30
-    used = store.add({"n": 3})
+    used = store.add(session(3))
     clock.now += 40
     assert store.sweep() == 1
     assert len(store.in_memory) == 1
     assert sorted(ids(store)) == sorted([idle.id, used.id])
     again = store.get(idle.id)
-    assert (again.data, again.revision) == ({"n": 2}, 1)
+    assert (again.data, again.revision) == (session(2), 1)
     assert len(store.in_memory) == 2
 
 
 def test_a_busy_session_stays_in_memory(make_store, clock):
     store = make_store(idle_seconds=60.0, sessions_in_memory=1)
-    busy = store.add({})
+    busy = store.add(session())
     busy.busy = True
     clock.now += 100
     assert store.sweep() == 0
-    other = store.add({})
+    other = store.add(session())
     assert len(store.in_memory) == 2
     busy.busy = False
     store.get(other.id)
-    store.add({})
+    store.add(session())
     assert len(store.in_memory) == 1
 
 
 def test_sessions_in_memory_are_limited(make_store):
     store = make_store(sessions_in_memory=2)
-    ids = [store.add({"n": n}).id for n in range(5)]
+    ids = [store.add(session(n)).id for n in range(5)]
     assert len(store.in_memory) == 2
     assert len(store) == 5
-    assert [store.get(one).data["n"] for one in ids] == [0, 1, 2, 3, 4]
+    assert [store.get(one).data for one in ids] == [session(n) for n in range(5)]
     assert len(store.in_memory) == 2
 
 
 def test_sessions_are_limited_also_after_they_are_saved(make_store):
     store = make_store(sessions=3, sessions_in_memory=1)
-    ids = [store.add({}).id for _ in range(3)]
+    ids = [store.add(session()).id for _ in range(3)]
     with pytest.raises(SessionLimitError, match="the server has 3 sessions, expected fewer than 3: delete one first"):
-        store.add({})
+        store.add(session())
     store.remove(ids[0])
-    store.add({})
+    store.add(session())
     assert len(store) == 3
 
 
 def test_a_new_server_finds_the_sessions_of_the_last_one(make_store):
     store = make_store()
-    kept = store.add({"n": 1})
-    removed = store.add({"n": 2})
+    kept = store.add(session(1))
+    removed = store.add(session(2))
     store.close()
     again = make_store()
     assert sorted(ids(again)) == sorted([kept.id, removed.id])
     again.remove(removed.id)
-    assert again.get(kept.id).data == {"n": 1}
+    assert again.get(kept.id).data == session(1)
     assert ids(make_store()) == [kept.id]
 
 
@@ -112,7 +117,7 @@ def test_a_new_server_finds_the_sessions_of_the_last_one(make_store):
 def test_a_text_that_is_not_the_id_of_a_session_opens_nothing(make_store, tmp_path, identity):
     (tmp_path / "secret.json").write_text("{}", encoding="utf-8")
     store = make_store()
-    store.add({})
+    store.add(session())
     store.close()
     for call in (store.get, store.remove):
         with pytest.raises(UnknownSessionError, match="no session"):
@@ -123,7 +128,7 @@ def test_a_text_that_is_not_the_id_of_a_session_opens_nothing(make_store, tmp_pa
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"id": "other", "revision": 0, "session": {}}', "\0" * 100])
 def test_a_damaged_file_is_one_error(make_store, text):
     store = make_store()
-    one = store.add({})
+    one = store.add(session())
     store.close()
     (store.folder / f"{one.id}.json").write_text(text, encoding="utf-8")
     with pytest.raises(ReplayError, match=f"session {one.id} is damaged"):
@@ -133,16 +138,55 @@ def test_a_damaged_file_is_one_error(make_store, text):
     assert entry.error.startswith(f"session {one.id} is damaged")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"game": None}, {"game": 5}, {"params": [1]}, {"start": None}, {"steps": None}, {"steps": 3},
+     {"steps": [[1, 2, 3]]}, {"steps": [4]}],
+)  # fmt: skip
+def test_a_file_without_the_fields_of_a_session_is_damaged(make_store, wrong):
+    store = make_store()
+    one = store.add({**session(), **wrong})
+    store.close()
+    with pytest.raises(ReplayError, match=f"session {one.id} is damaged"):
+        store.get(one.id)
+    (entry,) = make_store().entries()
+    assert entry.error.startswith(f"session {one.id} is damaged")
+
+
+@pytest.mark.parametrize("name", ["\ud800", float("nan")])
+def test_a_session_that_is_no_json_does_not_lose_others(make_store, caplog, name):
+    store = make_store(sessions_in_memory=1)
+    odd = store.add({**session(), "names": [name]})
+    kept = [store.add(session(number)) for number in (1, 2)]
+    store.close()
+    assert f"session {odd.id} is lost: session {odd.id} cannot be written" in caplog.text
+    assert [make_store().get(one.id).data for one in kept] == [session(1), session(2)]
+
+
+def test_a_session_that_cannot_be_deleted_is_kept(make_store):
+    store = make_store()
+    one = store.add(session(1))
+    store.close()
+    again = make_store()
+    again.change(again.get(one.id), session(2))
+    file = store.folder / f"{one.id}.json"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(RunError, match="cannot be deleted"):
+        again.remove(one.id)
+    assert again.get(one.id).data == session(2)
+
+
 def test_sessions_that_cannot_be_saved_stay_in_memory(make_store, clock, caplog):
     store = make_store(sessions_in_memory=1, idle_seconds=10)
     store.folder.write_text("a file where the folder should be", encoding="utf-8")
-    first, second = store.add({"n": 1}), store.add({"n": 2})
+    first, second = store.add(session(1)), store.add(session(2))
     assert store.in_memory == [first.id, second.id]
     assert "cannot be written" in caplog.text
     clock.now += 11
     with pytest.raises(RunError, match="cannot be written"):
         store.sweep()
-    assert store.get(first.id).data == {"n": 1}
+    assert store.get(first.id).data == session(1)
     caplog.clear()
     store.close()
     assert caplog.text.count("is lost") == 2
@@ -150,7 +194,7 @@ def test_sessions_that_cannot_be_saved_stay_in_memory(make_store, clock, caplog)
 
 def test_other_files_in_the_folder_are_ignored(make_store):
     store = make_store()
-    one = store.add({})
+    one = store.add(session())
     store.close()
     (store.folder / "notes.json").write_text(json.dumps({}), encoding="utf-8")
     assert ids(make_store()) == [one.id]
@@ -161,7 +205,7 @@ def test_a_server_saves_idle_sessions_and_tries_again_after_an_error(tmp_path, m
     api = state.Api(ApiSettings(sessions=tmp_path / "sessions", limits=ApiLimits(idle_seconds=0.01)))
     api.store = SessionStore(tmp_path / "sessions", api.limits)
     api.store.folder.write_text("a file where the folder should be", encoding="utf-8")
-    one = api.store.add({"n": 1})
+    one = api.store.add(session(1))
     api.views[one.id] = 0, {}
 
     async def sweep():
@@ -176,4 +220,4 @@ def test_a_server_saves_idle_sessions_and_tries_again_after_an_error(tmp_path, m
 
     asyncio.run(sweep())
     assert api.store.in_memory == []
-    assert api.store.get(one.id).data == {"n": 1}
+    assert api.store.get(one.id).data == session(1)
