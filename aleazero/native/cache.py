@@ -35,7 +35,7 @@ from numba.core.runtime import rtsys
 from aleazero.errors import GameError
 from aleazero.files import cache_root, write_atomic
 
-FORMAT = 6
+FORMAT = 7
 """Version of the cache files. They name modules of the library, and fingerprints do not cover its intrinsics."""
 
 MOST_FILES = 1024

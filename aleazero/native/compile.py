@@ -7,9 +7,10 @@ A loop is one compiled function per game. ``compile_loop`` compiles it together 
 from __future__ import annotations
 
 import gc
+import hashlib
 import re
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -389,6 +390,7 @@ class LowerPart(NativeLowering):  # type: ignore[misc]
 
     def run_pass(self, state: Any) -> bool:
         """Lower one function and register it for its callers."""
+        state.func_id.func_qualname += _layout_stamp(state.args)
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         state.flags.no_compile = True
@@ -401,6 +403,16 @@ class LowerPart(NativeLowering):  # type: ignore[misc]
         state.targetctx.insert_user_function(part, result.fndesc, [state.library])
         state.cr = result._replace(cfunc=part)
         return True
+
+
+def _layout_stamp(arguments: Sequence[Any]) -> str:
+    """Return a fingerprint of the layout of records in argument types; empty without records.
+
+    In symbols, numba names a type of records by its number in the process. Code of two games, compiled by two
+    processes, could therefore have equal symbols for records of different sizes.
+    """
+    text = ", ".join(str(kind) for kind in arguments)
+    return f"_{hashlib.sha256(text.encode()).hexdigest()[:16]}" if "Record(" in text else ""
 
 
 def _unsigned_index(step: Any, call: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Answers to requests, computed in a worker process: ``answer`` is the task of the engine and of the HTTP API.
+"""Answers to requests, computed in a worker process: ``answer`` is the task ``ANSWER`` of the engine and the HTTP API.
 
 An answer depends only on its request: a search that the worker has kept gives the same result as a new one.
 """
@@ -52,14 +52,10 @@ from aleazero.serving.requests import (
 from aleazero.serving.workers import Work
 from aleazero.untrusted import parse_digits
 
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""This task, for ``Workers.submit``."""
 SIMULATIONS: Final = 2000
 """Simulations of a search without limits, as in ``aleazero analyse``."""
 MOST_NODES: Final = 10_000_000
 """Default node limit of a search, as in ``SearchConfig``."""
-MOST_STATES: Final = 2_000_000
-"""Default limit of the states of a plan, as in ``Planner``."""
 
 
 class RulesError(GameError):
@@ -243,7 +239,7 @@ def _make_planner(request: PlanRequest, game: Game, settings: Mapping[str, Any],
     evaluator, planned = make_plan(PlayerSpec("plan", settings), game)
     # A game's own solver of turns has no limit of nodes, and solves the turn again for each detail.
     generic = str(settings.get("evaluator")).startswith("net:") or request.nodes is not None
-    nodes = request.nodes or min(MOST_STATES, limits.nodes)
+    nodes = request.nodes or limits.plan_states
     return Planner(game, evaluator, solver="generic" if generic else "auto", max_nodes=nodes, seed=seed, **planned)
 
 

@@ -20,7 +20,16 @@ from pydantic import Field
 
 from aleazero.errors import ConfigError, nearest, shortened
 from aleazero.files import reason
-from aleazero.serving.requests import REQUESTS, VERSION, Limits, Request, Sources, parse_request, read_model
+from aleazero.serving.requests import (
+    ANSWER,
+    REQUESTS,
+    VERSION,
+    Limits,
+    Request,
+    Sources,
+    parse_request,
+    read_model,
+)
 from aleazero.serving.workers import Busy, Done, Ticket, Workers
 from aleazero.untrusted import parse_json, printable
 from aleazero.version import VERSION as RELEASE
@@ -34,8 +43,6 @@ MOST_WAITING: Final = 10_000
 """Requests that wait for a worker."""
 MOST_PENDING: Final = 64_000_000
 """Bytes of requests without an answer, above which further requests are errors."""
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""The task of the workers. It is named here because its module imports numba."""
 
 
 class CancelRequest(Request):
@@ -209,6 +216,8 @@ def _line(name: str | None, kind: str, content: bytes) -> bytes:
 class Outbox:
     """Lines for a reader, written by a thread. ``put`` waits while too much is unsent.
 
+    Another thread notices a pipe or socket that the reader has closed, also if nothing is written.
+
     Args:
         file: descriptor to write to.
         most: bytes that may be unsent.
@@ -224,8 +233,8 @@ class Outbox:
         self._changed = threading.Condition()
         self.gone, self._tell = os.pipe()
         """Descriptor that can be read when the reader is gone."""
-        self._thread = threading.Thread(target=self._send, name="aleazero answers", daemon=True)
-        self._thread.start()
+        for work in (self._send, self._watch):
+            threading.Thread(target=work, name="aleazero answers", daemon=True).start()
 
     def put(self, line: bytes) -> None:
         """Add a line; wait for room if the reader is slow."""
@@ -253,6 +262,8 @@ class Outbox:
     def close(self) -> None:
         """Drop all lines, now and later."""
         with self._changed:
+            if not self.closed:
+                os.write(self._tell, b"x")
             self.closed = True
             self._lines.clear()
             self._bytes = 0
@@ -271,11 +282,17 @@ class Outbox:
             except OSError as error:
                 self.error = None if isinstance(error, BrokenPipeError | ConnectionError) else error
                 self.close()
-                os.write(self._tell, b"x")
                 return
             with self._changed:
                 self._bytes = max(0, self._bytes - len(batch))
                 self._changed.notify_all()
+
+    def _watch(self) -> None:
+        poll = select.poll()
+        poll.register(self._file, 0)  # errors only
+        poll.register(self.gone, select.POLLIN)
+        poll.poll()
+        self.close()
 
     def _write(self, rest: memoryview) -> None:
         while rest:

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aleazero.errors import ConfigError, PositionError
+from aleazero.errors import ConfigError, PositionError, nearest
 from aleazero.evaluation.plays import plays_of
 from aleazero.games.base import Game, State
 from aleazero.games.kit import kit_of
@@ -126,10 +126,9 @@ def make_judge(game: Game, spec: str | None = None, *, threads: int = 1) -> Judg
             return OracleJudge(oracle)
         champion = champion_of(game)
         spec = f"search:sims={SIMULATIONS}" if champion is None else champion.engine
-    kit = kit_of(game)
-    parsed = parse_spec(spec, "judge", (), kit.evaluators)
-    if parsed.kind not in JUDGES:
-        raise ConfigError(f"judge is {spec!r}, expected oracle, plan:..., net:FILE or search:...")
+    if (kind := spec.partition(":")[0].strip()) not in JUDGES:
+        raise ConfigError(f"judge is {spec!r}, {nearest(kind, JUDGES)}")
+    parsed = parse_spec(spec, "judge", (), kit_of(game).evaluators)
     try:
         return _make(parsed, game, threads)
     except ConfigError as error:

@@ -19,10 +19,16 @@ from aleazero.untrusted import path_exists
 
 VERSION: Final = 1
 """Version of the requests and answers. It changes if a field changes its meaning or is removed."""
+ANSWER: Final = "aleazero.serving.answers:answer"
+"""The task of worker processes that computes an answer, for ``Workers.submit``. Its module imports numba."""
 OWN_NETS: Final = ("champion", "dummy")
 """Networks that need no file of the user: the bundled network for a game, and one that returns zeros."""
 Model = TypeVar("Model", bound=BaseModel)
 _GAME_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+MOST_STATES: Final = 2_000_000
+"""Default limit of the states of a plan, as in ``Planner``."""
 
 
 class Limits(Settings):
@@ -39,6 +45,11 @@ class Limits(Settings):
     batch: int = Field(1000, ge=1, description="Positions per request.")
     moves: int = Field(20_000, ge=0, description="Moves per request, and steps of a reviewed game.")
     text: int = Field(100_000, ge=1, description="Characters of a position or of the text of a game.")
+
+    @property
+    def plan_states(self) -> int:
+        """Most states of a plan for which the request sets no limit."""
+        return min(MOST_STATES, self.nodes)
 
     @property
     def hard_seconds(self) -> float:
@@ -327,8 +338,9 @@ def parse_request(data: Any, limits: Limits, sources: Sources) -> Request:
         raise ConfigError(f"the request is {shortened(repr(data), 80, 10)}, expected an object")
     kind = data.get("request")
     if not isinstance(kind, str) or kind not in REQUESTS:
+        given = f"is {shortened(repr(kind), 80, 10)}" if "request" in data else "is missing"
         hint = nearest(kind, REQUESTS) if isinstance(kind, str) else f"expected one of {', '.join(REQUESTS)}"
-        raise ConfigError(f"is {shortened(repr(kind), 80, 10)}, {hint}", field="request")
+        raise ConfigError(f"{given}, {hint}", field="request")
     request = read_model(REQUESTS[kind], data)
     check_request(request, limits, sources)
     return request

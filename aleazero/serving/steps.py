@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from aleazero.errors import AleaZeroError, ReplayError, shortened
+from aleazero.errors import AleaZeroError, GameError, ReplayError, shortened
 from aleazero.games.base import CHANCE_PLAYER, Game, State
 from aleazero.games.kernel import KernelState
 from aleazero.games.registry import load_game, parse_game_text
@@ -97,7 +97,10 @@ def load_recorded(
     load: LoadGame | None = None,
 ) -> Game:
     """Load the game of a recorded game; its rules must have the recorded version."""
-    game = (load or _load)(text, params)
+    try:
+        game = (load or _load)(text, params)
+    except GameError as error:
+        raise GameError(f"{what}: {error}") from error
     if game.info.version != rules_version:
         raise ReplayError(f"{what}: got rules of version {rules_version}, expected {game.info.version} of {game!r}")
     return game

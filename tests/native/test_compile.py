@@ -70,6 +70,28 @@ result = aleazero.Search(game, "uniform", aleazero.SearchConfig(num_simulations=
 print(result.q.tolist())
 """
 
+# Loops that call one library function with records of different sizes; it is too long to be inlined.
+RECORDS = """
+import sys
+import numpy as np
+from aleazero.native.compile import compile_loop, not_inlined
+body = "".join(f"        if last % {n} == 1: found += last * {n} - i\\n" for n in range(2, 60))
+scope = {}
+exec(f"def total(rows):\\n    found = 0\\n    for i in range(len(rows)):\\n        last = rows[i]['last']\\n{body}"
+     "    return found\\n", scope)
+total = not_inlined(scope["total"])
+total.__module__ = "aleazero.search.demo"
+def make(number):
+    def run(rows):
+        return number + total(rows) - total(rows[1:])
+    return run
+for number in map(int, sys.argv[1:]):
+    rows = np.zeros(3, [(f"field{n}", np.int64) for n in range(number)] + [("last", np.int64)])
+    rows["last"] = 121 * number
+    run = compile_loop(make(number), f"records{number}")
+    print(run(rows) == make(number)(rows))
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -177,6 +199,16 @@ def test_games_compiled_in_separate_processes_are_loaded_into_one(folder: Path) 
     done = subprocess.run([sys.executable, "-c", script, first, second], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:3] == ["[8.0, 18.0]", "[1.0, 11.0]", "[8.0, 18.0]"]
     assert done.stderr == ""
+
+
+def test_records_of_different_sizes_have_different_symbols(folder: Path) -> None:
+    """Both processes give their type of records the same number, which numba writes into symbols."""
+    for number in ("1", "4"):
+        done = subprocess.run([sys.executable, "-c", RECORDS, number], capture_output=True, text=True, check=True)
+        assert done.stdout == "True\n"
+    done = subprocess.run([sys.executable, "-c", RECORDS, "1", "4", "1"], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n" * 3
+    assert "compiling" not in done.stderr
 
 
 def test_cache_info_and_clear_cache(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

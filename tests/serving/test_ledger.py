@@ -174,7 +174,7 @@ def test_a_game_that_is_not_over_has_no_result():
 
 
 @pytest.mark.parametrize(
-    ("spec", "problem"), [("random", "expected oracle"), ("serch", "did you mean search"), ("search:sims=x", "sims")]
+    ("spec", "problem"), [("random", "known: net, oracle"), ("serch", "did you mean search"), ("search:sims=x", "sims")]
 )
 def test_other_specs_are_rejected(spec, problem):
     with pytest.raises(ConfigError, match=problem):

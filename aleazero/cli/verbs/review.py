@@ -15,8 +15,6 @@ from aleazero.cli.options import JsonFlag, argument, cores, load, option
 from aleazero.errors import ConfigError
 
 if TYPE_CHECKING:
-    from aleazero.games.base import Game
-    from aleazero.games.kit import ReviewThresholds
     from aleazero.serving.session_file import StudiedGame
 
 
@@ -83,6 +81,7 @@ def review(
     from aleazero.cli.show import make_console, print_json
     from aleazero.cli.show_review import print_review, print_reviews
     from aleazero.serving.judge import make_judge
+    from aleazero.serving.ledger import thresholds_with
     from aleazero.serving.review import review_data, review_game
 
     _check_thresholds(error, blunder)
@@ -91,7 +90,7 @@ def review(
         if html is not None:
             _check_page(games, html)
         chosen = make_judge(games[0].game, judge, threads=cores())
-        thresholds = _thresholds(games[0].game, error, blunder)
+        thresholds = thresholds_with(games[0].game, error, blunder)
         reviews = []
         with progress_bar("judging", "steps") as show:
             for number, one in enumerate(games):
@@ -150,19 +149,3 @@ def _check_thresholds(error: float | None, blunder: float | None) -> None:
             raise ConfigError(f"{name} is {value:g}, expected a finite number above 0")
     if error is not None and blunder is not None and error > blunder:
         raise ConfigError(f"--error is {error:g} and --blunder is {blunder:g}, expected error ≤ blunder")
-
-
-def _thresholds(game: Game, error: float | None, blunder: float | None) -> ReviewThresholds | None:
-    """Return the thresholds of the options; None for the defaults of the game.
-
-    One option alone moves the default of the other if the two would be in the wrong order.
-    """
-    from aleazero.games.kit import ReviewThresholds
-    from aleazero.serving.ledger import thresholds_of
-
-    if error is None and blunder is None:
-        return None
-    default = thresholds_of(game)
-    if error is None:
-        error = min(default.error, blunder or default.error)
-    return ReviewThresholds(error, max(error, default.blunder) if blunder is None else blunder)

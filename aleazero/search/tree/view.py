@@ -171,7 +171,9 @@ class CompiledView:
             children = self.children(n)
             for child, label in zip(children, nodes["label"][children].tolist(), strict=True):
                 by_action.setdefault(label, []).append(child)
-        numbers, texts, priors = [], [], []
+        numbers: list[int] = []
+        texts: list[str] = []
+        priors: list[float] = []
         for action, end, prior in zip(edges["action"].tolist(), edges["child"].tolist(), edges["prior"], strict=True):
             ends = by_action.get(action, []) if not self.closed else [] if end == NO_NODE else [end]
             numbers += ends

@@ -21,10 +21,8 @@ from aleazero.serving.api.store import (
     Stored,
     UnknownSessionError,
 )
-from aleazero.serving.requests import LegalRequest, Request, check_request
+from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request
 
-ANSWER: Final = "aleazero.serving.answers:answer"
-"""The task that answers a request of ``requests``."""
 SWEEP_SECONDS: Final = 5.0
 JOB_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 STATUS_OF_CODE: Final = {
@@ -74,14 +72,17 @@ class Api:
         self.store.close()
 
     async def sweep(self) -> None:
-        """Save and drop idle sessions from time to time, one at a time, so that requests are answered in between."""
+        """Save changed sessions and drop idle ones, one at a time, so that requests are answered in between."""
+        failed = ""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
                 while self.store.sweep(most=1):
                     await asyncio.sleep(0)
             except RunError as error:  # e.g. the disk is full: the sessions stay in memory
-                log.error("%s", error)
+                if str(error) != failed:
+                    log.error("%s", error)
+                failed = str(error)
             in_memory = set(self.store.in_memory)
             self.views = {key: one for key, one in self.views.items() if key in in_memory}
 

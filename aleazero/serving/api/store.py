@@ -1,8 +1,8 @@
 """Sessions of a server by id: the recently used ones in memory, the others as files in one folder.
 
 A session is stored as the JSON data of ``Session.to_dict``. The store does not interpret it, so no rules of a game run
-here. Ids are random, and a text is looked up as a file only if it has the form of an id. All sessions are written when
-they become idle, when there are too many in memory, and when the server ends.
+here. Ids are random, and a text is looked up as a file only if it has the form of an id. Changed sessions are written
+every few seconds, so that a crash loses little, and all others when they leave the memory or the server ends.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ class Stored:
     """Number of changes."""
     used: float = 0.0
     """Time of the last use, as ``clock`` gives it."""
+    written: int | None = None
+    """Revision of the session's file; None if there is no file."""
     busy: bool = False
     """Whether a request is changing the session."""
 
@@ -171,20 +173,30 @@ class SessionStore:
         self._live.pop(identity, None)
 
     def sweep(self, most: int | None = None) -> int:
-        """Save and drop the sessions that are idle, at most this many; return their number."""
+        """Save the sessions that have changed, at most this many, and drop those that are idle; return their number.
+
+        Raises:
+            RunError: a session cannot be saved. It stays in memory, and the next call begins with others.
+        """
         late = self._clock() - self.limits.idle_seconds
-        idle = [stored for stored in self._live.values() if stored.used <= late and not stored.busy][:most]
-        for stored in idle:
-            self._save_and_drop(stored)
-        return len(idle)
+        free = [stored for stored in self._live.values() if not stored.busy]
+        due = [stored for stored in free if stored.used <= late or stored.written != stored.revision][:most]
+        for stored in due:
+            self._live.move_to_end(stored.id)
+            self._save(stored)
+            if stored.used <= late:
+                self._live.pop(stored.id)
+        return len(due)
 
     def close(self) -> None:
         """Save all sessions; one that cannot be saved is logged."""
         for stored in list(self._live.values()):
             try:
-                self._save_and_drop(stored)
+                self._save(stored)
             except RunError as error:
                 log.error("session %s is lost: %s", stored.id, error)
+            else:
+                self._live.pop(stored.id)
 
     def _drop(self, count: int) -> None:
         """Save and drop this many sessions, those used least recently first; the one used last stays."""
@@ -193,22 +205,25 @@ class SessionStore:
                 return
             if not stored.busy:
                 try:
-                    self._save_and_drop(stored)
+                    self._save(stored)
                 except RunError as error:  # it stays in memory, and the request of another client is answered
                     log.error("%s", error)
                     return
+                self._live.pop(stored.id)
                 count -= 1
 
-    def _save_and_drop(self, stored: Stored) -> None:
+    def _save(self, stored: Stored) -> None:
+        if stored.written == stored.revision:
+            return
         data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
         try:
             text = json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
         except ValueError as error:  # data that no reader of JSON lets through; other sessions are not affected
             raise RunError(f"session {stored.id} cannot be written: {error}") from None
         write_file(self.folder / f"{stored.id}{SUFFIX}", text, RunError)
+        stored.written = stored.revision
         self._saved.pop(stored.id, None)
         self._saved[stored.id] = Entry.of(stored)
-        self._live.pop(stored.id, None)
 
     def _entry(self, identity: str) -> Entry:
         try:
@@ -227,7 +242,7 @@ class SessionStore:
         known = isinstance(data, dict) and data.get("id") == identity and _is_session(data.get("session"))
         if not known or type(data.get("revision")) is not int:
             raise ReplayError(f"session {identity} is damaged, expected its id, its revision and the session")
-        return Stored(identity, data["session"], data["revision"])
+        return Stored(identity, data["session"], data["revision"], written=data["revision"])
 
 
 def _is_session(data: Any) -> bool:

@@ -1,7 +1,9 @@
 """Tasks of the HTTP API that need the rules of a game, and the entry of its worker processes, which runs a task.
 
 A session comes as the JSON data of ``Session.to_dict`` and leaves in the same form, together with its view: the
-position, the legal moves and what else a front end shows. The worker keeps no session. ``listings`` has further tasks.
+position, the legal moves and what else a front end shows. A worker remembers the sessions that it handled last, so that
+it rarely has to play all steps again; which worker gets a session does not change an answer. ``listings`` has further
+tasks.
 """
 
 from __future__ import annotations
@@ -28,7 +30,11 @@ MOST_GAMES: Final = 8
 NICE: Final = 10
 """Priority of searches for the operating system."""
 MOST_USED: Final = 1_000
+MOST_SESSIONS: Final = 4
+"""Sessions that a worker remembers."""
 _loaded: dict[str, Game] = {}
+_sessions: list[tuple[dict[str, Any], Session]] = []
+"""Sessions that this process handled, with their JSON data; the one used last is the last."""
 _used: set[tuple[str, str, str]] = set()
 """Players that have chosen an action in this process, by game, parameters and text."""
 
@@ -88,7 +94,7 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     sources, limits = payload["sources"], payload["limits"]
     if payload.get("file") is not None:
         _require_few_steps(payload["file"], limits)
-        session = _read(payload["file"], sources, work)
+        session = _rebuild(payload["file"], sources, work)
         for seat in session.seats:
             check_seat(seat, session.game, sources, limits)
         return _answer(session, [])
@@ -171,7 +177,9 @@ def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 def history(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
     """Return all steps of a session with their names and positions."""
     session = _read(payload["session"], payload["sources"], work)
-    return [_step(entry) for entry in session.history]
+    steps = [_step(entry) for entry in session.history]
+    _remember(session, payload["session"])
+    return steps
 
 
 def _walk(session: Session, change: str, unit: str, count: int) -> None:
@@ -216,7 +224,21 @@ def _require_at_most(steps: int, limits: Limits) -> None:
 
 
 def _read(data: Any, sources: Sources, work: Work) -> Session:
+    """Return the session of JSON data: the remembered one if its data is equal. It is forgotten until ``_remember``."""
+    for place, (known, session) in enumerate(_sessions):
+        if known == data:
+            del _sessions[place]
+            return session
+    return _rebuild(data, sources, work)
+
+
+def _rebuild(data: Any, sources: Sources, work: Work) -> Session:
     return Session.from_dict(data, load=lambda text, params: load(text, params, sources, work))
+
+
+def _remember(session: Session, data: dict[str, Any]) -> None:
+    _sessions.append((data, session))
+    del _sessions[:-MOST_SESSIONS]
 
 
 def load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> Game:
@@ -234,9 +256,12 @@ def load(name: str, params: Mapping[str, Any], sources: Sources, work: Work) -> 
     return _loaded[key]
 
 
-def _answer(session: Session, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    view = {**_view(session), "changes": [_step(entry) for entry in changes]}
-    return {"session": session.to_dict(), "view": without_nan(view)}
+def _answer(session: Session, changes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    view, data = {**_view(session), "changes": [_step(entry) for entry in changes]}, session.to_dict()
+    for entry in changes:  # values of searches are part of one answer only: they are not in the data of a session
+        entry.update(value=None)
+    _remember(session, data)
+    return {"session": data, "view": without_nan(view)}
 
 
 def _view(session: Session) -> dict[str, Any]:
@@ -342,11 +367,14 @@ def _is_number(value: object) -> bool:
 
 
 def _make_player(text: str, game: Game, sources: Sources, limits: Limits) -> Any:
-    from aleazero.players.make import make_player, make_search
-    from aleazero.players.search import SearchPlayer
+    from aleazero.players.make import make_plan, make_player, make_search
+    from aleazero.players.search import PlanPlayer, SearchPlayer
 
     spec = check_seat(text, game, sources, limits)
     assert spec is not None
+    if spec.kind == "plan":
+        evaluator, settings = make_plan(spec, game)
+        return PlanPlayer(game, evaluator, {**settings, "max_nodes": limits.plan_states})
     if spec.kind != "search":
         return make_player(spec, game)
     evaluator, config = make_search(spec, game, max_seconds=limits.seconds, max_nodes=limits.nodes)

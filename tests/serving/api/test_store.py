@@ -58,11 +58,37 @@ def test_an_idle_session_is_saved_dropped_and_reloaded(make_store, clock):
     clock.now += 30
     used = store.add(session(3))
     clock.now += 40
-    assert store.sweep() == 1
-    assert len(store.in_memory) == 1
+    assert store.sweep() == 2
+    assert store.in_memory == [used.id]
     assert sorted(ids(store)) == sorted([idle.id, used.id])
     again = store.get(idle.id)
     assert (again.data, again.revision) == (session(2), 1)
+    assert len(store.in_memory) == 2
+
+
+def test_changed_sessions_are_on_disk_before_the_server_ends(make_store):
+    """A server that is killed loses nothing that a sweep has seen."""
+    store = make_store()
+    one, busy = store.add(session(1)), store.add(session(2))
+    busy.busy = True
+    assert (store.sweep(), store.sweep()) == (1, 0)
+    store.change(one, session(3))
+    busy.busy = False
+    assert (store.sweep(), store.sweep()) == (2, 0)
+    assert sorted(store.in_memory) == sorted([one.id, busy.id])
+    found = make_store()
+    assert found.get(one.id).data == session(3)
+    assert found.get(one.id).revision == 1
+    assert found.get(busy.id).data == session(2)
+
+
+def test_a_session_that_cannot_be_written_does_not_hold_up_others(make_store):
+    store = make_store()
+    odd, other = store.add({**session(), "names": ["\ud800"]}), store.add(session(1))
+    with pytest.raises(RunError, match=f"session {odd.id} cannot be written"):
+        store.sweep(most=1)
+    assert store.sweep(most=1) == 1
+    assert make_store().get(other.id).data == session(1)
     assert len(store.in_memory) == 2
 
 
