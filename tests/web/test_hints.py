@@ -9,14 +9,14 @@ from tests.web.live_web import session_of, start_game
 
 def test_a_hint_marks_the_best_move_on_the_board(page):
     identity = start_game(page, "Tic tac toe", seats=("you", "you"))
-    for cell in ("a1", "b1", "b2", "b3"):  # x wins with c3 only
+    for cell in ("a1", "c1", "b2", "c3"):  # o threatens c2
         page.locator(f'.board [data-part="{cell}"]').click()
         page.locator(".chip").first.filter(has_text=cell).wait_for()
     page.get_by_role("button", name="Hint").click()
-    page.locator(".news").filter(has_text=re.compile("^Hint: c3")).wait_for()
-    assert page.locator(".board .marked").evaluate_all("(found) => found.map(one => one.dataset.part)") == ["c3"]
-    page.locator('.board [data-part="c3"]').click()
-    page.locator(".status").filter(has_text="is over").wait_for()
+    page.locator(".news").filter(has_text=re.compile("^Hint: c2")).wait_for()
+    assert page.locator(".board .marked").evaluate_all("(found) => found.map(one => one.dataset.part)") == ["c2"]
+    page.locator('.board [data-part="c2"]').click()
+    page.locator(".chip").first.filter(has_text="c2").wait_for()
     assert len(session_of(page, identity)["steps"]) == 5
 
 
