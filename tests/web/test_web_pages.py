@@ -124,7 +124,7 @@ def test_pages_fit_the_width_and_have_no_serious_barriers(page, width, theme):
 def test_a_page_fits_a_phone_before_its_icons_are_loaded(page):
     page.set_viewport_size({"width": 390, "height": 844})
     waiting = []
-    page.route("**/*.woff2", waiting.append)
+    page.route("**/*.woff2", lambda route: waiting.append(route))
     page.goto("/analysis?game=dice_game", wait_until="commit")
     page.locator(".q-icon").last.wait_for(state="attached")
     page.locator("table.numbers, .board svg").first.wait_for()
