@@ -13,6 +13,7 @@ from benchmarks.forest import forest
 from benchmarks.output import FileAfterJson
 from benchmarks.search import search
 from benchmarks.selfplay import selfplay
+from benchmarks.web import web
 from benchmarks.yatzy.command import yatzy
 
 app = typer.Typer(
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for benchmark in (search, forest, selfplay, chance, yatzy, engine, api):
+for benchmark in (search, forest, selfplay, chance, yatzy, engine, api, web):
     app.command(cls=FileAfterJson)(benchmark)
 
 

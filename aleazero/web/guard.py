@@ -12,14 +12,15 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 from aleazero.serving.api.guard import (
-    DISCONNECTED,
     App,
+    ClientGone,
     Guard,
     Message,
     Receive,
     Rejected,
     Scope,
     Send,
+    replayed,
     send_rejection,
 )
 from aleazero.serving.api.settings import ApiSettings
@@ -85,9 +86,11 @@ class PageGuard:
                 await _redirect(send_with_headers, location, self.token or "")
                 return
             self._check(scope)
-            await self._counted(scope, _limited(receive, self.limits.body_bytes), send_with_headers)
+            await self._counted(scope, receive, send_with_headers)
         except Rejected as rejected:
             await send_rejection(send_with_headers, rejected)
+        except ClientGone:
+            pass
 
     def _check(self, scope: Scope) -> None:
         """Check the headers as the API does, with the token of the cookie and any type of body."""
@@ -125,6 +128,8 @@ class PageGuard:
             raise Rejected(503, busy, (b"retry-after", b"1"))
         self.in_flight += 1
         try:
+            if scope["type"] == "http":
+                receive = replayed(await self.api.read_body(scope, receive), receive)
             await self.app(scope, receive, send)
         finally:
             self.in_flight -= 1
@@ -154,16 +159,3 @@ async def _redirect(send: Send, location: str, token: str) -> None:
     ]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
-
-
-def _limited(receive: Receive, most: int) -> Receive:
-    """Return a ``receive`` that ends a body with more than this many bytes."""
-    size = 0
-
-    async def limited() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        return {"type": DISCONNECTED} if size > most else message
-
-    return limited

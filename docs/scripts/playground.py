@@ -94,7 +94,8 @@ def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         aleazero, runs = [sys.executable, "-m", "aleazero"], f"{folder}/runs"
         changed = [text for setting in RUN for text in ("--set", setting)]
-        subprocess.run([*aleazero, "train", "configs/pig.yaml", "--out", f"{runs}/pig", *changed], check=True)
+        if "runs" in (names or PAGES):
+            subprocess.run([*aleazero, "train", "configs/pig.yaml", "--out", f"{runs}/pig", *changed], check=True)
         command = [*aleazero, "web", "--no-open", "--sessions", f"{folder}/sessions", "--runs", runs]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:

@@ -1,4 +1,4 @@
-"""One playground and one browser for all tests of this folder: a real server process and a real Chromium."""
+"""One playground for all tests of this folder and a browser per file: a real server process and a real Chromium."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.runs.run_by_hand import run_by_hand
 from tests.web.live_web import BROKEN, GAMES, Server
+
+pytest.register_assert_rewrite("tests.web.board_play")  # before a test imports it
 
 
 @pytest.fixture(scope="session")
@@ -20,13 +23,14 @@ def playground(tmp_path_factory):
     coins = folder / "coins.py"  # the example without its drawing
     coins.write_text(Path(GAMES[0]).read_text(encoding="utf-8").replace("def draw(", "def undrawn("), encoding="utf-8")
     games = (str(coins), *GAMES[1:], str(broken))
-    server = Server(folder / "sessions", "--limit", "rules_seconds=2", games=games)
+    run_by_hand(folder / "runs" / "first", "afterstate")
+    server = Server(folder / "sessions", "--runs", str(folder / "runs"), games=games)
     yield server
     printed = server.end()
     assert "Traceback" not in printed, printed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must be gone before tests of other folders run one
 def browser():
     names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     path = next((found for name in names if name and (found := shutil.which(name))), None)

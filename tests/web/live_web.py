@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GAMES = (str(ROOT / "examples" / "coins.py"), "pig(target=20)", "tic_tac_toe", "dice_game")
-"""Small games that other tests compile, too; the first one is a user's file."""
+COINS = str(ROOT / "examples" / "coins.py")
+GAMES = (COINS, "pig(target=20)", "tic_tac_toe", "dice_game", "2048", "yatzy", "backgammon", "azul")
+"""All bundled games, pig with the target that other tests compile, too; the first one is a user's file."""
 BROKEN = '''
 """Broken: the rules raise, or loop."""
 import time

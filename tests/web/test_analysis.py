@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aleazero import ChanceConfig, Search, SearchConfig, load_game
+from aleazero.web.tasks.searches import sparing
 
 NODES = """() => [...document.querySelectorAll('.tree .node')].map(node => ({
   path: node.dataset.path, kind: [...node.classList][1], visits: +node.dataset.visits,
@@ -51,6 +52,30 @@ def test_the_tree_is_that_of_search_run_and_steps_mark_the_last_simulation(page)
         assert shown[name] == [f"{visits:,}", f"{visits / 111:.1%}", f"{q:.4f}"]
 
 
+REST = """() => [...document.querySelectorAll('[data-others], [data-unstored]')].map(
+  node => [node.dataset.below, +(node.dataset.others ?? node.dataset.unstored)])"""
+"""Probabilities of the outcomes that are not shown or not stored, with the path of their chance node."""
+MANY_OUTCOMES = ("yatzy", "backgammon", "azul")
+"""Games that begin with a roll, or with tiles, of many outcomes."""
+
+
+def check_probabilities(page):
+    """Check that outcomes and remainders below every chance node with children add up to 1; return the nodes."""
+    nodes = page.evaluate(NODES)
+    chance = {one["path"] for one in nodes if one["kind"] == "chance"}
+    sums = {}
+    for one in nodes:
+        above = one["path"].rpartition(",")[0]
+        if one["path"] and above in chance:
+            sums[above] = sums.get(above, 0.0) + float(one["probability"])
+    assert sums
+    for path, probability in page.evaluate(REST):
+        if path in chance:
+            sums[path] += probability
+    assert sums == {path: pytest.approx(1.0, abs=1e-9) for path in sums}
+    return nodes
+
+
 @pytest.mark.parametrize("preset", ["sampling", "progressive"])
 def test_probabilities_below_every_chance_node_add_up_to_one(page, preset):
     page.goto("/analysis?game=dice_game")
@@ -58,21 +83,25 @@ def test_probabilities_below_every_chance_node_add_up_to_one(page, preset):
     page.get_by_role("option", name=preset, exact=True).click()
     page.get_by_label("children per node").fill("3")
     step(page, 100, 100)
-    nodes = page.evaluate(NODES)
-    rests = page.evaluate(
-        """() => [...document.querySelectorAll('[data-others], [data-unstored]')].map(
-             node => +(node.dataset.others ?? node.dataset.unstored))"""
-    )
-    with_children = [
-        one for one in nodes if one["kind"] == "chance" and any(
-            labels(other["path"])[:-1] == labels(one["path"]) and other["path"] for other in nodes)
-    ]  # fmt: skip
-    assert with_children
-    shown = sum(float(one["probability"]) for one in nodes if one["probability"])
-    assert shown + sum(rests) == pytest.approx(len(with_children), abs=1e-9)
+    nodes = check_probabilities(page)
     game = load_game("dice_game")
     config = SearchConfig(num_simulations=100, chance=ChanceConfig.preset(preset))
     check_tree(nodes, Search(game, "rollout", config).run(game.new_initial_state(), seed=0).view.root())
+
+
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=() if game == "yatzy" else pytest.mark.long) for game in MANY_OUTCOMES]
+)
+def test_probabilities_of_many_outcomes_add_up_to_one(page, game):
+    page.goto(f"/analysis?game={game}")
+    page.get_by_label("levels").fill("3")
+    page.get_by_label("children per node").fill("20")
+    step(page, 1000, 1000)
+    nodes = check_probabilities(page)
+    assert {"": "chance"}.items() <= {one["path"]: one["kind"] for one in nodes}.items()
+    loaded = load_game(game)
+    config = SearchConfig(num_simulations=1000)
+    check_tree(nodes, Search(loaded, "rollout", config).run(loaded.new_initial_state(), seed=0).view.root())
 
 
 def test_a_search_runs_live_can_be_paused_and_a_node_shows_its_board(page):
@@ -86,6 +115,21 @@ def test_a_search_runs_live_can_be_paused_and_a_node_shows_its_board(page):
     page.get_by_role("heading", name="After roll").wait_for()
     page.get_by_role("button", name="Collapse").click()
     page.get_by_role("button", name="Expand", exact=True).wait_for()
+
+
+def test_partial_results_take_a_small_share_of_the_time():
+    now, reports = [0.0], []
+
+    def report(found):
+        reports.append(found)
+        now[0] += 0.1
+
+    sometimes = sparing(report, clock=lambda: now[0])
+    for _ in range(1000):
+        now[0] += 0.1
+        sometimes(now[0])
+    assert reports[0] == 0.1
+    assert len(reports) * 0.1 == pytest.approx(0.05 * now[0], rel=0.1)
 
 
 def test_an_invalid_setting_is_one_line(page):

@@ -10,15 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.web.live_web import session_of, start_game
 
-PAGES = (
-    "/",
-    "/analysis?game=dice_game",
-    "/compare?game=dice_game",
-    "/lessons",
-    "/lessons/chance-nodes",
-    "/review",
-    "/runs",
-)
+PAGES = ("/", "/analysis?game=dice_game", "/lessons", "/lessons/chance-nodes", "/review", "/runs", "/runs/first")
+TABLES = ("2048", "azul", "backgammon", "coins", "dice_game", "pig(target=20)", "tic_tac_toe", "yatzy")
 LESSONS = {
     "chance-nodes": ("Add 10 simulations", "10 simulations, value"),
     "widening": ("Add 10 simulations", "10 simulations, value"),
@@ -30,6 +23,7 @@ LESSONS = {
 """Button of each lesson's demo, and the status that follows."""
 TOO_WIDE = """(width) => [...document.querySelectorAll('body *')].filter(
   one => one.getBoundingClientRect().right > width).map(one => `${one.tagName}.${one.getAttribute('class')}`)"""
+LONG_LOOKS = ((1280, "dark"), (390, "light"))
 SLOW = ("loops", "chance-modes", "afterstates")
 
 
@@ -73,22 +67,71 @@ def test_a_played_game_is_reviewed(page, tmp_path):
     page.locator(".problem").filter(has_text="game.json has no kind").wait_for()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_pages_fit_the_width_and_have_no_serious_barriers(page, width):
-    page.set_viewport_size({"width": width, "height": 844})
-    found = {}
+def open_page(page, path):
+    """Open a page and wait until all of it is there."""
+    page.goto(path)
+    page.get_by_text("Loading …").wait_for(state="detached")
+    if path == "/":
+        page.get_by_role("button", name="Play Dice game").wait_for()
+    elif path.startswith("/table"):
+        page.locator(".status").filter(has_text="to move").wait_for()
+
+
+def new_session(page, **given):
+    answer = page.request.post("/api/v1/sessions", data={"draw": True, **given})
+    assert answer.ok, answer.text()
+    return answer.json()["id"]
+
+
+def all_pages(page):
+    """Open all pages one after another, and tables, plots and graphs with content; yield the name of each."""
     for path in PAGES:
-        page.goto(path)
-        page.get_by_text("Loading …").wait_for(state="detached")
-        if path == "/":
-            page.get_by_role("button", name="Play Dice game").wait_for()
-        page.wait_for_timeout(300)  # right after loading, the analysis was once wider than the window: cause not found
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, page.evaluate(TOO_WIDE, width))
-        found[path] = serious(page)
-    identity = start_game(page, "Tic tac toe", seats=("you", "you"))
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, identity
-    found["table"] = serious(page)
-    assert {path: problems for path, problems in found.items() if problems} == {}
+        open_page(page, path)
+        yield path
+    for game in TABLES:
+        open_page(page, f"/table/{new_session(page, game=game)}")
+        yield game
+    open_page(page, "/analysis?game=pig(target=20)")
+    page.get_by_role("button", name="Step by 100 simulations", exact=True).click()
+    page.locator(".tree .node").first.wait_for()
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("img", name="Plan of the turn").wait_for()
+    yield "tree and plan"
+    open_page(page, "/compare?game=dice_game")
+    page.get_by_label("simulations").fill("20")
+    page.get_by_role("button", name="Run both").click()
+    page.locator(".status").filter(has_text="20 simulations each").wait_for()
+    yield "comparison"
+    page.goto(f"/review?session={new_session(page, game='coins', moves=['keep'])}")
+    page.get_by_text("Judged by").wait_for()
+    yield "review"
+
+
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [(1280, "light"), (390, "dark"), *(pytest.param(*both, marks=pytest.mark.long) for both in LONG_LOOKS)],
+)
+def test_pages_fit_the_width_and_have_no_serious_barriers(page, width, theme):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=theme)
+    found = {}
+    for name in all_pages(page):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, page.evaluate(TOO_WIDE, width))
+        found[name] = serious(page)
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+def test_a_page_fits_a_phone_before_its_icons_are_loaded(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    waiting = []
+    page.route("**/*.woff2", lambda route: waiting.append(route))
+    page.goto("/analysis?game=dice_game", wait_until="commit")
+    page.locator(".q-icon").last.wait_for(state="attached")
+    page.locator("table.numbers, .board svg").first.wait_for()
+    assert waiting
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for route in waiting:
+        route.continue_()
 
 
 def serious(page):

@@ -88,10 +88,10 @@ class Guard:
         self.in_flight += 1
         try:
             self.check(scope["method"], scope["headers"])
-            body = await self._body(scope, receive)
+            body = _checked(await self.read_body(scope, receive))
             if body and _single(scope["headers"], b"content-type") is None:
                 raise Rejected(415, "the body has no Content-Type, expected application/json")
-            await self.app(scope, _replayed(body, receive), send_checked)
+            await self.app(scope, replayed(body, receive), send_checked)
         except Rejected as rejected:
             if not started:
                 await send_rejection(send_checked, rejected)
@@ -134,8 +134,8 @@ class Guard:
             problem = "the request has no valid token, expected the header Authorization: Bearer TOKEN"
             raise Rejected(401, problem, (b"www-authenticate", b"Bearer"))
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """Return the complete body of a request."""
+    async def read_body(self, scope: Scope, receive: Receive) -> bytes:
+        """Return the complete body of a request; raises ``Rejected`` if it is too large or comes too slowly."""
         most, seconds = self.limits.body_bytes, self.limits.client_seconds
         announced = _single(scope["headers"], b"content-length") or "0"
         if announced.isdecimal() and int(announced[:20]) > most:
@@ -151,7 +151,7 @@ class Guard:
                     if len(body) > most:
                         raise Rejected(413, f"the body has more than {most} bytes, expected at most {most}")
                     if not message.get("more_body", False):
-                        return _checked(bytes(body))
+                        return bytes(body)
         except TimeoutError:
             raise Rejected(408, f"the body took longer than {seconds:g} s, expected it sooner") from None
 
@@ -184,7 +184,7 @@ async def send_rejection(send: Send, rejected: Rejected) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a ``receive`` that gives the body first, and then what comes after it."""
     given = False
 

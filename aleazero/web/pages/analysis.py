@@ -147,6 +147,7 @@ class Analysis:
                 ui.button("Reset", on_click=self.reset).props("outline dense")
                 self.limit = ui.number("run up to", value=100_000, min=1, step=1000).props("outlined dense")
                 self.limit.style("width: 8.5rem")
+                self._show_running()
             self.status = ui.label("No simulations yet: run the search, or step.").classes("status")
             self.failed = Problem()
 
@@ -249,12 +250,19 @@ class Analysis:
             self._fail(one_line(error))
             return
         self.status.text = "Searching … (a first search compiles the game)"
+        self._show_running()
         try:
             async for event in self.job.events():
                 self._received(event)
         finally:
             self.playground.api.jobs.forget(self.job)
             self.job = None
+            self._show_running()
+
+    def _show_running(self) -> None:
+        """Enable the button that has an effect: run or pause."""
+        self.run_button.set_enabled(self.job is None)
+        self.pause_button.set_enabled(self.job is not None)
 
     def _request(self, sims: int, every: float | None) -> dict[str, Any]:
         return {

@@ -56,7 +56,7 @@ def add_pages(playground: Playground) -> None:
                     if one["error"] is not None:
                         problem(one["error"])
                         continue
-                    ui.html(facts_table(one["lines"]), sanitize=False).classes("scroll")
+                    scroll_region(f"Status of {one['run']}", facts_table(one["lines"]))
 
     @ui.page("/runs/{name}")
     async def run(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 from collections.abc import Awaitable, Callable
@@ -15,15 +16,7 @@ from aleazero.serving.api.store import SessionConflictError, UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
-from aleazero.web.parts.layout import (
-    heading,
-    loaded_page,
-    panel,
-    paragraph,
-    scroll_region,
-    shows_errors,
-    subheading,
-)
+from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, shows_errors, subheading
 from aleazero.web.parts.seats import PERSON, full_names, seat_names
 from aleazero.web.playground import Playground, game_text, one_line
 
@@ -67,6 +60,9 @@ class Table:
         self.log: list[dict[str, Any]] = []
         """All steps of the session."""
         self.busy = False
+        """Whether the session is changing; further changes are ignored until its new position is shown."""
+        self.drawing = asyncio.Lock()
+        """Held while the board is drawn, so that quick clicks are drawn one after another."""
         self.halted = False
         """Whether players and dice wait for a click, after undo."""
 
@@ -154,7 +150,8 @@ class Table:
             return False
         self.busy = True
         try:
-            view = await change()
+            async with self.drawing:
+                await self._show(await change())
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative", multi_line=True, close_button="Close", timeout=10_000)
             if isinstance(error, SessionConflictError):
@@ -162,7 +159,6 @@ class Table:
             return False
         finally:
             self.busy = False
-        await self._show(view)
         return True
 
     async def _change(self, change: str, view: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -313,18 +309,16 @@ class Table:
     # -- clicks and keys -----------------------------------------------------------------------------------------------
 
     async def _part(self, part: str) -> None:
-        if self.busy or self._waits() != "person":
-            return
         view = self.view
-        self.busy = True
-        try:
-            await self.board.show(view["game"], view["params"], view["position"], active=True, click=part)
-        except AleaZeroError as error:
-            ui.notify(one_line(error), type="negative")
-            return
-        finally:
-            self.busy = False
-        self._show_status()
+        async with self.drawing:
+            if self.busy or view is not self.view or self._waits() != "person":
+                return
+            try:
+                await self.board.show(view["game"], view["params"], view["position"], active=True, click=part)
+            except AleaZeroError as error:
+                ui.notify(one_line(error), type="negative")
+                return
+            self._show_status()
         if self.board.data["finished"]:
             await self._move(self.board.data["action"])
 
@@ -339,7 +333,8 @@ class Table:
         if key in self.board.data["keys"] and not self.busy:
             await self._part(self.board.data["keys"][key])
         elif key == "Escape":
-            await self._show({**self.view, "changes": []})
+            async with self.drawing:
+                await self._show({**self.view, "changes": []})
         elif key == "Enter":
             await self._play_selection()
         elif key == "u":

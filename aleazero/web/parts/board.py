@@ -13,12 +13,13 @@ from aleazero.web.playground import Playground
 
 CLICKED: Final = """(event) => {
   const part = event.target.closest('[data-part][role="button"]');
-  if (part) emit(part.dataset.part, false);
+  if (part) emit(part.dataset.part, false, +part.closest('.board').dataset.picture);
 }"""
 PRESSED: Final = """(event) => {
   if (event.key !== 'Enter' && event.key !== ' ') return;
   const part = event.target.closest('[data-part][role="button"]');
-  if (part) { event.preventDefault(); event.stopPropagation(); emit(part.dataset.part, true); }
+  if (part) { event.preventDefault(); event.stopPropagation();
+    emit(part.dataset.part, true, +part.closest('.board').dataset.picture); }
 }"""
 
 
@@ -34,13 +35,17 @@ class Board:
         self._playground, self._on_part = playground, on_part
         self.data: dict[str, Any] = {"svg": None, "clicks": [], "action": None, "finished": False, "keys": {}}
         """What the task ``board`` returned."""
+        self._picture = 0
+        """Number of the position that is shown, which clicks contain."""
         self._element = ui.html("", sanitize=False).classes("board")
         if on_part is not None:
             self._element.on("click", self._clicked, js_handler=CLICKED)
             self._element.on("keydown", self._clicked, js_handler=PRESSED)
 
     async def _clicked(self, event: events.GenericEventArguments) -> None:
-        part, by_key = event.args
+        part, by_key, picture = event.args
+        if picture != self._picture:  # a second click on a picture that is already replaced here
+            return
         assert self._on_part is not None
         await self._on_part(str(part))
         if by_key:  # the picture was replaced
@@ -74,4 +79,6 @@ class Board:
             hint=hint,
         )  # fmt: skip
         svg = self.data["svg"]
+        self._picture += click is None
+        self._element.props(f"data-picture={self._picture} data-clicks={len(self.data['clicks'])}")
         self._element.content = f"<pre>{html.escape(self.data['text'])}</pre>" if svg is None else svg

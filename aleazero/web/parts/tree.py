@@ -103,7 +103,8 @@ class _Drawing:
         for text, attributes in rest:
             self.deepest = max(self.deepest, level + 1)
             places.append(self._next_row())
-            self._draw_rest(self.x(level + 1), places[-1], text, attributes)
+            below_path = f'data-below="{",".join(map(str, path))}"'
+            self._draw_rest(self.x(level + 1), places[-1], text, f"{attributes} {below_path}")
         y = places[0] if places else self._next_row()
         for child_y, child, _ in below:
             self._draw_edge(x, y, self.x(level + 1), child_y, node, child)

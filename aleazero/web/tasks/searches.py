@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.games.base import KIND_NAMES, Game, State
@@ -18,6 +18,9 @@ from aleazero.serving.desk import Desk
 from aleazero.serving.requests import Limits
 from aleazero.serving.workers import Work
 from aleazero.web.tasks.opened import open_game, state_of
+
+REPORTS_SHARE: Final = 0.05
+"""Largest share of a search's CPU time that its partial results take."""
 
 
 def search_position(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
@@ -41,7 +44,9 @@ def search_position(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     result = search.run(
         state,
         seed=payload["seed"],
-        progress=None if every is None else lambda found: work.report(_searched(state, found, payload, started)),
+        progress=None
+        if every is None
+        else sparing(lambda found: work.report(_searched(state, found, payload, started))),
         progress_seconds=every or 1.0,
         stop=lambda: work.stopped() or time.monotonic() >= latest,
     )
@@ -51,6 +56,26 @@ def search_position(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         earlier = before.run(state, seed=payload["seed"], stop=work.stopped)
         _mark_last(data["tree"], earlier.view.root())
     return data
+
+
+def sparing(
+    report: Callable[[SearchResult], None], clock: Callable[[], float] = time.process_time
+) -> Callable[[SearchResult], None]:
+    """Return a report that skips results as long as reports would take more than ``REPORTS_SHARE`` of the time.
+
+    Large trees take longer to report, and CPU time passes slowly if many searches share the machine.
+    """
+    allowed = clock()
+
+    def report_if_allowed(found: SearchResult) -> None:
+        nonlocal allowed
+        began = clock()
+        if began >= allowed:
+            report(found)
+            ended = clock()
+            allowed = ended + (ended - began) * (1 / REPORTS_SHARE - 1)
+
+    return report_if_allowed
 
 
 def _search(desk: Desk, key: Any, game: Game, payload: Mapping[str, Any], sims: int) -> Search:
