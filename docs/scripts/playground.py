@@ -42,11 +42,12 @@ def table(page: Page) -> None:
 
 
 def analysis(page: Page) -> None:
-    page.goto("/analysis?game=dice_game")
-    page.get_by_role("button", name="Step by 100 simulations").click()
-    page.locator(".status").filter(has_text="100 simulations").wait_for()
+    page.goto("/analysis?game=dice_game&position=16")
+    page.get_by_label("levels").fill("3")
+    page.get_by_role("button", name="Step by 1,000 simulations").click()
+    page.locator(".status").filter(has_text="1,000 simulations").wait_for()
     page.get_by_role("button", name="Step by 1 simulations", exact=True).click()
-    page.locator(".status").filter(has_text="101 simulations").wait_for()
+    page.locator(".status").filter(has_text="1,001 simulations").wait_for()
 
 
 def plan(page: Page) -> None:
@@ -93,6 +94,7 @@ RUN = ("minutes=0.1", "iterations=3", "params.target=20", "gate.pairs=40", "eval
 def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         aleazero, runs = [sys.executable, "-m", "aleazero"], f"{folder}/runs"
+        Path(runs).mkdir()
         changed = [text for setting in RUN for text in ("--set", setting)]
         if "runs" in (names or PAGES):
             subprocess.run([*aleazero, "train", "configs/pig.yaml", "--out", f"{runs}/pig", *changed], check=True)
