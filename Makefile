@@ -72,11 +72,13 @@ bench: setup  ## Measure speed, also compared with OpenSpiel and mctx, and chanc
 	$(BIN)/python -m benchmarks engine --json engine.json
 	$(BIN)/python -m benchmarks ceiling --json ceiling.json
 
-champions: setup  ## Train the bundled networks again (about two hours) and copy them into the package
+champions: setup  ## Train the bundled networks again (about three hours) and copy them into the package
 	$(BIN)/aleazero train configs/yatzy.yaml --out runs/champions/yatzy-$(COMMIT)
 	$(BIN)/aleazero train configs/backgammon.yaml --out runs/champions/backgammon-$(COMMIT)
+	$(BIN)/aleazero train configs/azul.yaml --out runs/champions/azul-$(COMMIT)
 	$(BIN)/python docs/scripts/champions.py runs/champions/yatzy-$(COMMIT) \
-		runs/champions/backgammon-$(COMMIT):plan:plies=2,keep=8,margin=0.16
+		runs/champions/backgammon-$(COMMIT):plan:plies=2,keep=8,margin=0.16 \
+		runs/champions/azul-$(COMMIT):search:sims=200
 
 clean:  ## Remove build results and caches
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -52,7 +52,8 @@ def ship(run: Path, player: str) -> Path:
         "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
     }  # fmt: skip
     figures["lines"] |= error_rates(game, model, figures["player"])
-    target = FOLDER / f"{'_'.join([game.name, *(str(value) for value in game.params.values())])}.safetensors"
+    values = [name if value is True else str(value) for name, value in game.params.items() if value is not False]
+    target = FOLDER / f"{'_'.join([game.name, *values])}.safetensors"
     target.parent.mkdir(exist_ok=True)
     write_atomic(target, [model.read_bytes()])
     write_atomic(target.with_suffix(".json"), [json.dumps(figures, indent=1).encode() + b"\n"])

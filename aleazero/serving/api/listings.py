@@ -15,9 +15,10 @@ from aleazero.games.base import Game
 from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names, parse_game_text, title_of
 from aleazero.players.spec import SETTINGS
-from aleazero.serving.api.tasks import TaskError, Work, load
+from aleazero.serving.api.tasks import TaskError, load
 from aleazero.serving.requests import OWN_NETS
 from aleazero.serving.session import CHAMPION, PERSON
+from aleazero.serving.workers import Work
 
 ABOUT: Final = {
     "random": "plays a random legal action",

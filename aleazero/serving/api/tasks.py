@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, count_text
 from aleazero.files import without_nan
@@ -21,9 +21,10 @@ from aleazero.games.base import CHANCE_PLAYER, KIND_NAMES, Game, State, moves_of
 from aleazero.games.kit import kit_of
 from aleazero.games.registry import load_game, parse_game_text
 from aleazero.players.basic import find_move
-from aleazero.players.spec import FILE, PlayerSpec, parse_spec
+from aleazero.players.spec import FILE, PlayerSpec
 from aleazero.serving.requests import OWN_NETS, Limits, Sources
-from aleazero.serving.session import CHAMPION, PERSON, Session
+from aleazero.serving.session import CHAMPION, PERSON, Session, parse_seat
+from aleazero.serving.workers import Work
 
 MOST_GAMES: Final = 8
 """Loaded games that a worker keeps."""
@@ -47,18 +48,8 @@ class TaskError(AleaZeroError):
         self.code = code
 
 
-class Work(Protocol):
-    """What a task needs of its worker."""
-
-    def preparing(self) -> None:
-        """Mark the beginning of loading, which has a limit of its own."""
-
-    def ready(self) -> None:
-        """Mark the end of loading."""
-
-
-def call(job: tuple[str, Any], work: Any) -> Any:
-    """Run ``NAME`` of this module, or ``MODULE:NAME``, with a payload and a ``workers.Work``."""
+def call(job: tuple[str, Any], work: Work) -> Any:
+    """Run ``NAME`` of this module, or ``MODULE:NAME``, with a payload and the connection of its worker."""
     task, payload = job
     module, _, name = task.rpartition(":")
     if module and module not in sys.modules:  # imports count as loading, and not as time of the rules
@@ -72,7 +63,7 @@ def call(job: tuple[str, Any], work: Any) -> Any:
         raise TaskError("memory", "the request needs more memory than there is, expected a smaller one") from None
 
 
-def call_nicely(job: tuple[str, Any], work: Any) -> Any:
+def call_nicely(job: tuple[str, Any], work: Work) -> Any:
     """Run a task at a lower priority of the operating system."""
     os.setpriority(os.PRIO_PROCESS, 0, NICE)
     return call(job, work)
@@ -318,19 +309,13 @@ def check_seat(text: str, game: Game, sources: Sources, limits: Limits) -> Playe
     """
     if text == PERSON:
         return None
+    spec = parse_seat(text, game)
     if text == CHAMPION:
-        from aleazero.players.champions import champion_of
-
-        champion = champion_of(game)
-        if champion is None:
-            raise ConfigError(f"seat is {text!r}, but {game!r} has no bundled network, expected a player spec")
-        return parse_spec(champion.engine, "seat")
-    kit = kit_of(game)
-    spec = parse_spec(text, "seat", kinds=kit.players, evaluators=kit.evaluators)
+        return spec
     settings = dict(spec.settings)
     if spec.kind == FILE:
         raise ConfigError(f"seat is {text!r}, which names a file, expected a player without a file")
-    if spec.kind in kit.players:
+    if spec.kind in kit_of(game).players:
         for name, value in settings.items():
             if not _is_number(value):
                 raise ConfigError(f"seat {text!r}: {name} is {value!r}, expected a number")

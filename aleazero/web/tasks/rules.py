@@ -17,8 +17,9 @@ from aleazero.games.scene import Move, Selection
 from aleazero.games.svg import to_svg
 from aleazero.search.config import PRESETS, ChanceConfig, SearchConfig, Widening
 from aleazero.serving.api.listings import players
-from aleazero.serving.api.tasks import Work, load
+from aleazero.serving.api.tasks import load
 from aleazero.serving.requests import Sources
+from aleazero.serving.workers import Work
 from aleazero.settings import Settings
 
 
