@@ -6,8 +6,8 @@ that was played, so the luck that it finds is zero on average, whatever its accu
 - Listed outcomes: all of them are valued in the same way, and the expectation is their mean by probability.
 - Other outcomes: the expectation is the mean over outcomes drawn with a seed that depends only on the position.
 
-Several rolls in a row, e.g. a refill of Azul, can have too many outcomes for a plan. Then a plan's value before each of
-them is the mean over drawn outcomes of all that follow, so the noise of these means cancels within the refill.
+Several rolls in a row, e.g. a refill of Azul, can have too many outcomes to list. Then the value before each of them is
+the mean over drawn outcomes of all that follow, so the noise of these means cancels within the refill.
 
 Estimates are limited to the range of the game's returns. A network that also values the margin can exceed it.
 """
@@ -47,10 +47,8 @@ SIMULATIONS: Final = 1000
 """Simulations per search of the default judge of games without oracle and network."""
 MOST_SOLVED: Final = 300_000
 """States of a game that is solved for the default judge; larger games are solved only for the judge ``oracle``."""
-SAMPLED: Final = 16
-"""Outcomes that are drawn for the expectation before a roll, if they cannot be listed or are too many."""
 MOST_LISTED: Final = 1000
-"""Outcomes of rolls in a row that a plan lists."""
+"""Outcomes of rolls in a row that are listed."""
 ALTERNATIVES: Final = 5
 """Plays that are listed for each decision."""
 JUDGES: Final = ("oracle", "plan", "net", "search")
@@ -209,7 +207,53 @@ class OracleJudge(Judge):
 # -- plans -----------------------------------------------------------------------------------------------------
 
 
-class PlanJudge(Judge):
+class EstimatingJudge(Judge):
+    """Judges by plans or searches."""
+
+    draws: int = 16
+    """Outcomes that are drawn for the expectation before a roll, if they cannot be listed."""
+
+    def judge_rolls(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
+        """Judge rolls by all outcomes if they can be listed, else by drawn ones; see ``Judge.judge_rolls``."""
+        listed = [row for row, state in enumerate(states) if can_list(state)]
+        judged = self._judge_listed([states[row] for row in listed], [outcomes[row] for row in listed])
+        found = dict(zip(listed, judged, strict=True))
+        others = [row for row in range(len(states)) if row not in found]
+        values = iter(self.values([one for row in others for one in (states[row], states[row].child(outcomes[row]))]))
+        for row in others:
+            expected, after = next(values), next(values)
+            found[row] = JudgedRoll(expected, after - expected, probability_of(states[row], outcomes[row]))
+        return [found[row] for row in range(len(states))]
+
+    def values(self, states: Sequence[State]) -> list[Vector]:
+        """Return values; that of a roll can be the mean over drawn outcomes, see ``Judge.values``."""
+        different = {state.key(): state for state in states}  # the state after a roll can be the one before the next
+        ends = {
+            key: [state] if self._values_at_once(state) else drawn_ends(state, self.draws)
+            for key, state in different.items()
+        }
+        running = [end.clone() for some in ends.values() for end in some if not end.is_terminal()]
+        values = iter(self._values(running))
+        found = {
+            key: np.mean([final_value(end) if end.is_terminal() else next(values) for end in some], axis=0)
+            for key, some in ends.items()
+        }
+        return [found[state.key()] for state in states]
+
+    def _values_at_once(self, state: State) -> bool:
+        """Return whether ``_values`` is given this state, and not the states after drawn outcomes."""
+        return can_list(state)
+
+    @abstractmethod
+    def _judge_listed(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
+        """Judge rolls whose outcomes can be listed."""
+
+    @abstractmethod
+    def _values(self, states: Sequence[State]) -> list[Vector]:
+        """Return the values of states that are not terminal."""
+
+
+class PlanJudge(EstimatingJudge):
     """Judges by plans; the values past the horizon come from an evaluator.
 
     Decisions are judged with the given settings. If these count plies, rolls are judged with one ply and without
@@ -230,36 +274,21 @@ class PlanJudge(Judge):
         plans = self._planner.plan_many([state.clone() for state in states])
         return [self._judge_play(*row) for row in zip(states, plays, plans, strict=True)]
 
-    def judge_rolls(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
-        """Judge rolls; if all outcomes can be listed, they are part of one plan."""
-        found: dict[int, JudgedRoll] = {}
-        listed = [row for row, state in enumerate(states) if can_list(state)]
-        plans = self._rolls.plan_many([states[row].clone() for row in listed]) if listed else []
-        for row, plan in zip(listed, plans, strict=True):
-            chances = dict(states[row].chance_outcomes())
-            values = {label: limited(value, states[row]) for label, value in plan.action_values(states[row]).items()}
-            expected = np.sum([chances[outcome] * value for outcome, value in values.items()], axis=0)
-            luck = values[outcomes[row]] - expected
-            found[row] = JudgedRoll(expected, luck, chances[outcomes[row]])
-        others = [row for row in range(len(states)) if row not in found]
-        around = [one for row in others for one in (states[row], states[row].child(outcomes[row]))]
-        valued = iter(self.values(around))
-        for row in others:
-            expected, after = next(valued), next(valued)
-            found[row] = JudgedRoll(expected, after - expected, probability_of(states[row], outcomes[row]))
-        return [found[row] for row in range(len(states))]
+    def _judge_listed(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
+        """Judge rolls; all outcomes of a roll are part of one plan."""
+        found = []
+        for state, outcome, plan in zip(states, outcomes, self._plan(states), strict=True):
+            chances = dict(state.chance_outcomes())
+            values = {label: limited(value, state) for label, value in plan.action_values(state).items()}
+            expected = np.sum([chances[label] * value for label, value in values.items()], axis=0)
+            found.append(JudgedRoll(expected, values[outcome] - expected, chances[outcome]))
+        return found
 
-    def values(self, states: Sequence[State]) -> list[Vector]:
-        """Return the values of plans, see ``Judge.values``."""
-        different = {state.key(): state for state in states}  # the state after a roll can be the one before the next
-        ends = {key: [state] if can_list(state) else _drawn_ends(state) for key, state in different.items()}
-        running = [end.clone() for some in ends.values() for end in some if not end.is_terminal()]
-        plans = iter(self._rolls.plan_many(running) if running else [])
-        found = {}
-        for key, some in ends.items():
-            values = [final_value(end) if end.is_terminal() else _planned(next(plans), end) for end in some]
-            found[key] = np.mean(values, axis=0)
-        return [found[state.key()] for state in states]
+    def _values(self, states: Sequence[State]) -> list[Vector]:
+        return [limited(plan.value(state), state) for state, plan in zip(states, self._plan(states), strict=True)]
+
+    def _plan(self, states: Sequence[State]) -> list[Plan]:
+        return self._rolls.plan_many([state.clone() for state in states]) if states else []
 
     def _judge_play(self, state: State, play: Sequence[int], plan: Plan) -> JudgedPlay:
         rows = []
@@ -286,14 +315,10 @@ class PlanJudge(Judge):
         return {label: float(limited(value, state)) for label, value in found.items()}, plan
 
 
-def _planned(plan: Plan, state: State) -> Vector:
-    return np.asarray(limited(plan.value(state), state), np.float64)
-
-
 # -- searches --------------------------------------------------------------------------------------------------
 
 
-class SearchJudge(Judge):
+class SearchJudge(EstimatingJudge):
     """Judges by searches.
 
     A search finds the best action. If another one was chosen, both get a search of their own with the same number of
@@ -302,7 +327,7 @@ class SearchJudge(Judge):
     searches agree, because the rest is noise.
     """
 
-    kind, batch = "search", 32
+    kind, batch, draws = "search", 32, 8
 
     def __init__(self, game: Game, evaluator: Any, config: SearchConfig, name: str, threads: int = 1) -> None:
         if config.max_seconds is not None:
@@ -324,20 +349,16 @@ class SearchJudge(Judge):
             found.append(judged(state, play, mine[0][0], rows, {}))
         return found
 
-    def judge_rolls(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
-        """Judge rolls by two searches from each chance node, or by searches after sampled outcomes."""
-        listed = [state for state in states if state.outcomes_listed()]
-        halves = [self._run(listed, half) for half in (1, 2)]
-        pairs = iter(zip(*halves, strict=True))
-        return [
-            _agreed(state, outcome, next(pairs)) if state.outcomes_listed() else sampled_roll(self, state, outcome)
-            for state, outcome in zip(states, outcomes, strict=True)
-        ]
+    def _judge_listed(self, states: Sequence[State], outcomes: Sequence[int]) -> list[JudgedRoll]:
+        """Judge rolls by two searches from each chance node."""
+        halves = [self._run(states, half) for half in (1, 2)]
+        return [_agreed(*row) for row in zip(states, outcomes, zip(*halves, strict=True), strict=True)]
 
-    def values(self, states: Sequence[State]) -> list[Vector]:
-        """Return the values of searches, see ``Judge.values``."""
-        results = iter(self._run([state for state in states if not state.is_terminal()], 0))
-        return [final_value(state) if state.is_terminal() else limited(next(results).value, state) for state in states]
+    def _values(self, states: Sequence[State]) -> list[Vector]:
+        return [limited(result.value, state) for state, result in zip(states, self._run(states, 0), strict=True)]
+
+    def _values_at_once(self, state: State) -> bool:
+        return not state.is_chance_node()  # a search from a decision looks further, so both must start there
 
     def _search_actions(self, points: Sequence[tuple[State, int]]) -> list[tuple[Vector, dict[int, float]]]:
         """Return the value of each state by player, and the values of its actions for the mover.
@@ -434,17 +455,8 @@ def judged(
     return JudgedPlay(np.asarray(value, np.float64), costs, best, tuple(alternatives))
 
 
-def sampled_roll(judge: Judge, state: State, outcome: int) -> JudgedRoll:
-    """Judge a roll whose outcomes cannot be listed: the expectation is the mean over sampled outcomes."""
-    key = own_seed(state, stream_key(REVIEWS, 4))
-    drawn = [state.sample_outcome(draw_at(key, place)) for place in range(SAMPLED)]
-    after, *others = judge.values([state.child(one) for one in (outcome, *drawn)])
-    expected = np.mean(others, axis=0)
-    return JudgedRoll(expected, after - expected, None)
-
-
 def can_list(state: State) -> bool:
-    """Return whether a plan can list the outcomes of all rolls in a row from a state; True if it is no roll."""
+    """Return whether the outcomes of all rolls in a row from a state can be listed; True if it is not a roll."""
     at, total = state, 1
     while at.is_chance_node() and total <= MOST_LISTED:
         if not at.outcomes_listed():
@@ -455,15 +467,15 @@ def can_list(state: State) -> bool:
     return total <= MOST_LISTED
 
 
-def _drawn_ends(state: State) -> list[State]:
+def drawn_ends(state: State, draws: int) -> list[State]:
     """Return states after all rolls in a row, drawn with a seed that depends only on the position."""
     key, ends = own_seed(state, stream_key(REVIEWS, 4)), []
-    for place in range(SAMPLED):
-        end, draws = state.clone(), stream_key(place, key)
+    for place in range(draws):
+        end, draw_key = state.clone(), stream_key(place, key)
         for number in count():
             if not end.is_chance_node():
                 break
-            end.apply_action(end.sample_outcome(draw_at(draws, number)))
+            end.apply_action(end.sample_outcome(draw_at(draw_key, number)))
         ends.append(end)
     return ends
 

@@ -86,7 +86,20 @@ def test_a_player_searches_late_in_a_round(script):
     state.play("bbbb, yyyy, rrrr, kkkk, wwww")
     player = script.LateSearch(AZUL, ByNumber(), "iid", evaluations=8, late=4)
     assert player.select(state, seed=1) == max(state.legal_actions())
-    assert player.searches == 0
+    assert player.effort["searches"] == 0
     state.apply_action(state.string_to_action("F1 blue floor"))
     assert player.select(state, seed=1) in state.legal_actions()
-    assert (player.searches, player.evaluations) == (1, 8)
+    assert (player.effort["searches"], player.effort["evaluations"]) == (1, 8)
+
+
+def test_blocks_are_added_and_shown(script):
+    effort = dict.fromkeys(script.EFFORT, 3.0)
+    held = {}
+    for scores in ([0.5, 1.0], [0.5, 0.25]):
+        script.add(held, {"scores": scores, "points": [4 * score - 2 for score in scores], "effort": effort})
+    assert held["scores"] == [0.5, 1.0, 0.5, 0.25]
+    assert held["effort"]["searches"] == 6.0
+    row = script.table({"iid": held}).splitlines()[2]
+    assert row.startswith("| iid | 4 | 56.2% (")
+    assert row.endswith("| 1 | 1 | 1.0 |")
+    assert "| +0.25 (" in row

@@ -11,7 +11,7 @@ from aleazero.games.game_dice import GameDice
 from aleazero.games.kit import ReviewThresholds
 from aleazero.oracles.oracle import require_oracle
 from aleazero.serving import judge as judge_module
-from aleazero.serving.judge import SAMPLED, make_judge
+from aleazero.serving.judge import PlanJudge, SearchJudge, make_judge
 from aleazero.serving.ledger import ledger_of, plays_in
 
 
@@ -133,11 +133,25 @@ def test_rolls_in_a_row_that_are_too_many_to_list_are_drawn(tmp_path, monkeypatc
     first, second = ledger_of(start, steps, make_judge(game, "plan:horizon=game")).rolls
     assert first.luck[0] + second.luck[0] == pytest.approx(8 - first.value[0], abs=1e-12)
     assert second.value[0] == pytest.approx(first.value[0] + first.luck[0], abs=1e-12)
-    error = 2.415 / SAMPLED**0.5  # standard error of the mean of drawn sums
+    error = 2.415 / PlanJudge.draws**0.5  # standard error of the mean of drawn sums
     assert abs(first.value[0] - 7) < (1e-12 if most == 1000 else 4 * error)
     assert (first.value[0] == pytest.approx(7, abs=1e-12)) == (most == 1000)
     assert (second.value[0] == pytest.approx(5.5, abs=1e-12)) == (most >= 10)
     assert (first.probability, second.probability) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
+
+
+def test_a_search_judges_rolls_in_a_row_by_drawn_outcomes(tmp_path, monkeypatch, interpreted):
+    (tmp_path / "two_rolls.py").write_text(TWO_ROLLS)
+    monkeypatch.setattr(judge_module, "MOST_LISTED", 10)
+    game = load_game(str(tmp_path / "two_rolls.py"))
+    judge, start = make_judge(game, "search:sims=60"), game.new_initial_state()
+    steps = [(0, 0), (-1, 2), (-1, 6)]
+    first, second = ledger_of(start, steps, judge).rolls
+    rolled = start.child(0).child(2)
+    assert first.value[0] + first.luck[0] == judge.values([rolled])[0][0]
+    assert abs(first.value[0] - 7) < 4 * 2.415 / SearchJudge.draws**0.5
+    assert 3 <= judge.values([rolled])[0][0] <= 8  # the mean of sums that start with 2
+    assert second.probability == pytest.approx(1 / 6)
 
 
 def test_marks_depend_on_the_thresholds():

@@ -194,7 +194,8 @@ class Table:
         self.halted = True
 
         async def walk() -> dict[str, Any]:
-            view, changes = self.view, []
+            view = self.view
+            changes: list[dict[str, Any]] = []
             while view[key]:
                 left = view[key]
                 try:

@@ -154,7 +154,7 @@ def test_other_files_are_one_line(refused, games, tmp_path):
     assert "cannot read" in refused("review", str(tmp_path / "none.json"))
     assert "cannot read" in refused("review", str(tmp_path))
     assert "--index is 4, expected 0 to 3, the games of games.json" in refused("review", str(games), "--index", "4")
-    assert "judge is 'random', expected oracle" in refused("review", str(games), "--judge", "random")
+    assert "judge is 'random', known: net, oracle, plan, search" in refused("review", str(games), "--judge", "random")
 
 
 def test_a_match_file_is_reviewed(run_json, refused, tmp_path):
