@@ -189,8 +189,11 @@ class Analysis:
         )
 
     async def begin(self) -> None:
-        """Show the position and look for its exact values."""
+        """Show the position; its exact values follow, because a first solution also compiles the game."""
         await self._show_board()
+        ui.timer(0, self._find_exact, once=True)
+
+    async def _find_exact(self) -> None:
         try:
             self.exact = await self.playground.study("searches:exact_values", self.game, **self._position())
         except AleaZeroError:
