@@ -16,7 +16,7 @@ WORDS = re.compile(r"yatzy|backgammon|azul|2048|twenty48|tic_?tac_?toe|dice_game
 ALLOWED = {
     "games/registry.py",  # the table of the bundled games
     "cli/main.py",  # adds each game's own commands
-    "web/lessons.py",  # pages about particular games
+    "web/pages/lessons.py",  # pages about particular games
 }
 SHOWN = {"help", "epilog", "description", "metavar"}
 """Arguments that are help texts."""

@@ -60,7 +60,7 @@ def test_a_played_game_is_reviewed(page, tmp_path):
     page.locator("input[type=file]").set_input_files(saved)
     page.get_by_text("Judged by oracle").wait_for()
     page.get_by_role("button", name=re.compile(r"player 0: keep cost 0\.688")).click()
-    page.locator(".coach").filter(has_text="Better: flip").wait_for()
+    page.locator(".replay-note").filter(has_text="Better: flip").wait_for()
     saved.write_text("{}", encoding="utf-8")
     page.goto("/review")
     page.locator("input[type=file]").set_input_files(saved)

@@ -47,9 +47,11 @@ class Replay:
 
     async def show(self, place: int) -> None:
         """Show the position before an entry, or the end."""
-        self.place = max(0, min(place, self.last))
-        one = self.found["entries"][self.place] if self.place < self.last else None
+        self.place = shown = max(0, min(place, self.last))
+        one = self.found["entries"][shown] if shown < self.last else None
         await self.board.show(self.found["game"], self.found["params"], self.position)
+        if self.place != shown:  # another place was asked for in the meantime
+            return
         names = self.found["names"]
         if one is None:
             results = ", ".join(f"{total['name']} {total['result']}" for total in self.found["totals"])
