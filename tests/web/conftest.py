@@ -41,14 +41,22 @@ def browser():
         chromium.close()
 
 
+LEFT = "WebSocket is already in CLOSING or CLOSED state"
+"""Chromium's message if a page still sends while another one is opened."""
+
+
 class Problems(list):
     """Errors on the console, exceptions and failed requests of a page."""
 
     def watch(self, page):
-        page.on("console", lambda message: self.append(message.text) if message.type == "error" else None)
+        page.on("console", self._printed)
         page.on("pageerror", lambda error: self.append(str(error)))
         page.on("requestfailed", lambda request: self.append(f"{request.url} {request.failure}"))
         page.on("response", lambda answer: self.append(f"{answer.status} {answer.url}") if answer.status >= 400 else 0)
+
+    def _printed(self, message):
+        if message.type == "error" and LEFT not in message.text:
+            self.append(message.text)
 
 
 @pytest.fixture
