@@ -104,11 +104,14 @@ class PlainTree:
                 return EVALUATIONS_SPENT
             if self.cost.simulations >= pause:
                 return PAUSED
-            self._collect(limit)
+            self._collect(pause, limit)
 
-    def _collect(self, limit: int) -> None:
+    def _collect(self, pause: int, limit: int) -> None:
+        """Start visits until enough leaves wait, or until ``pause`` if none does: their values may all be known."""
         most = self.config.in_flight
         while len(self.batch) < most and self.started < limit and not self._is_budget_spent():
+            if not self.batch and self.cost.simulations >= pause:
+                return
             visit = Visit(self.started)
             try:
                 self._descend(visit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,14 @@ def test_pauses_do_not_change_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
         for seconds in (-1.0, 1e9):
             monkeypatch.setattr("aleazero.search.driver.CHUNK_SECONDS", seconds)
             same(aleazero.Search(game, "rollout", config).run(state), usual)
+
+
+def test_a_plain_search_can_be_stopped_and_reports_when_no_leaf_is_left_to_evaluate() -> None:
+    game = aleazero.load_game(str(Path(__file__).parents[3] / "examples" / "coins.py"))
+    state = game.new_initial_state()
+    search = aleazero.Search(game, "rollout", SearchConfig(num_simulations=20_000))  # its whole tree has 20 nodes
+    assert search.run(state, stop=lambda: True).stopped == "interrupted"
+    seen: list[int] = []
+    search.run(state, progress=lambda found: seen.append(int(found.visits.sum())), progress_seconds=0.01)
+    assert len(seen) > 2
+    assert seen == sorted(seen)
