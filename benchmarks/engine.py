@@ -9,7 +9,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 AT_ONCE = 5
 """Requests without an answer at any time."""
 LEAST_SHARE, MOST_GROWTH = 0.9, 0.05
-GAME, POSITION = "pig(target=20)", "3-12 turn 7"
-"""The load of the measurement of memory: its requests are short, so that there are many."""
+GAME, POSITION, REVIEWED = "pig(target=20)", "3-12 turn 7", "roll 5 hold roll 6 hold"
+"""A game with short requests."""
+MIXED_SIMULATIONS = (200, 1000, 5000)
+"""Simulations of the searches among the mixed requests."""
 SETTLE = 0.25
 """Share of the time after which the memory is compared with the end: the first requests load and compile."""
 
@@ -43,6 +45,7 @@ def engine(
     ] = "500,2000,10000",
     seconds: Annotated[float, typer.Option("--seconds", metavar="T", help="Time per round.", min=0.01)] = 1.0,
     rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Rounds per measurement.", min=1)] = 7,
+    requests: Annotated[int, typer.Option("--requests", metavar="N", help="Number of mixed requests.", min=5)] = 1000,
     minutes: Annotated[
         float, typer.Option("--minutes", metavar="T", help="Time for which the memory is observed.", min=0)
     ] = 10.0,
@@ -76,6 +79,8 @@ def engine(
             for size in sizes:
                 status.update(f"{game}, {size:,} simulations per request")
                 data["throughput"].append(measure_throughput(client, game, moves, size, seconds, rounds))
+            status.update("mixed requests")
+            data["throughput"].append(measure_mixed(client, game, moves, requests))
         if minutes > 0:
             status.update(f"memory, {minutes:g} minutes")
             data["memory"] = measure_memory(minutes)
@@ -85,8 +90,8 @@ def engine(
 
 def engine_targets(data: dict[str, Any]) -> list[dict[str, Any]]:
     """Compare the results with the project's targets."""
-    largest = max(data["throughput"], key=lambda row: row["simulations"])
-    found = target("engine compared with the library", largest["share"], LEAST_SHARE, "", at_least=True)
+    mixed = data["throughput"][-1]
+    found = target("engine compared with the library", mixed["share"], LEAST_SHARE, "", at_least=True)
     growth = None if data["memory"] is None else data["memory"]["growth"]
     return found + target("growth of memory", growth, MOST_GROWTH, "", at_least=False)
 
@@ -139,22 +144,90 @@ def measure_throughput(
     position = state.to_text()
     search = Search(rules, "rollout", SearchConfig(num_simulations=sims))
     request = {"request": "analyse", "game": game, "position": position, "sims": sims}
-    client.send(id="warm", **request)
-    assert client.read()["kind"] == "result"
 
     def library(count: int) -> None:
         for seed in range(count):
             search.run(rules.state_from_text(position), seed=seed).to_dict()
 
     def served(count: int) -> None:
-        for number in range(count + AT_ONCE):
-            if number >= AT_ONCE:
-                assert client.read()["kind"] == "result"
-            if number < count:
-                client.send(id=str(number), seed=number, **request)
+        serve(client, [{"seed": number, **request} for number in range(count)])
 
+    served(1)
     library(1)
     count = max(AT_ONCE, int(seconds / _seconds(library, 3) * 3))
+    return {"simulations": sims, "requests": count, **compare(client, library, served, count, rounds)}
+
+
+def measure_mixed(client: EngineClient, game: str, moves: str, count: int) -> dict[str, Any]:
+    """Measure the library and the engine in turn with the same requests of all kinds."""
+    drawn = random.Random(1).choices(mixed_requests(game, moves), k=count)
+
+    def library(count: int) -> None:
+        for seed, (_, direct) in enumerate(drawn[:count]):
+            direct(seed)
+
+    def served(count: int) -> None:
+        numbered = enumerate(request for request, _ in drawn[:count])
+        serve(client, [one | ({"seed": seed} if "position" in one else {}) for seed, one in numbered])
+
+    warm = min(count, 100)  # compiles
+    library(warm)
+    served(warm)
+    return {"simulations": None, "requests": count, **compare(client, library, served, count, 3)}
+
+
+def mixed_requests(game: str, moves: str) -> list[tuple[dict[str, Any], Callable[[int], Any]]]:
+    """Return requests without seed, and for each a function of the seed that calls the library directly."""
+    from aleazero.games.registry import load_game
+    from aleazero.search.config import SearchConfig
+    from aleazero.search.plan.planner import Planner
+    from aleazero.search.search import Search
+    from aleazero.serving.judge import make_judge
+    from aleazero.serving.ledger import ledger_of
+
+    rules, short = load_game(game), load_game(GAME)
+    state = rules.new_initial_state()
+    state.play(moves)
+    position = state.to_text()
+    judge = make_judge(short)
+    steps = [(0, 0), (-1, 5), (0, 1), (1, 0), (-1, 6), (1, 1)]
+
+    def searched(sims: int, evaluator: str = "rollout", **more: Any) -> Callable[[int], Any]:
+        search = Search(rules, evaluator, SearchConfig(num_simulations=sims, **more))
+        return lambda seed: search.run(rules.state_from_text(position), seed=seed).to_dict()
+
+    def planned(seed: int) -> Planner:
+        return Planner(short, "rollout", horizon="turn", seed=seed)
+
+    asked = {"game": game, "position": position}
+    return [
+        *((asked | {"request": "analyse", "sims": sims}, searched(sims)) for sims in MIXED_SIMULATIONS),
+        (asked | {"request": "evaluate", "evaluator": "rollout:50"}, searched(1, "rollout:50", max_evaluations=1)),
+        (
+            {"request": "plan", "game": GAME, "position": POSITION, "evaluator": "rollout", "horizon": "turn"},
+            lambda seed: planned(seed).run(short.state_from_text(POSITION)).to_dict(),
+        ),
+        (
+            {"request": "review", "game": GAME, "moves": REVIEWED},
+            lambda _: ledger_of(short.new_initial_state(), steps, judge).to_dict(),
+        ),
+    ]
+
+
+def serve(client: EngineClient, requests: Sequence[dict[str, Any]]) -> None:
+    """Send requests, a few at any time, and read their results."""
+    for number in range(len(requests) + AT_ONCE):
+        if number >= AT_ONCE:
+            line = client.read()
+            assert line["kind"] == "result", line
+        if number < len(requests):
+            client.send(id=str(number), **requests[number])
+
+
+def compare(
+    client: EngineClient, library: Callable[[int], None], served: Callable[[int], None], count: int, rounds: int
+) -> dict[str, Any]:
+    """Run both in turn; return their requests/s, and the engine's share by wall time and by CPU time."""
     both = (library, [os.getpid()]), (served, [client.process.pid, *children_of(client.process.pid)])
     clocks: list[list[tuple[float, float]]] = [[], []]
     for _ in range(rounds):
@@ -166,8 +239,6 @@ def measure_throughput(
         median(one[k] / other[k] if other[k] else 0.0 for one, other in zip(*clocks, strict=True)) for k in (0, 1)
     )
     return {
-        "simulations": sims,
-        "requests": count,
         "library_per_second": count / min(one[0] for one in clocks[0]),
         "engine_per_second": count / min(one[0] for one in clocks[1]),
         "wall_share": wall,
@@ -239,7 +310,7 @@ def mixed_lines(dice: random.Random) -> Iterator[bytes]:
     while True:
         number += 1
         base = {"id": str(number), "game": GAME, "position": POSITION, "seed": number}
-        review = {"id": str(number), "game": GAME, "request": "review", "moves": "roll 5 hold roll 6 hold"}
+        review = {"id": str(number), "game": GAME, "request": "review", "moves": REVIEWED}
         yield dice.choice(
             [
                 json.dumps(
@@ -279,8 +350,9 @@ def _show(data: dict[str, Any], console: Console) -> None:
                         ("share of wall time", "right"), ("of CPU time", "right"),
                         title=f"Requests, {data['game']}, one worker")  # fmt: skip
     for row in data["throughput"]:
+        size = "mixed requests" if row["simulations"] is None else f"{row['simulations']:,}"
         table.add_row(
-            f"{row['simulations']:,}", f"{row['library_per_second']:,.1f}", f"{row['engine_per_second']:,.1f}",
+            size, f"{row['library_per_second']:,.1f}", f"{row['engine_per_second']:,.1f}",
             f"{row['wall_share']:.0%}", f"{row['share']:.0%}",
         )  # fmt: skip
     console.print(table)
