@@ -135,6 +135,6 @@ def test_a_page_fits_a_phone_before_its_icons_are_loaded(page):
 
 
 def serious(page):
-    """Return what axe-core finds: rule and first element of each serious problem."""
-    found = Axe().run(page).response["violations"]
-    return [(one["id"], one["nodes"][0]["html"][:160]) for one in found if one["impact"] in ("serious", "critical")]
+    """Return what axe-core finds: rule, first element and reason of each serious problem."""
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    return [(one["id"], one["nodes"][0]["html"][:160], one["nodes"][0]["failureSummary"]) for one in found]
