@@ -49,7 +49,7 @@ from aleazero.serving.requests import (
     ReviewRequest,
     Sources,
 )
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.untrusted import parse_digits
 
 SIMULATIONS: Final = 2000

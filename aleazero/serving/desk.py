@@ -13,7 +13,7 @@ from typing import Any, Final
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
 from aleazero.serving.requests import GameRequest, GamesRequest, Limits, Sources
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 
 MOST_GAMES: Final = 12
 """Games that a worker keeps. Compiled code stays in memory, so a worker that loaded more games is replaced."""

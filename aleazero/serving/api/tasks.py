@@ -24,7 +24,7 @@ from aleazero.players.basic import find_move
 from aleazero.players.spec import FILE, PlayerSpec
 from aleazero.serving.requests import OWN_NETS, Limits, Sources
 from aleazero.serving.session import CHAMPION, PERSON, Session, parse_seat
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 
 MOST_GAMES: Final = 8
 """Loaded games that a worker keeps."""

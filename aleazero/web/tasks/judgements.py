@@ -23,7 +23,7 @@ from aleazero.serving.requests import GameRequest
 from aleazero.serving.review import Scale
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import read_studied
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.web.tasks.opened import open_game, state_of
 
 MOST_GAMES: Final = 400

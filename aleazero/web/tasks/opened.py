@@ -8,7 +8,7 @@ from typing import Any
 from aleazero.games.base import Game, State
 from aleazero.serving.desk import Desk
 from aleazero.serving.requests import GameRequest
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 
 
 def open_game(payload: Mapping[str, Any], work: Work) -> tuple[Desk, Any, Game]:
