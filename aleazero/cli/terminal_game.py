@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
-    from aleazero.serving.judge import Judge
+    from aleazero.serving.judgement import Judge
     from aleazero.serving.session import Session
 
 

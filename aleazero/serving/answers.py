@@ -26,7 +26,8 @@ from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
 from aleazero.serving.desk import Desk
-from aleazero.serving.judge import Judge, make_judge
+from aleazero.serving.judge import make_judge
+from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import ledger_of, thresholds_with
 from aleazero.serving.plain_data import (
     apply_step,

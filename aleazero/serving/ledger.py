@@ -17,7 +17,7 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE_PLAYER, Game, State
 from aleazero.games.game_dice import roller_of
 from aleazero.games.kit import ReviewThresholds, kit_of, play_text
-from aleazero.serving.judge import Judge, JudgedPlay, JudgedRoll
+from aleazero.serving.judgement import Judge, JudgedPlay, JudgedRoll
 from aleazero.serving.steps import Step, check_step
 
 Progress = Callable[[int, int], None]

@@ -17,7 +17,8 @@ from aleazero.oracles.oracle import oracle_of
 from aleazero.players.champions import champion_of
 from aleazero.players.make import make_player
 from aleazero.serving.desk import Desk
-from aleazero.serving.judge import Judge, make_judge
+from aleazero.serving.judge import make_judge
+from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
 from aleazero.serving.requests import GameRequest
 from aleazero.serving.review import Scale
