@@ -72,13 +72,12 @@ class Api:
         self.store.close()
 
     async def sweep(self) -> None:
-        """Save changed sessions and drop idle ones, one at a time, so that requests are answered in between."""
+        """Save changed sessions and drop idle ones, every few seconds."""
         failed = ""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
-                while self.store.sweep(most=1):
-                    await asyncio.sleep(0)
+                await self.store.sweep()
             except RunError as error:  # e.g. the disk is full: the sessions stay in memory
                 if str(error) != failed:
                     log.error("%s", error)
