@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
-from aleazero.serving.api.state import Api, name_of
+from aleazero.serving.api.state import Api
+from aleazero.serving.requests import name_of
 from aleazero.serving.workers import Done
 from aleazero.untrusted import printable
 

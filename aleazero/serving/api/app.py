@@ -23,8 +23,8 @@ from aleazero.serving.api.jobs import JobError
 from aleazero.serving.api.searches import search_routes
 from aleazero.serving.api.sessions import session_routes
 from aleazero.serving.api.settings import ApiSettings
-from aleazero.serving.api.state import Api, UnknownNameError, name_of, status_of
-from aleazero.serving.requests import OWN_NETS
+from aleazero.serving.api.state import Api, UnknownNameError, status_of
+from aleazero.serving.requests import OWN_NETS, name_of
 from aleazero.untrusted import printable
 from aleazero.version import VERSION
 

@@ -21,7 +21,7 @@ from aleazero.serving.api.store import (
     Stored,
     UnknownSessionError,
 )
-from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request
+from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request, name_of
 
 SWEEP_SECONDS: Final = 5.0
 JOB_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -198,11 +198,6 @@ class Api:
         view = {"id": stored.id, "revision": revision, **view}
         self.views[stored.id] = revision, view
         return view
-
-
-def name_of(game: str | None) -> str | None:
-    """Return the name of a game without its parameters."""
-    return None if game is None else game.partition("(")[0].strip()
 
 
 async def disconnected(receive: Receive) -> None:

@@ -20,7 +20,6 @@ from aleazero.serving.desk import Desk
 from aleazero.serving.judge import make_judge
 from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
-from aleazero.serving.requests import GameRequest
 from aleazero.serving.review import Scale
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import read_studied
@@ -112,7 +111,7 @@ def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     desk = Desk(payload["sources"], payload["limits"], work)
 
     def load(text: str, params: Mapping[str, Any]) -> Game:
-        return desk.game(GameRequest(request="study", game=text, params=dict(params)))[1]
+        return desk.game(text, params)[1]
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"game{payload['ending']}"
@@ -123,7 +122,7 @@ def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     one = games[payload["number"]]
     if len(one.steps) > desk.limits.moves:
         raise ConfigError(f"the game has {len(one.steps):,} steps, expected at most {desk.limits.moves:,}")
-    key, game = desk.game(GameRequest(request="study", game=one.text or one.game.name, params=one.game.params))
+    key, game = desk.game(one.text or one.game.name, one.game.params)
     ledger = ledger_of(one.start, one.steps, judge_of(desk, key, game), names=one.names or None)
     return without_nan({  # type: ignore[no-any-return]
         **ledger_data(game, ledger), "games": [", ".join(each.names) for each in games], "names": list(one.names),
