@@ -365,10 +365,12 @@ class TerminalGame:
 
     def _kept(self) -> str:
         """Return where a stopped game is saved."""
+        import shlex
+
         if self._file is None:
             return ""
         if self._saved == self.session.steps:
-            return f", saved: continue with `aleazero play --load {self._file}`"
+            return f", saved: continue with `aleazero play --load {shlex.quote(str(self._file))}`"
         return f", not saved: {self._file} has another position"
 
 
