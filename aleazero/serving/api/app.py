@@ -55,7 +55,8 @@ log = logging.getLogger("aleazero")
 
 def make_app(settings: ApiSettings) -> Guard:
     """Return the application of a server with its guard."""
-    return Guard(make_api(Api(settings)), settings)
+    api = Api(settings)
+    return Guard(make_api(api), settings, api.end_work)
 
 
 def make_api(api: Api) -> FastAPI:

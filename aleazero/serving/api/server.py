@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import locked, reason
-from aleazero.serving.api.guard import App
+from aleazero.serving.api.guard import Guard
 from aleazero.serving.api.settings import ApiLimits, ApiSettings
 
 KEEP_ALIVE: int = 5
@@ -91,7 +91,25 @@ class LimitedProtocol(H11Protocol):
             self.abort()
 
 
-def serve(app: App, settings: ApiSettings, started: Callable[[str], None]) -> None:
+class ApiServer(uvicorn.Server):
+    """A server that ends all work first when it shuts down, so that no client waits for an answer until it is cut off.
+
+    Args:
+        config: settings of uvicorn.
+        app: the application with its guard.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: Guard) -> None:
+        super().__init__(config)
+        self._guard = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the worker processes, and then shut down as uvicorn does."""
+        self._guard.end_work()
+        await super().shutdown(sockets)
+
+
+def serve(app: Guard, settings: ApiSettings, started: Callable[[str], None]) -> None:
     """Run a server until Ctrl-C.
 
     Args:
@@ -131,7 +149,7 @@ def listen(settings: ApiSettings) -> socket.socket:
     return listener
 
 
-def make_server(app: App, settings: ApiSettings) -> uvicorn.Server:
+def make_server(app: Guard, settings: ApiSettings) -> uvicorn.Server:
     """Return the server of an application, which listens on sockets that it is given."""
     protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
     more: dict[str, Any] = {"http": protocol, "ws": "none", "interface": "asgi3", "lifespan": "on"}
@@ -139,4 +157,4 @@ def make_server(app: App, settings: ApiSettings) -> uvicorn.Server:
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2, **more,
     )  # fmt: skip
-    return uvicorn.Server(config)
+    return ApiServer(config, app)

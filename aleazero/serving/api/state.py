@@ -66,9 +66,13 @@ class Api:
         self.jobs = Jobs(self.settings.workers, self.limits, frozenset(self.sources.games))
         self.jobs.warm()
 
+    def end_work(self) -> None:
+        """End the worker processes; requests that wait for them get an error."""
+        self.jobs.close()
+
     def close(self) -> None:
         """End the worker processes and save all sessions."""
-        self.jobs.close()
+        self.end_work()
         self.store.close()
 
     async def sweep(self) -> None:
