@@ -153,6 +153,12 @@ def test_invalid_lines_raise_one_line(line):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("line", [LINE.replace("round 2", "round 0"), LINE.replace("drafts 11", "drafts 1101")])
+def test_rounds_and_drafts_have_limits(line):
+    with pytest.raises(PositionError, match=r"expected a round from 1 to 1,000 and 0 to 1,100 drafts"):
+        load_game("azul").state_from_text(line)
+
+
 def test_the_boards_show_tiles_floor_and_scores():
     shown = str(load_game("azul").state_from_text(LINE))
     assert shown.splitlines() == [
