@@ -328,11 +328,13 @@ def test_a_complete_row_at_the_cap_is_not_flagged():
 # -- whole games -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_check_game(players):
+def test_check_game(players, compiled):
     game = load_game("azul", players=players)
-    report = check_game(game, episodes=2, max_states=60, seconds=None, compiled=False)
+    report = check_game(game, episodes=2, max_states=60, seconds=None, compiled=compiled)
     assert (report.capped, report.warnings, report.out_of_time) == (0, (), False)
+    assert report.compiled_games == (10_000 if compiled else 0)
     assert 60 <= report.max_outcomes <= 70
     assert "equivalent actions" in report.checks
 
