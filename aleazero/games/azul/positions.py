@@ -302,7 +302,7 @@ def check(state: Vector, players: int, negative: bool) -> None:
     factories = state[FACTORY : FACTORY + MOST_FACTORIES]
     if factories.min() < 0 or factories.max() >= FIRST[-1] or factories[num_factories(players) :].any():
         raise PositionError(
-            f"azul: got the contents {factories.tolist()} of factories, expected numbers below {FIRST[-1]} in the "
+            f"azul: got the contents {factories.tolist()} of factories, expected 0 to {FIRST[-1] - 1} in the "
             f"first {num_factories(players)}"
         )
     for place in range(players):

@@ -289,7 +289,9 @@ def test_ties_are_decided_by_complete_rows():
     one = board(score=20, wall=wall("XXXXX"))
     assert from_position(position(one, both, phase="over")).returns() == [-1.0, 1.0]
     assert from_position(position(both, {**one, "score": 21}, phase="over")).returns() == [-1.0, 1.0]
-    assert from_position(position(one, one, phase="over")).returns() == [0.0, 0.0]
+    tied = from_position(position(one, one, phase="over"))
+    assert tied.returns() == [0.0, 0.0]
+    assert str(tied).endswith("the game is over, players 0 and 1 share the first place")
     assert from_position(position(one, both, board(score=3), phase="over")).returns() == [-0.5, 1.0, -0.5]
     assert from_position(position(one, one, board(score=3), phase="over")).returns() == [0.25, 0.25, -0.5]
     four = from_position(position(one, one, board(score=3), one, phase="over"))
