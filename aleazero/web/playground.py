@@ -16,6 +16,8 @@ from aleazero.untrusted import printable
 
 TASKS: Final = "aleazero.web.tasks"
 """Package of the pages' own tasks, which run in worker processes."""
+IN_BACKGROUND: Final = -1
+"""Priority of what a page computes unasked: the searches that people start come first."""
 
 
 async def stays_connected() -> MutableMapping[str, Any]:
@@ -38,14 +40,14 @@ class Playground:
         name = task if ":" in task else f"{TASKS}.rules:{task}"
         return await self.api.rules(stays_connected, name, of, **payload)
 
-    def start(self, task: str, of: str, /, **payload: Any) -> Job:
-        """Start a task ``MODULE:TASK`` of ``tasks`` in a process for searches."""
+    def start(self, task: str, of: str, /, *, priority: int = 0, **payload: Any) -> Job:
+        """Start a task ``MODULE:TASK`` of ``tasks`` in a process for searches; a higher priority starts first."""
         more = {"sources": self.api.sources, "limits": self.api.request_limits, **payload}
-        return self.api.jobs.start_search(f"{TASKS}.{task}", more, name_of(of))
+        return self.api.jobs.start_search(f"{TASKS}.{task}", more, name_of(of), priority)
 
-    async def study(self, task: str, of: str, /, **payload: Any) -> Any:
+    async def study(self, task: str, of: str, /, *, priority: int = 0, **payload: Any) -> Any:
         """Run a task as ``start`` does, to its end; it is stopped if the caller is cancelled."""
-        return await self.api.jobs.finish(self.start(task, of, **payload))
+        return await self.api.jobs.finish(self.start(task, of, priority=priority, **payload))
 
     async def card(self, game: str) -> dict[str, Any]:
         """Describe a game for the lobby; ``error`` is set if it cannot be loaded."""

@@ -51,6 +51,7 @@ def server(tmp_path_factory):
     started = Server(tmp_path_factory.mktemp("attacked"), *options, games=("tic_tac_toe",))
     yield started
     assert HTTP.get(f"{started.origin}/").status_code == 200  # after all attacks
+    HTTP.close()
     started.end()
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from aleazero.serving.api.settings import ApiSettings
     from aleazero.serving.requests import Sources
 
-LOAD_SECONDS: Final = 300
-"""Default of the limit ``load_seconds`` of the playground: the first search of a game compiles it."""
+PLAYGROUND_LIMITS: Final = {"load_seconds": 300, "waiting": 200}
+"""Other defaults of the playground: the first search of a game compiles it, and a page starts up to three tasks."""
 
 HostOption = Annotated[
     str, option("--host", "ADDRESS", "Address to listen on. Any other than 127.0.0.1 requires a token.")
@@ -147,7 +147,7 @@ def web(
     sources = Sources.read(files, net or ())
     folder = sessions or _session_folder()
     settings = _settings(
-        sources, host, port, token_file, allow_host, runs, folder, workers, limit or (), load_seconds=LOAD_SECONDS
+        sources, host, port, token_file, allow_host, runs, folder, workers, limit or (), **PLAYGROUND_LIMITS
     )
     try:
         from aleazero.web.app import make_app

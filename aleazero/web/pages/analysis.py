@@ -18,7 +18,7 @@ from aleazero.web.parts.plan_graph import plan_svg
 from aleazero.web.parts.plots import numbers_table
 from aleazero.web.parts.search_form import SearchForm, evaluators_of
 from aleazero.web.parts.tree import LEGEND, Path, find_node, tree_svg
-from aleazero.web.playground import Playground, end_line, game_text, one_line
+from aleazero.web.playground import IN_BACKGROUND, Playground, end_line, game_text, one_line
 
 STEPS: Final = (1, 10, 100, 1000)
 NO_TREE: Final = (
@@ -195,7 +195,9 @@ class Analysis:
 
     async def _find_exact(self) -> None:
         try:
-            self.exact = await self.playground.study("searches:exact_values", self.game, **self._position())
+            self.exact = await self.playground.study(
+                "searches:exact_values", self.game, priority=IN_BACKGROUND, **self._position()
+            )
         except AleaZeroError:
             return
         self._show_table()

@@ -41,7 +41,7 @@ class Comparison:
 
     def __init__(self, playground: Playground, game: str, params: dict[str, Any], position: str | None = None) -> None:
         self.playground, self.game = playground, game
-        self.position = {"game": game, "params": params, "position": position}
+        self.position: dict[str, Any] = {"game": game, "params": params, "position": position}
         self.results: dict[str, list[dict[str, Any]]] = {}
         self.exact: dict[str, Any] | None = None
         self.running = False

@@ -13,7 +13,7 @@ from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import panel, subheading
 from aleazero.web.parts.plots import Curve, chart_options, unit_title
 from aleazero.web.parts.seats import PERSON, judge_text, seat_names
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.playground import IN_BACKGROUND, Playground, one_line
 
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
 
@@ -85,8 +85,9 @@ class Judgement:
             self._source.text = "Judging …"
             try:
                 found = await self.playground.study(
-                    "judgements:judge_steps", self.view["game"], game=self.view["game"], params=self.view["params"],
-                    position=position, steps=[list(step) for step in steps[first:]], first=first,
+                    "judgements:judge_steps", self.view["game"], priority=IN_BACKGROUND, game=self.view["game"],
+                    params=self.view["params"], position=position, steps=[list(step) for step in steps[first:]],
+                    first=first,
                 )  # fmt: skip
             except AleaZeroError as error:
                 self._source.text = f"No judgement: {one_line(error)}"

@@ -15,6 +15,7 @@ from aleazero.search.config import SearchConfig
 from aleazero.search.result import SearchResult, TreeNode
 from aleazero.search.search import Search
 from aleazero.serving.desk import Desk
+from aleazero.serving.judge import MOST_SOLVED
 from aleazero.serving.requests import Limits
 from aleazero.serving.workers import Work
 from aleazero.web.tasks.opened import open_game, state_of
@@ -173,7 +174,7 @@ def exact_values(payload: Mapping[str, Any], work: Work) -> dict[str, Any] | Non
     """Return the exact values of a position and of its actions; None if the game has none."""
     desk, key, game = open_game(payload, work)
     desk.prepare()
-    oracle = desk.engine((key, "oracle"), lambda: oracle_of(game))
+    oracle = desk.engine((key, "oracle"), lambda: oracle_of(game, max_states=MOST_SOLVED))
     desk.begin()
     if oracle is None:
         return None
