@@ -34,7 +34,7 @@ def make_play(kernels: Kernels) -> Callable[..., int]:
     assert played_outcome is not None
 
     def play(seeds: Any, greedy: Any, key: Any, state: Any, actions: Any, scores: Any, returns: Any) -> Any:
-        """Play one game per seed; ``greedy`` tells for each seat whether the greedy player has it."""
+        """Play one game per seed; ``greedy`` is true for the seats of the greedy player."""
         drafts = np.int64(0)
         for game in range(len(seeds)):
             state[:] = 0

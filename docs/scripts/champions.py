@@ -13,6 +13,9 @@ from pathlib import Path
 
 from aleazero.errors import RunError
 from aleazero.evaluation.errors import judged_set, measure_on_set
+from aleazero.evaluation.match import game_seeds
+from aleazero.evaluation.pairs import play_pairs
+from aleazero.evaluation.statistics import PairMean
 from aleazero.files import file_hash, write_atomic
 from aleazero.games.base import Game
 from aleazero.games.kit import kit_of
@@ -21,10 +24,11 @@ from aleazero.players.champions import FOLDER, champions
 from aleazero.players.make import make_player
 from aleazero.players.search import read_any_net
 from aleazero.runs.directory import read_manifest, read_own_config
-from aleazero.runs.summary import summary_of
+from aleazero.runs.summary import strength_lines, summary_of
 
 BEGIN, END = "<!-- table champions -->", "<!-- end -->"
 LEFT_OUT = ("run", "state", "champion", "Elo")
+MATCH_SEED, MATCH_PAIRS = 22, 1000
 LARGEST = 3_000_000
 """Largest size of a bundled network in bytes."""
 NAMES = {"oracle": "solo-optimal", "rollout": "search with 200 playouts"}
@@ -49,9 +53,12 @@ def ship(run: Path, player: str) -> Path:
         "player": (player or f"plan:{name}={horizon}") if plans else None,
         "minutes": round(found["seconds"] / 60, 1),
         "results": {name: part for name, part in found["results"].items() if name not in ("ratings", "network")},
-        "lines": {name: text for name, text in found["lines"].items() if name not in LEFT_OUT},
+        "lines": {f"alone, {name}" if player and name.startswith("against ") else name: text
+                  for name, text in found["lines"].items() if name not in LEFT_OUT},
     }  # fmt: skip
     figures["lines"] |= error_rates(game, model, figures["player"])
+    if player.startswith("search"):
+        figures["lines"] |= match(game, model, player)
     values = [name if value is True else str(value) for name, value in game.params.items() if value is not False]
     target = FOLDER / f"{'_'.join([game.name, *values])}.safetensors"
     target.parent.mkdir(exist_ok=True)
@@ -75,6 +82,16 @@ def error_rates(game: Game, model: Path, player: str | None) -> dict[str, str]:
     return found
 
 
+def match(game: Game, model: Path, player: str) -> dict[str, str]:
+    """Let the network with its search play against the reference player of the game."""
+    kit = kit_of(game)
+    if kit.reference is None:
+        return {}
+    played = play_pairs(game, f"{player},net={model}", kit.reference, game_seeds(MATCH_SEED, MATCH_PAIRS), threads=2)
+    score = {kit.reference_name or kit.reference: PairMean.of(played.scores).to_dict()}
+    return {f"with its search, {name}": text for name, text in strength_lines({"opponents": score}, None).items()}
+
+
 def table() -> str:
     """List the results of all bundled networks as a Markdown table."""
     rows = ["| network | training | against | result | pairs |", "|---|---|---|---:|---:|"]
@@ -85,7 +102,7 @@ def table() -> str:
             score = f"{100 * found['mean']:.2f} % ({100 * found['low']:.2f} to {100 * found['high']:.2f})"
             rows.append(f"| {one.game} | {training} | {NAMES.get(name, name)} | {score} | {found['count']:,} |")
         rows += [f"| {one.game} | {training} | {name} | {text} | – |" for name, text in figures["lines"].items()
-                 if name.startswith("error rate")]  # fmt: skip
+                 if name.startswith(("error rate", "with its "))]  # fmt: skip
     return "\n".join(rows)
 
 

@@ -106,7 +106,8 @@ def take(browser: Browser, page_file: Path, file: Path) -> None:
     """Take a picture of the curve and the viewer of a page, at its first mark."""
     page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
     page.goto(page_file.as_uri())
-    if page.locator("details[data-mark]").count():
+    marked = page.locator("details[data-mark]")
+    if marked.count() and marked.first.get_attribute("id") != "r1":  # the page begins with the first row
         page.get_by_role("button", name="Next mark").click()
     top = page.locator("h2").first.bounding_box()
     end = page.locator("#viewer").bounding_box()

@@ -10,7 +10,7 @@ import pytest
 
 import aleazero
 from aleazero.games.base import DECISION, State
-from aleazero.games.scene import Label, Move, Scene, Selection
+from aleazero.games.scene import Group, Label, Move, Scene, Selection
 from aleazero.games.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -160,3 +160,12 @@ def test_a_checker_that_was_clicked_is_drawn_at_its_new_place() -> None:
     assert direct.finished
     assert direct.action is not None
     assert state.action_to_string(direct.action) == "24/20"
+
+
+def test_every_colour_of_azul_has_its_own_mark() -> None:
+    state = aleazero.load_game("azul").new_initial_state()
+    state.play("bbbb, yyyy, rrrr, kkkk, wwww")
+    scene = state.draw()
+    assert scene is not None
+    drafts = [shape for shape in scene.shapes if isinstance(shape, Group) and (shape.part or "").startswith("F")]
+    assert len(drafts) == len({tuple(type(one) for one in draft.shapes) for draft in drafts}) == 5

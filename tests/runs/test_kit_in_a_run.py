@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import sys
@@ -88,6 +89,21 @@ def test_the_report_shows_the_kits_results(trained):
     assert "1 to come" in text
     assert "Accepts an offer that is above the expected price of waiting." in text
     assert "Optimal play by exact values." not in text  # replaced by the kit's note
+
+
+def test_the_report_shows_the_shares_of_warning_moves(tmp_path):
+    path, small = tmp_path / "azul", {"lanes": 4, "lane_groups": 2, "batch_size": 16, "replay": 400, "target": "td"}
+    run(path, {
+        "game": "azul", "rounds": 2, "iterations": 1, "afterstate": {**small, "net": {"kind": "mlp", "hidden": [4]}},
+        "evaluate": {"pairs": 2, "against": ["random"], "calibration_games": 0},
+    })  # fmt: skip
+    write_report(path)
+    page = (path / "report.html").read_text(encoding="utf-8")
+    assert wrong(Page(page), Truth(path)) == []
+    text = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+    assert "Drafts that put all tiles on the floor, as a share of the player's decisions." in html.unescape(text)
+    for name in ("(?<!dominated) floor moves", "dominated floor moves"):
+        assert re.search(rf"{name} [0-9.]+% (above the limit of [0-9.]+% , )?[0-9]+ decisions", text)
 
 
 def test_notes_are_read_from_the_run_and_checked(trained, tmp_path):

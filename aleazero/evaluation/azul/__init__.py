@@ -11,7 +11,7 @@ from aleazero.games.azul.text import TYPING_HELP, parse_play
 from aleazero.games.base import Game
 from aleazero.games.kit import Example, GameKit
 
-EXAMPLES = (
+EXAMPLES: Final = (
     Example(
         "Player 1 drafts near the end of round 3: which tiles, and to which line?",
         "draft round 3 drafts 25 player 1 next 0 bag b7y3r11k9w10 lid b7y4rk6w centre by4rk factories - byr2 - - - / "
@@ -19,11 +19,9 @@ EXAMPLES = (
         "7 wall by...,wb...,..b..,.....,..... lines r1,y2,-,r2,w4 floor -",
     ),
 )
-NOTES = {
+NOTES: Final = {
     "lookahead": "A player that searches the rest of the round, five drafts deep, for the highest lead in points.",
 }
-
-
 AFTERSTATE: Final = {
     "plies": 0,  # sample the refill, which has too many outcomes to plan
     "target": "lambda",
@@ -40,8 +38,7 @@ AFTERSTATE: Final = {
 }
 """Settings of the recipe ``afterstate``."""
 PRIOR_TEMPERATURE: Final = 0.05
-"""Of value networks in a search. A difference of 0.1 in the value, from −1 to 1, is one unit of a logit."""
-
+"""Temperature of the priors of value networks: 0.1 in the value, from −1 to 1, is one unit of a logit."""
 NET_SEARCH: Final = {"c": 0.5, "first_play": "logits"}
 """Settings of a search with a value network: drafts that are not tried yet have the value of the network."""
 

@@ -51,7 +51,7 @@ def make_best(kernels: Kernels) -> Any:
 
 
 class LookaheadPlayer(BasePlayer):
-    """Selects the best draft of an alpha-beta search within the round, on points standing."""
+    """Selects the best draft of an alpha-beta search within the round, on current points."""
 
     def __init__(self, game: KernelGame, depth: int, width: int, root: int) -> None:
         self._lookahead = Lookahead(game, depth, width, root)

@@ -1,7 +1,7 @@
 """The picture of Azul: the tiles on display, then the boards with lines, wall and floor.
 
-A draft is two clicks: the tiles of one color at a source, then a line or the floor of the mover's board. Every color
-of tiles has its own mark, so that tiles can be told apart without their colors.
+A draft is two clicks: the tiles of one colour at a source, then a line or the floor of the mover's board. Every colour
+of tiles has its own mark, so that tiles can be told apart without their colours.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from aleazero.games.azul.board import (
     num_factories,
     tiles_of,
 )
-from aleazero.games.azul.text import status
+from aleazero.games.azul.text import source_name, status
 from aleazero.games.azul.tiling import PENALTIES
 from aleazero.games.base import DECISION, TERMINAL
 from aleazero.games.scene import Circle, Group, Label, Line, Move, Piece, Polygon, Rect, Scene, Shape
@@ -79,10 +79,6 @@ def draw(state: Vector) -> Scene:
     return Scene(WIDTH, top + BOARD_HEIGHT * players, shapes, _moves(state), f"Azul, round {state[ROUND]}, {what}")
 
 
-def _source(source: int, factories: int) -> str:
-    return "centre" if source == factories else f"F{source + 1}"
-
-
 def _moves(state: Vector) -> list[Move]:
     """Every draft, also those from a factory that equals an earlier one."""
     if state[KIND] != DECISION:
@@ -98,7 +94,7 @@ def _moves(state: Vector) -> list[Move]:
         for colour in range(NUM_COLOURS):
             first = (same * NUM_COLOURS + colour) * DESTINATIONS
             allowed = [row for row in range(NUM_ROWS) if lines >> (5 * colour + row) & 1] + [TO_FLOOR]
-            part = f"{_source(source, factories)}-{COLOURS[colour]}"
+            part = f"{source_name(source, factories)}-{COLOURS[colour]}"
             moves += [Move(first + to, (part, _destination(to))) for to in allowed if tiles[colour]]
     return moves
 
@@ -111,14 +107,14 @@ def _destination(to: int) -> str:
 
 
 def _tile(x: float, y: float, size: float, colour: int) -> list[Shape]:
-    """A tile with its upper left corner at (x, y), and the mark of its color."""
+    """A tile with its upper left corner at (x, y), and the mark of its colour."""
     middle = x + size / 2, y + size / 2
     box = Rect(x, y, size, size, COLOURS[colour], 0.15 * size, outline="line")
     return [box, *_mark(*middle, size, colour)]
 
 
 def _mark(x: float, y: float, size: float, colour: int) -> list[Shape]:
-    """The mark of a color: a ring, a diamond, a cross, a square, a disc."""
+    """The mark of a colour: a ring, a diamond, a cross, a square, a disc."""
     far, near, ink = 0.28 * size, 0.16 * size, "black" if colour in (1, 4) else "white"
     diamond = [(x, y - far), (x + far, y), (x, y + far), (x - far, y)]
     if colour == 0:
@@ -135,7 +131,7 @@ def _mark(x: float, y: float, size: float, colour: int) -> list[Shape]:
 
 
 def _drafted(places: Sequence[tuple[float, float]], source: str, name: str, colour: int) -> Shape:
-    """The tiles of one color at a source, as one part. ``places`` are their upper left corners, from left to right."""
+    """The tiles of one colour at a source, as one part. ``places`` are their upper left corners, from left to right."""
     left, top = min(x for x, _ in places), min(y for _, y in places)
     right, bottom = max(x for x, _ in places) + SMALL, max(y for _, y in places) + SMALL
     shapes: list[Shape] = [Rect(left - 1, top - 1, right - left + 2, bottom - top + 2, "none", 4)]
@@ -146,7 +142,7 @@ def _drafted(places: Sequence[tuple[float, float]], source: str, name: str, colo
 
 
 def _factory(state: Vector, factory: int, x: float, y: float) -> list[Shape]:
-    """A factory with up to four tiles, sorted by color in two rows."""
+    """A factory with up to four tiles, sorted by colour in two rows."""
     half = FACTORY_SIZE / 2
     shapes: list[Shape] = [Rect(x - half, y - half, 2 * half, 2 * half, "board", 18, outline="line")]
     tiles = CONTENTS[state[FACTORY + factory]].tolist()
@@ -160,11 +156,11 @@ def _factory(state: Vector, factory: int, x: float, y: float) -> list[Shape]:
 
 
 def _factory_places(tiles: Sequence[int], x: float, y: float) -> dict[int, list[tuple[float, float]]]:
-    """Places of the tiles by color; tiles of a color are neighbours, so that their areas do not overlap."""
+    """Places of the tiles by colour; tiles of a colour are neighbours, so that their areas do not overlap."""
     half = SMALL_STEP / 2
     corners = [(-half, -half), (half, -half), (half, half), (-half, half)]  # clockwise
     order = [colour for colour, count in sorted(enumerate(tiles), key=lambda pair: -pair[1]) for _ in range(count)]
-    if sorted(tiles)[-1] == 3:  # three tiles of a color in the corners would surround the fourth
+    if sorted(tiles)[-1] == 3:  # three tiles of a colour in the corners would surround the fourth
         corners = [(-SMALL - 1, -half), (0, -half), (SMALL + 1, -half), (0, half)]
     places: dict[int, list[tuple[float, float]]] = {}
     for colour, (across, down) in zip(order, corners, strict=False):
@@ -173,7 +169,7 @@ def _factory_places(tiles: Sequence[int], x: float, y: float) -> dict[int, list[
 
 
 def _centre(state: Vector, factories: int, top: float) -> tuple[list[Shape], float]:
-    """The tiles in the centre, each color in its own column, and the height of the area."""
+    """The tiles in the centre, each colour in its own column, and the height of the area."""
     tiles = tiles_of(state, CENTRE)
     height, width = 52, (WIDTH - 20 - 34) / NUM_COLOURS
     shapes: list[Shape] = [Rect(10, top, WIDTH - 20, height, "board", 8, outline="line")]
@@ -188,7 +184,7 @@ def _centre(state: Vector, factories: int, top: float) -> tuple[list[Shape], flo
 
 
 def _pile(count: int, colour: int, left: float, y: float, width: float) -> Shape:
-    """Tiles of one color in the centre: a tile and the number."""
+    """Tiles of one colour in the centre: a tile and the number."""
     shapes: list[Shape] = [
         Rect(left, y - 20, width, 40, "none", 5),
         *_tile(left + 4, y - SMALL / 2, SMALL, colour),

@@ -42,7 +42,8 @@ TILES, LINES, FLOOR_AT, FILLS = 0, 25, 100, 107
 """The wall, by row and column; lines, one of (colour, number of tiles); occupied floor slots; tiles in each row, column
 and colour after tiling the full lines, one of 1 to 5."""
 DUE, STANDING, CLAMPED = 182, 183, 184
-"""Points of the full lines and the floor; the score with them and with bonuses; whether the score is held at 0."""
+"""Points of the full lines and the floor; the score with them and with bonuses; whether the floor has tiles and the
+score after the tiling is 0."""
 MOVES, STARTS, CAN_START = 185, 186, 187
 """Whether the seat is to move; has the first-player marker; whether the marker lies in the centre."""
 FACTORIES_LEFT, CENTRE_COLOURS = 188, 193

@@ -1,4 +1,4 @@
-"""Alpha-beta search within a round on points standing; docs/games/azul.md has the definition.
+"""Alpha-beta search within a round on current points; docs/games/azul.md has the definition.
 
 There is no chance inside a round, so the search is exact up to its depth, except for drafts beyond the best ``width``
 of each node. The end of a round is a leaf. With more than two players it is a *paranoid* search: all other players
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aleazero.games.azul.board import BOARD, BOARDS, KIND, PLAYER, SCORE, Vector
+from aleazero.games.azul.board import BOARD, BOARDS, KIND, PLAYER, SCORE, Vector, num_boards
 from aleazero.games.azul.policy import rank
 from aleazero.games.azul.tiling import tile
 from aleazero.games.base import DECISION, TERMINAL
@@ -23,7 +23,7 @@ FAR = 1_000_000
 """More than every possible lead."""
 
 
-def standing(state: Vector, player: int, negative: int) -> int:
+def current_points(state: Vector, player: int, negative: int) -> int:
     """Return the score that a player would have if the round ended now; bonuses count only if the game is over."""
     board = BOARDS + BOARD * player
     if state[KIND] == TERMINAL:
@@ -32,12 +32,12 @@ def standing(state: Vector, player: int, negative: int) -> int:
 
 
 def lead(state: Vector, player: int, negative: int) -> int:
-    """Return the points standing of a player minus the highest ones of the others."""
+    """Return the current points of a player minus the highest ones of the others."""
     highest = -FAR
-    for other in range((len(state) - BOARDS) // BOARD):
+    for other in range(num_boards(state)):
         if other != player:
-            highest = max(highest, standing(state, other, negative))
-    return standing(state, player, negative) - highest
+            highest = max(highest, current_points(state, other, negative))
+    return current_points(state, player, negative) - highest
 
 
 class Levels(NamedTuple):

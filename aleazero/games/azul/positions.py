@@ -60,6 +60,8 @@ REQUIRED: Final = ("players", "to_move", "next_start", "marker", "factories", "c
 OPTIONAL: Final = ("phase", "round", "drafts")
 BOARD_KEYS: Final = ("score", "wall", "lines", "floor")
 SCORE_RANGE: Final = (-14 * MOST_DRAFTS, 999)
+MOST_COUNTED_DRAFTS: Final = MOST_DRAFTS + NUM_COLOURS * TILES_PER_COLOUR
+"""Drafts of a game: the last round begins before the cap and has at most one per tile."""
 SEED_LINES, SEED_CENTRE, SEED_IDS = 5, 9, 500
 
 Position = dict[str, Any]
@@ -172,7 +174,7 @@ def _vector_of(position: Any) -> Vector:
     for player, board in enumerate(_list("boards", position["boards"], players)):
         _read_board(f"board {player}", board, vector[BOARDS + BOARD * player :])
     vector[ROUND] = _number("round", position.get("round", 1), 1, MOST_DRAFTS)
-    vector[DRAFTS] = _number("drafts", position.get("drafts", 0), 0, MOST_DRAFTS + TILES_PER_COLOUR * NUM_COLOURS)
+    vector[DRAFTS] = _number("drafts", position.get("drafts", 0), 0, MOST_COUNTED_DRAFTS)
     vector[PLAYER] = _number("to_move", position["to_move"], 0, players - 1)
     vector[KIND] = _kind_of(position, vector)
     _read_marker(position, vector, players)
@@ -292,14 +294,15 @@ def check(state: Vector, players: int, negative: bool) -> None:
             f"azul: got kind {kind}, player {player} and marker {starter}, expected 0 to 2, 0 to {players - 1} and "
             f"0 to {players}"
         )
-    if not 1 <= state[ROUND] <= MOST_DRAFTS or not 0 <= state[DRAFTS] <= MOST_DRAFTS + TILES_PER_COLOUR * NUM_COLOURS:
+    if not 1 <= state[ROUND] <= MOST_DRAFTS or not 0 <= state[DRAFTS] <= MOST_COUNTED_DRAFTS:
         raise PositionError(
-            f"azul: got round {state[ROUND]} and {state[DRAFTS]} drafts, expected 1 or more, at most 1,000"
+            f"azul: got round {state[ROUND]} and {state[DRAFTS]} drafts, expected a round from 1 to {MOST_DRAFTS:,} "
+            f"and 0 to {MOST_COUNTED_DRAFTS:,} drafts"
         )
     factories = state[FACTORY : FACTORY + MOST_FACTORIES]
     if factories.min() < 0 or factories.max() >= FIRST[-1] or factories[num_factories(players) :].any():
         raise PositionError(
-            f"azul: got the contents {factories.tolist()} of factories, expected numbers below {FIRST[-1]} in the "
+            f"azul: got the contents {factories.tolist()} of factories, expected 0 to {FIRST[-1] - 1} in the "
             f"first {num_factories(players)}"
         )
     for place in range(players):

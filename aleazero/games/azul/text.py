@@ -67,8 +67,12 @@ def action_text(action: int, factories: int) -> str:
     """``F1 blue 3``, ``centre red floor``. Factories and lines are counted from 1."""
     rest, to = divmod(int(action), DESTINATIONS)
     source, colour = divmod(rest, NUM_COLOURS)
-    place = "centre" if source == factories else f"F{source + 1}"
-    return f"{place} {COLOURS[colour]} {'floor' if to == TO_FLOOR else to + 1}"
+    return f"{source_name(source, factories)} {COLOURS[colour]} {'floor' if to == TO_FLOOR else to + 1}"
+
+
+def source_name(source: int, factories: int) -> str:
+    """``F1`` for the first factory; ``centre``."""
+    return "centre" if source == factories else f"F{source + 1}"
 
 
 _COLOUR = "|".join((*COLOURS, *LETTERS))

@@ -240,8 +240,8 @@ def test_a_whole_game_keeps_all_tiles_and_repeats_with_the_same_seeds(kind, path
         agents = [make_agent(kind.format(path), AZUL, seed=seat) for seat in range(2)]
         return self_play_episode(Environment(AZUL, SHOWN), agents, seed)
 
-    played = episode(3)
-    assert played == episode(3)
+    played, again = episode(3), episode(3)
+    assert played == again
     assert played.decisions != episode(4).decisions
     environment = Environment(AZUL, SHOWN)
     step = environment.reset(3)
@@ -254,6 +254,15 @@ def test_a_whole_game_keeps_all_tiles_and_repeats_with_the_same_seeds(kind, path
     assert count_tiles(to_position(step.state)) == [20] * 5
     assert played.returns == step.rewards.tolist() == step.state.returns()
     assert sorted(played.returns) in ([-1.0, 1.0], [0.0, 0.0])
+    assert final_scores(3, again.decisions) == [own["score"] for own in to_position(step.state)["boards"]]
+
+
+def final_scores(seed, decisions):
+    environment = Environment(AZUL, SHOWN)
+    step = environment.reset(seed)
+    for _, chosen in decisions:
+        step = environment.step(chosen)
+    return [own["score"] for own in to_position(step.state)["boards"]]
 
 
 # -- self-play and training --------------------------------------------------------------------------------------------

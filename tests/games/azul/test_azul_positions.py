@@ -8,7 +8,7 @@ from azul_positions import BLACK, BLUE, CENTRE, FLOOR, RED, YELLOW, action, boar
 
 from aleazero import load_game
 from aleazero.errors import GameError, IllegalActionError, PositionError
-from aleazero.games.azul import from_position, from_seed_id, to_position, to_seed_id
+from aleazero.games.azul import from_position, from_seed_id, is_capped, to_position, to_seed_id
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -40,6 +40,17 @@ def test_without_a_phase_a_position_without_tiles_is_a_refill_or_over():
     assert to_position(from_position(position(board(wall=wall("XXXXX")), board())))["phase"] == "over"
     before = from_position(position(board(), board(), to_move=1))
     assert before.key() == from_position(position(board(), board(), next_start=1, marker=False)).key()
+
+
+def test_factories_of_a_refill_have_no_order():
+    some = [tiles(white=4), tiles(blue=4), tiles(blue=1, red=3)]
+    one, other = (from_position(position(board(), board(), phase="refill", factories=f)) for f in (some, some[::-1]))
+    assert one.key() == other.key()
+
+
+def test_a_position_that_is_over_without_another_reason_is_at_the_cap():
+    state = from_position(position(board(), board(), phase="over"))
+    assert (is_capped(state), to_position(state)["drafts"]) == (True, 1000)
 
 
 def refuse(match, *boards, **parts):
@@ -86,6 +97,12 @@ def test_markers_that_break_the_rules_are_rejected():
     refuse("markers on the floors", board(floor=("marker", "marker")), board(), next_start=0, **draft)
     refuse("for marker", marker=None)
     refuse("for next_start", next_start=2)
+
+
+def test_nobody_has_the_marker_between_rounds():
+    start = load_game("azul").new_initial_state().to_text()
+    with pytest.raises(PositionError, match="expected an empty centre and the marker in it"):
+        load_game("azul").state_from_text(start.replace("next -", "next 0"))
 
 
 def test_malformed_positions_are_rejected():
@@ -151,6 +168,48 @@ def test_invalid_lines_raise_one_line(line):
     with pytest.raises(PositionError, match="expected") as error:
         load_game("azul").state_from_text(line)
     assert "\n" not in str(error.value)
+
+
+OWN = 29
+"""Index of the first board in the state vector."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        *(({place: 3}, "expected 0 to 2, 0 to 1 and 0 to 2") for place in (0, 1, 2)),
+        ({5: 20, 10: -1}, r"\[-1, 1, 0, 0, 0\] in the lid, .* expected at least 0 of each colour"),
+        ({20: 126}, "expected 0 to 125 in the first 5"),
+        ({20: -1}, "expected 0 to 125 in the first 5"),
+        ({28: 1}, "expected 0 to 125 in the first 5"),
+        ({OWN + 1: 32}, "a wall from 0 to 31"),
+        ({OWN + 11: 2, OWN + 6: 1}, "in line 0 of board 0 .* at most 1 tiles"),
+        ({OWN + 13: 0}, "0 tiles of colour 2 in line 2 of board 0"),
+        ({OWN + 16: 8}, "8 slots of the floor of board 0"),
+        ({OWN + 16: 1}, "1 slots of the floor of board 0"),
+        ({OWN + 17: 7}, "numbers from 1 to 6"),
+        ({OWN + 17: -1}, "numbers from 1 to 6"),
+    ],
+)
+def test_impossible_numbers_of_a_state_vector_are_rejected(changes, match):
+    game = load_game("azul")
+    vector = game.state_from_text(LINE).vector.copy()
+    for place, number in changes.items():
+        vector[place] = number
+    with pytest.raises(PositionError, match=match):
+        game.state_from_vector(vector)
+
+
+def test_a_state_that_is_over_has_a_reason():
+    start = load_game("azul").new_initial_state().to_text()
+    with pytest.raises(PositionError, match="expected empty factories and a complete row, no tiles to draw or 1000"):
+        load_game("azul").state_from_text(start.replace("refill", "over"))
+
+
+@pytest.mark.parametrize("line", [LINE.replace("round 2", "round 0"), LINE.replace("drafts 11", "drafts 1101")])
+def test_rounds_and_drafts_have_limits(line):
+    with pytest.raises(PositionError, match=r"expected a round from 1 to 1,000 and 0 to 1,100 drafts"):
+        load_game("azul").state_from_text(line)
 
 
 def test_the_boards_show_tiles_floor_and_scores():

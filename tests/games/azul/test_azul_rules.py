@@ -289,7 +289,9 @@ def test_ties_are_decided_by_complete_rows():
     one = board(score=20, wall=wall("XXXXX"))
     assert from_position(position(one, both, phase="over")).returns() == [-1.0, 1.0]
     assert from_position(position(both, {**one, "score": 21}, phase="over")).returns() == [-1.0, 1.0]
-    assert from_position(position(one, one, phase="over")).returns() == [0.0, 0.0]
+    tied = from_position(position(one, one, phase="over"))
+    assert tied.returns() == [0.0, 0.0]
+    assert str(tied).endswith("the game is over, players 0 and 1 share the first place")
     assert from_position(position(one, both, board(score=3), phase="over")).returns() == [-0.5, 1.0, -0.5]
     assert from_position(position(one, one, board(score=3), phase="over")).returns() == [0.25, 0.25, -0.5]
     four = from_position(position(one, one, board(score=3), one, phase="over"))
@@ -328,11 +330,13 @@ def test_a_complete_row_at_the_cap_is_not_flagged():
 # -- whole games -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_check_game(players):
+def test_check_game(players, compiled):
     game = load_game("azul", players=players)
-    report = check_game(game, episodes=2, max_states=60, seconds=None, compiled=False)
+    report = check_game(game, episodes=2, max_states=60, seconds=None, compiled=compiled)
     assert (report.capped, report.warnings, report.out_of_time) == (0, (), False)
+    assert report.compiled_games == (10_000 if compiled else 0)
     assert 60 <= report.max_outcomes <= 70
     assert "equivalent actions" in report.checks
 
