@@ -42,7 +42,7 @@ class Session:
     """A game being played or studied.
 
     Args:
-        state: the position to start from.
+        state: the position to start from, which is copied.
         seed: seed of the dice and of the players' searches.
         players: the player of each seat; for a seat without player the caller plays the actions with ``act``.
         temperature: 0 selects the most visited action of a search, 1 samples in proportion to the visits.
@@ -80,7 +80,7 @@ class Session:
             if not (math.isfinite(number) and number >= 0):
                 raise ConfigError(f"is {number}, expected at least 0", field=what)
         self.seconds = seconds
-        self.state, self.seed, self.players, self.temperature = state, seed, dict(players or {}), temperature
+        self.state, self.seed, self.players, self.temperature = state.clone(), seed, dict(players or {}), temperature
         self.seats = (PERSON,) * game.num_players if seats is None else tuple(seats)
         self.names = self.seats if names is None else tuple(names)
         self.source = parse_game_text(game.name if source is None else source)[0]
