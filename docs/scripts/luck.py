@@ -32,7 +32,7 @@ GAMES = {
     "pig(target=50)": ("greedy", 400),
     "dice_game": ("greedy", 1000),
     "backgammon": ("heuristic", 100),
-    "azul": ("greedy", 100),
+    "azul": ("net:champion", 400),
     "2048": ("greedy", 100),
     "tic_tac_toe": ("random", 100),
 }
