@@ -228,9 +228,10 @@ def kit(game: Game) -> GameKit:
     short = {"target": 30}  # the same for all examples, so that the search is compiled once
     position = "14-22 turn 12 player 0"
     return GameKit(
+        rolls_dice=True,
         examples=(
             Example("12 points in this turn, 8 points behind: hold or roll again?", position, short),
             Example("The same position after choosing to roll: the value of each face", f"{position} rolling", short),
             Example("A game of pig to 30", None, short),
-        )
+        ),
     )
