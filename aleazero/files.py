@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import math
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -102,6 +103,25 @@ def write_atomic(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files of ``write_atomic`` for this path that were left by processes that were killed."""
+    with contextlib.suppress(OSError):
+        for file in path.parent.iterdir():
+            found = re.fullmatch(rf"\.{re.escape(path.name)}\.([0-9]{{1,9}})\.tmp", file.name)
+            if found is not None and not _is_running(int(found[1])):
+                file.unlink()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
 
 
 def open_in_place(path: Path, flags: int) -> BinaryIO:

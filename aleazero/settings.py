@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -10,6 +11,8 @@ from pydantic_core import PydanticCustomError
 from aleazero.errors import ConfigError, nearest
 
 PROBLEM, TOGETHER = "problem", "together"
+ALTERNATIVES = ("bool", "int", "float", "str", "constrained-float")
+"""Last parts of a location that name an alternative of a type, and not a setting."""
 
 
 class Settings(BaseModel):
@@ -40,27 +43,34 @@ def clash(text: str, field: str | None = None) -> PydanticCustomError:
 def config_error(kind: type[BaseModel], error: ValidationError) -> ConfigError:
     """Convert the first error of a group of settings into a ConfigError with its field."""
     first = error.errors()[0]
-    path = _field_path(first["loc"])
+    path = field_path(first["loc"])
     field, inside, text = ".".join(path), False, first["msg"]
     if first["type"] == TOGETHER:
         own = first["ctx"]["field"]
         field, inside = ".".join((*path, own)) if own else field, not own
     elif first["type"] == "extra_forbidden":
-        path, name = _field_path(first["loc"][:-1]), str(first["loc"][-1])
+        path, name = field_path(first["loc"][:-1]), str(first["loc"][-1])
         field, inside = ".".join(path), True
         text = f"no setting {name!r}, {nearest(name, _group(kind, path).model_fields)}"
     elif first["type"] == "missing":
         text = "is missing"
     elif first["type"] != PROBLEM:
-        same = [other for other in error.errors() if _field_path(other["loc"]) == path]
-        expected = " or ".join(other["msg"].removeprefix("Input should be ") for other in same)
-        text = f"is {first['input']!r}, expected {expected}"
+        text = f"is {first['input']!r}, expected {expected_value(error.errors())}"
     return ConfigError(text, field=field or None, where=kind.__name__, inside=inside)
 
 
-def _field_path(location: tuple[int | str, ...]) -> tuple[str, ...]:
+def expected_value(errors: Sequence[Any]) -> str:
+    """Return what is expected in place of the value of the first error: all alternatives of its type."""
+    path = field_path(errors[0]["loc"])
+    same = [error["msg"] for error in errors if field_path(error["loc"]) == path]
+    return " or ".join(dict.fromkeys(text.removeprefix("Input should be ") for text in same))
+
+
+def field_path(location: tuple[int | str, ...]) -> tuple[str, ...]:
     """Return the path of a setting, without the parts that name an alternative of its type."""
-    return tuple(str(part) for part in location if "[" not in str(part) and part != "constrained-float")
+    if len(location) > 1 and location[-1] in ALTERNATIVES:
+        location = location[:-1]
+    return tuple(str(part) for part in location if "[" not in str(part))
 
 
 def _group(kind: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:

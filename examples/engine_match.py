@@ -6,6 +6,7 @@ at once. The first engine is also the referee: it draws the dice and knows the r
 """
 
 import argparse
+import contextlib
 import json
 import shlex
 import subprocess
@@ -26,35 +27,45 @@ class Engine:
         self.answers: dict[str, Future[dict]] = {}
         self.lock = threading.Lock()
         self.sent = 0
+        self.ended = False
         threading.Thread(target=self._read, daemon=True).start()
 
     def ask(self, **request: object) -> dict:
         """Send a request, wait for its answer and return the result."""
         answer: Future[dict] = Future()
         with self.lock:
+            if self.ended:
+                raise RuntimeError("an engine has ended")
             self.sent += 1
             name = f"r{self.sent}"
             self.answers[name] = answer
-            print(json.dumps({"id": name, **request}), file=self.process.stdin, flush=True)
+            with contextlib.suppress(BrokenPipeError):  # then the answer is an error, too
+                print(json.dumps({"id": name, **request}), file=self.process.stdin, flush=True)
         return answer.result()
 
     def _read(self) -> None:
         """Give each final line to the request with its id."""
-        for line in self.process.stdout:
-            fields = json.loads(line)
-            if fields["kind"] == "partial":
-                continue
-            waiting = self.answers.pop(fields.get("id"), None)
-            if waiting is not None and fields["kind"] == "result":
-                waiting.set_result(fields["result"])
-            elif waiting is not None:
-                waiting.set_exception(RuntimeError(fields.get("message", fields["kind"])))
-        for waiting in self.answers.values():
-            waiting.set_exception(RuntimeError("the engine has ended"))
+        try:
+            for line in self.process.stdout:
+                fields = json.loads(line)
+                if fields["kind"] == "partial":
+                    continue
+                waiting = self.answers.pop(fields.get("id"), None)
+                if waiting is not None and fields["kind"] == "result":
+                    waiting.set_result(fields["result"])
+                elif waiting is not None:
+                    waiting.set_exception(RuntimeError(fields.get("message", fields["kind"])))
+        except (ValueError, KeyError, TypeError):
+            print("error: a line of an engine is not an answer", file=sys.stderr)
+        with self.lock:
+            self.ended = True
+            for waiting in self.answers.values():
+                waiting.set_exception(RuntimeError("an engine has ended"))
 
     def close(self) -> None:
         """End the input; the engine then exits."""
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.process.wait()
 
 
@@ -99,7 +110,10 @@ def main() -> None:
     options.add_argument("--first-command", default=ENGINE)
     options.add_argument("--second-command", default=ENGINE)
     given = options.parse_args()
-    engines = Engine(given.first_command), Engine(given.second_command)
+    try:
+        engines = Engine(given.first_command), Engine(given.second_command)
+    except OSError as error:
+        sys.exit(f"error: {error}")
     try:
         sides = (engines[0], given.first), (engines[1], given.second)
         found = play_match(*sides, given.game, given.games, given.at_once)

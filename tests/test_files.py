@@ -2,12 +2,23 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from aleazero.errors import CheckpointError, RunError
-from aleazero.files import cache_root, file_hash, locked, os_errors_as, without_nan, write_atomic, write_file
+from aleazero.files import (
+    cache_root,
+    file_hash,
+    locked,
+    os_errors_as,
+    remove_leftovers,
+    without_nan,
+    write_atomic,
+    write_file,
+)
 
 
 def test_a_file_consists_of_its_parts(tmp_path):
@@ -28,6 +39,18 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         write_atomic(path, parts())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_temporary_files_of_killed_processes_are_removed(tmp_path):
+    killed = subprocess.Popen([sys.executable, "-c", "pass"])
+    killed.wait()
+    names = [f".a[1].json.{killed.pid}.tmp", f".a[1].json.{os.getpid()}.tmp", ".a[1].json.1.tmp", ".a[1].json.x.tmp",
+             f".b.json.{killed.pid}.tmp", "a[1].json"]  # fmt: skip
+    for name in names:
+        (tmp_path / name).write_text("half")
+    remove_leftovers(tmp_path / "a[1].json")
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names[1:])
+    remove_leftovers(tmp_path / "none" / "a[1].json")
 
 
 def test_a_pipe_or_a_device_is_not_replaced(tmp_path):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from aleazero.players.player import Player
     from aleazero.search.result import SearchResult
-    from aleazero.serving.judge import Judge
+    from aleazero.serving.judgement import Judge
     from aleazero.serving.session import Session
 
 
@@ -73,6 +73,7 @@ class TerminalGame:
     def play(self) -> bool:
         """Play to the end; return False if the user stops the game."""
         from aleazero.cli.show import outcome_of_game, print_position
+        from aleazero.files import remove_leftovers
 
         session = self.session
         if not self.silent:
@@ -85,6 +86,7 @@ class TerminalGame:
                 whose = f"you are player {self.you}" if self.you is not None else "the players share this terminal"
                 self._print(f"{whose}: {self._help()}", "dim")
         if self._autosave is not None:
+            remove_leftovers(self._autosave)
             self._write(self._autosave)
         try:
             while not session.state.is_terminal():
@@ -133,9 +135,9 @@ class TerminalGame:
         """Draw outcomes until a player decides or the game is over."""
         from aleazero.games.game_dice import roller_of
 
-        drawn, state = [], self.session.state
-        while (roller := roller_of(state)) is not None:
-            drawn.append(Roll(roller, self.session.draw(), state.to_text()))
+        drawn, session = [], self.session
+        while (roller := roller_of(session.state)) is not None:
+            drawn.append(Roll(roller, session.draw(), session.state.to_text()))
         return drawn
 
     def _print_move(
@@ -292,7 +294,7 @@ class TerminalGame:
 
         try:
             print_result(self.session.state, *self._hint(), self.console)
-        except ConfigError as error:
+        except AleaZeroError as error:
             self._print(str(error), "yellow")
 
     def _hint(self) -> tuple[SearchResult, float]:
@@ -322,6 +324,9 @@ class TerminalGame:
                 review = review_game(studied(self.session), self._judge, progress=lambda done, of: show(done, of))
         except KeyboardInterrupt:
             self._print("the review was stopped", "yellow")
+            return
+        except AleaZeroError as error:  # e.g. a plan with too many states
+            self._print(f"the game cannot be reviewed: {error}", "yellow")
             return
         print_summary(review, self.console)
 
@@ -360,10 +365,12 @@ class TerminalGame:
 
     def _kept(self) -> str:
         """Return where a stopped game is saved."""
+        import shlex
+
         if self._file is None:
             return ""
         if self._saved == self.session.steps:
-            return f", saved: continue with `aleazero play --load {self._file}`"
+            return f", saved: continue with `aleazero play --load {shlex.quote(str(self._file))}`"
         return f", not saved: {self._file} has another position"
 
 

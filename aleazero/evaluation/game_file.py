@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aleazero.errors import AleaZeroError, ConfigError, ReplayError
+from aleazero.errors import ConfigError, ReplayError
 from aleazero.evaluation.pairs import PlayedPair
 from aleazero.files import os_errors_as, write_atomic
-from aleazero.games.base import Game, State
+from aleazero.games.base import Game
 from aleazero.games.registry import parse_game_text
 from aleazero.untrusted import parse_json, read_regular
 
@@ -31,21 +31,6 @@ class RecordedGame:
     steps: tuple[tuple[int, int], ...]
     """(player, action) pairs; for chance the player is −1 and the action is the outcome."""
     returns: tuple[float, ...]
-
-    def positions(self, game: Game) -> Iterator[tuple[State, tuple[int, int] | None]]:
-        """Yield the initial state with None, then each state with the step that led to it; check every step."""
-        state = game.new_initial_state()
-        yield state.clone(), None
-        for number, (player, action) in enumerate(self.steps):
-            if player != state.current_player():
-                raise ReplayError(
-                    f"step {number}: got player {player}, expected {state.current_player()} in {state.to_text()!r}"
-                )
-            try:
-                state.apply_action(action)
-            except AleaZeroError as error:
-                raise ReplayError(f"step {number}: {error}") from None
-            yield state.clone(), (player, action)
 
 
 @dataclass(frozen=True)
@@ -92,7 +77,7 @@ class GameFile:
 
     @classmethod
     def read(cls, path: Path) -> GameFile:
-        """Read a file and check its format; ``positions`` checks the steps."""
+        """Read a file and check its format, but not the steps of its games."""
         try:
             with os_errors_as(ConfigError, f"cannot read {str(path)!r}"):
                 data = parse_json(read_regular(path))

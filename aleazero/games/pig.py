@@ -25,6 +25,8 @@ TARGET = 100
 SCORE, TURN, PLAYER, KIND = 0, 2, 3, 4
 ROLL, HOLD = 0, 1
 FACES = 6
+LARGEST_SOLVED = 78
+"""Largest target with at most a million states: about 2 T² (T + 2) with target T."""
 
 
 def describe(target: int = 100) -> GameInfo:
@@ -224,11 +226,17 @@ def draw(state: Vector) -> Scene:
 
 
 def kit(game: Game) -> GameKit:
-    """Examples for the demo."""
+    """Examples for the demo, and why a long game has no oracle."""
     short = {"target": 30}  # the same for all examples, so that the search is compiled once
     position = "14-22 turn 12 player 0"
     return GameKit(
         rolls_dice=True,
+        no_oracle=None
+        if game.params["target"] <= LARGEST_SOLVED
+        else (
+            f"it has more than 1,000,000 states, expected a target of at most {LARGEST_SOLVED} or, in Python, "
+            "aleazero.solve(game, max_states=N)"
+        ),
         examples=(
             Example("12 points in this turn, 8 points behind: hold or roll again?", position, short),
             Example("The same position after choosing to roll: the value of each face", f"{position} rolling", short),

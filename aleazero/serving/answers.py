@@ -26,16 +26,17 @@ from aleazero.search.plan.planner import Planner
 from aleazero.search.result import SearchResult
 from aleazero.search.search import Search
 from aleazero.serving.desk import Desk
-from aleazero.serving.judge import Judge, make_judge
+from aleazero.serving.judge import make_judge
+from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import ledger_of, thresholds_with
 from aleazero.serving.plain_data import (
-    apply_step,
     cut_tree,
     describe_game,
     describe_state,
     read_position,
     result_data,
     start_of,
+    taken_step,
 )
 from aleazero.serving.requests import (
     AnalyseRequest,
@@ -48,8 +49,9 @@ from aleazero.serving.requests import (
     Request,
     ReviewRequest,
     Sources,
+    name_of,
 )
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.untrusted import parse_digits
 
 SIMULATIONS: Final = 2000
@@ -59,7 +61,7 @@ MOST_NODES: Final = 10_000_000
 
 
 class RulesError(GameError):
-    """The rules of a game raised an exception."""
+    """The rules of a user's game raised an exception."""
 
     code = "rules"
 
@@ -79,7 +81,7 @@ def answer(payload: tuple[Request, Sources, Limits], work: Work) -> bytes:
     """
     request, sources, limits = payload
     answer_of = ANSWERS[request.request]
-    with _rules_blamed(getattr(request, "game", None)):
+    with _rules_blamed(getattr(request, "game", None), sources):
         return to_json(answer_of(request, Desk(sources, limits, work)))
 
 
@@ -93,13 +95,14 @@ def to_json(data: Any) -> bytes:
 
 
 @contextmanager
-def _rules_blamed(game: str | None) -> Iterator[None]:
+def _rules_blamed(game: str | None, sources: Sources) -> Iterator[None]:
+    """Turn exceptions raised by the rules of a user's game into a RulesError; in a bundled game they are bugs."""
     try:
         yield
     except (AleaZeroError, MemoryError):
         raise
     except Exception as error:
-        if game is None:
+        if name_of(game) not in sources.games:
             raise
         raise RulesError(f"{game}: the rules raised {type(error).__name__}: {error}") from error
 
@@ -112,7 +115,7 @@ def _answer_games(request: GamesRequest, desk: Desk) -> dict[str, Any]:
         if request.params:
             raise ConfigError("is given without game, expected a game", field="params")
         return {"games": sorted({*game_names(), *desk.sources.games}), "nets": sorted(desk.sources.nets)}
-    _, game = desk.game(request)
+    _, game = desk.game(request.game, request.params)
     found = champion_of(game)
     return describe_game(game) | {
         "start": game.new_initial_state().to_text(),
@@ -121,23 +124,24 @@ def _answer_games(request: GamesRequest, desk: Desk) -> dict[str, Any]:
 
 
 def _answer_legal(request: LegalRequest, desk: Desk) -> dict[str, Any]:
-    _, game = desk.game(request)
+    _, game = desk.game(request.game, request.params)
     return describe_state(read_position(game, request)[0])
 
 
 def _answer_apply(request: ApplyRequest, desk: Desk) -> dict[str, Any]:
-    _, game = desk.game(request)
+    _, game = desk.game(request.game, request.params)
     dice = GameDice(request.seed)
     state, applied = read_position(game, request, dice)
     while request.draw and state.is_chance_node():
         if desk.work.stopped() or len(applied) >= desk.limits.moves:
             raise PositionError(f"{len(applied):,} moves end before a roll, expected a decision or the end of the game")
-        applied.append(apply_step(state, dice.draw(state)))
+        state, step = taken_step(state, dice.draw(state))
+        applied.append(step)
     return describe_state(state) | {"applied": applied}
 
 
 def _answer_analyse(request: AnalyseRequest, desk: Desk) -> dict[str, Any]:
-    key, game = desk.game(request)
+    key, game = desk.game(request.game, request.params)
     state, _ = read_position(game, request)
     state.require_running()
     evaluator = desk.sources.evaluator_text(request.evaluator)
@@ -202,7 +206,7 @@ def _partial(state: State, result: SearchResult) -> dict[str, Any]:
 
 
 def _answer_plan(request: PlanRequest, desk: Desk) -> dict[str, Any]:
-    key, game = desk.game(request)
+    key, game = desk.game(request.game, request.params)
     state, _ = read_position(game, request)
     state.require_running()
     settings = plan_settings(request, game, desk.sources)
@@ -249,7 +253,7 @@ def _client_name(evaluator: str | None, sources: Sources) -> str | None:
 
 
 def _answer_evaluate(request: EvaluateRequest, desk: Desk) -> dict[str, Any]:
-    key, game = desk.game(request)
+    key, game = desk.game(request.game, request.params)
     if request.positions is None:
         states = [read_position(game, request)[0]]
     else:
@@ -322,17 +326,19 @@ def _evaluated_base(state: State) -> dict[str, Any]:
 
 
 def _answer_review(request: ReviewRequest, desk: Desk) -> dict[str, Any]:
-    key, game = desk.game(request)
+    key, game = desk.game(request.game, request.params)
     steps = [(one["player"], one["action"]) for one in read_position(game, request)[1]]
-    spec = None if request.sims is None else f"search:sims={request.sims}"
-    judge: Judge = desk.engine((Judge, key, spec), lambda: make_judge(game, spec))
-    if not desk.is_warm((Judge, key, spec)):  # judging the first steps compiles
+    judge: Judge | None = desk.engine((Judge, key), lambda: make_judge(game)) if request.sims is None else None
+    own = (Judge, key, request.sims is None)
+    if not desk.is_warm(own):  # judging the first steps compiles
         desk.prepare()
+    if judge is None:  # it is not kept, because its trees can be large
+        judge = make_judge(game, f"search:sims={request.sims}", max_nodes=desk.limits.nodes)
     started = reported = time.monotonic()
 
     def progress(judged: int, of: int) -> None:
         nonlocal reported
-        desk.warmed((Judge, key, spec))
+        desk.warmed(own)
         desk.begin()
         if desk.work.stopped():
             raise GameError("the review was cancelled")

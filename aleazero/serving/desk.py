@@ -12,13 +12,15 @@ from typing import Any, Final
 
 from aleazero.games.base import Game
 from aleazero.games.registry import load_game
-from aleazero.serving.requests import GameRequest, GamesRequest, Limits, Sources
-from aleazero.serving.workers import Work
+from aleazero.serving.requests import Limits, Sources
+from aleazero.serving.work import Work
 
 MOST_GAMES: Final = 12
 """Games that a worker keeps. Compiled code stays in memory, so a worker that loaded more games is replaced."""
 MOST_ENGINES: Final = 24
 """Searches, planners, evaluators and judges that a worker keeps."""
+MOST_WARM: Final = 1000
+"""Things that are known to be compiled. Others get the time for compilation again, which is not needed."""
 MOST_BYTES: Final = 128_000_000
 """Bytes of the trees of all searches that a worker keeps."""
 
@@ -27,6 +29,7 @@ _engines: OrderedDict[Hashable, Any] = OrderedDict()
 _bytes: dict[Hashable, int] = {}
 _loaded: set[Hashable] = set()
 _warm: set[Hashable] = set()
+"""What is compiled in this process."""
 
 
 @dataclass
@@ -38,12 +41,11 @@ class Desk:
     work: Work
     _prepares: bool = False
 
-    def game(self, request: GameRequest | GamesRequest) -> tuple[Hashable, Game]:
-        """Return the game of a request, and the key by which it is kept."""
-        assert request.game is not None
-        text = self.sources.game_text(request.game)
-        key = (text, repr(sorted(request.params.items())))
-        return key, self._kept(_games, key, lambda: self._load(key, text, request.params), MOST_GAMES)
+    def game(self, name: str, params: Mapping[str, Any]) -> tuple[Hashable, Game]:
+        """Return the game of a name with or without parameters and of further ones, and the key by which it is kept."""
+        text = self.sources.game_text(name)
+        key = (text, repr(sorted(params.items())))
+        return key, self._kept(_games, key, lambda: self._load(key, text, params), MOST_GAMES)
 
     def _load(self, key: Hashable, text: str, params: Mapping[str, Any]) -> Game:
         _loaded.add(key)
@@ -83,6 +85,8 @@ class Desk:
 
     def warmed(self, key: Hashable) -> None:
         """Record that something is compiled."""
+        if len(_warm) >= MOST_WARM:
+            _warm.clear()
         _warm.add(key)
 
     def prepare(self) -> None:

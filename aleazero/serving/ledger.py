@@ -17,8 +17,8 @@ from aleazero.errors import ConfigError
 from aleazero.games.base import CHANCE_PLAYER, Game, State
 from aleazero.games.game_dice import roller_of
 from aleazero.games.kit import ReviewThresholds, kit_of, play_text
-from aleazero.serving.judge import Judge, JudgedPlay, JudgedRoll
-from aleazero.serving.steps import Step, check_step
+from aleazero.serving.judgement import Judge, JudgedPlay, JudgedRoll
+from aleazero.serving.steps import Step, checked_step
 
 Progress = Callable[[int, int], None]
 """Called with the judged steps so far and their total. An exception that it raises ends the review."""
@@ -217,12 +217,12 @@ def plays_in(start: State, steps: Sequence[Step]) -> Iterator[PlayedPlay]:
     at, number = start.clone(), 0
     for _, run in groupby(enumerate(steps, 1), key=partial(_play_key, start.game.num_players == 1)):
         taken: list[int] = []
-        before, has_choice = at.clone(), False
+        before, has_choice = at, False
         for number, (player, action) in run:
-            check_step(at, player, action, f"step {number}")
+            after = checked_step(at, player, action, f"step {number}")
             has_choice |= player != CHANCE_PLAYER and len(at.legal_actions()) > 1
             taken.append(action if player == CHANCE_PLAYER else at.canonical_action(action))
-            at.apply_action(action)
+            at = after
         yield PlayedPlay(number - len(taken) + 1, before.current_player(), before, tuple(taken), has_choice)
 
 

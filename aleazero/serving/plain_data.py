@@ -9,10 +9,10 @@ from typing import Any
 from aleazero.errors import AleaZeroError, IllegalActionError
 from aleazero.games.base import KIND_NAMES, Game, State, moves_of
 from aleazero.games.game_dice import GameDice
-from aleazero.games.kernel import KernelState
 from aleazero.players.basic import find_move
 from aleazero.search.result import SearchResult, TreeNode
 from aleazero.serving.requests import PositionRequest, ReviewRequest
+from aleazero.serving.steps import possible_child
 
 
 def read_position(
@@ -31,7 +31,8 @@ def read_position(
             action = find_move(state, move) if isinstance(move, str) else move
             if dice is not None and state.is_chance_node():
                 dice.draw(state)
-            applied.append(apply_step(state, action))
+            state, step = taken_step(state, action)
+            applied.append(step)
         except AleaZeroError as error:
             raise IllegalActionError(f"move {number}: {error}") from None
     return state, applied
@@ -42,13 +43,10 @@ def start_of(game: Game, request: PositionRequest | ReviewRequest) -> State:
     return game.new_initial_state() if request.position is None else game.state_from_text(request.position)
 
 
-def apply_step(state: State, action: int) -> dict[str, Any]:
-    """Apply an action or outcome, and describe it."""
-    before = state.clone()
-    state.apply_action(action)
-    if before.is_chance_node() and not before.outcomes_listed() and isinstance(state, KernelState):
-        state.game.state_from_vector(state.vector)  # the rules accept any outcome: check the position it leads to
-    return {"player": before.current_player(), "action": action, "name": before.action_to_string(action)}
+def taken_step(state: State, action: int) -> tuple[State, dict[str, Any]]:
+    """Return the state after an action or outcome, and a description of the step; ``state`` does not change."""
+    after = possible_child(state, action)
+    return after, {"player": state.current_player(), "action": action, "name": state.action_to_string(action)}
 
 
 def describe_state(state: State) -> dict[str, Any]:

@@ -112,6 +112,11 @@ class Sources(Settings):
         return text
 
 
+def name_of(game: str | None) -> str | None:
+    """Return the name of a game without its parameters."""
+    return None if game is None else game.partition("(")[0].strip()
+
+
 def _named(texts: Sequence[str], option: str, title: Any) -> dict[str, str]:
     named: dict[str, str] = {}
     for text in texts:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aleazero.games.base import Game, State, counts_wins
 from aleazero.games.kit import ReviewThresholds, kit_of
-from aleazero.serving.judge import Judge
+from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import Decision, Ledger, PlayerTotals, Roll, ledger_of
 from aleazero.serving.scale import Scale
 from aleazero.serving.session_file import StudiedGame

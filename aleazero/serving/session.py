@@ -9,20 +9,28 @@ follows again, and dice after another action are those that this action would ha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from aleazero.errors import AleaZeroError, ConfigError, IllegalActionError, ReplayError, count_text
-from aleazero.evaluation.game_file import RecordedGame
 from aleazero.games.base import CHANCE_PLAYER, Game, State
-from aleazero.games.game_dice import GameDice
+from aleazero.games.game_dice import played_outcome
 from aleazero.games.kit import kit_of
 from aleazero.games.registry import parse_game_text
 from aleazero.native.random import HINTS, PLAYED_SEARCHES, check_seed, stream_key
 from aleazero.players.player import Player
 from aleazero.players.spec import PlayerSpec, parse_spec
 from aleazero.search.result import SearchResult
-from aleazero.serving.steps import FORMAT, KIND, LoadGame, Step, check_step, load_recorded, read_fields
+from aleazero.serving.steps import (
+    FORMAT,
+    KIND,
+    LoadGame,
+    Step,
+    checked_step,
+    load_recorded,
+    possible_child,
+    read_fields,
+)
 
 PERSON: Final = "human"
 """Text of a seat whose actions a person plays."""
@@ -34,7 +42,7 @@ class Session:
     """A game being played or studied.
 
     Args:
-        state: the position to start from; the session modifies it.
+        state: the position to start from, which is copied.
         seed: seed of the dice and of the players' searches.
         players: the player of each seat; for a seat without player the caller plays the actions with ``act``.
         temperature: 0 selects the most visited action of a search, 1 samples in proportion to the visits.
@@ -72,7 +80,7 @@ class Session:
             if not (math.isfinite(number) and number >= 0):
                 raise ConfigError(f"is {number}, expected at least 0", field=what)
         self.seconds = seconds
-        self.state, self.seed, self.players, self.temperature = state, seed, dict(players or {}), temperature
+        self.state, self.seed, self.players, self.temperature = state.clone(), seed, dict(players or {}), temperature
         self.seats = (PERSON,) * game.num_players if seats is None else tuple(seats)
         self.names = self.seats if names is None else tuple(names)
         self.source = parse_game_text(game.name if source is None else source)[0]
@@ -83,7 +91,8 @@ class Session:
         """Steps that were taken back, the last one first. The next action or outcome that differs deletes them."""
         self._before: list[State] = []
         """The state before each step of ``history``."""
-        self._dice = GameDice(seed)
+        self._rolls: dict[int, int] = {}
+        """Number of rolls so far, by viewer."""
 
     @property
     def game(self) -> Game:
@@ -114,8 +123,8 @@ class Session:
 
     def draw(self) -> str:
         """Draw one outcome at a chance node; return its name."""
-        viewer = self.state.viewer()
-        return self._roll(self._dice.draw(self.state, viewer), viewer)
+        outcome = played_outcome(self.state, self.seed, self._rolls.get(self.state.viewer(), 0))
+        return self._roll(outcome, self.state.child(outcome))
 
     def draw_all(self) -> list[str]:
         """Draw outcomes until a player decides or the game is over; return their names."""
@@ -132,31 +141,18 @@ class Session:
         """
         if self.state.is_chance_node():
             raise IllegalActionError(f"{self.game.name}: chance moves here, got action {action}, expected a roll")
-        player, before = self.state.current_player(), self.state.clone()
-        self.state.apply_action(action)
-        name = before.action_to_string(action)
-        self._record(before, {
-            "kind": "decision", "player": player, "action": action, "name": name,
-            "value": None if result is None else [float(value) for value in result.value],
-            "simulations": 0 if result is None else result.stats.simulations, "position": self.state.to_text(),
-        })  # fmt: skip
-        return name
+        return self._act(action, self.state.child(action), result)
 
     def set_outcome(self, outcome: int) -> str:
         """Enter the outcome of a chance node, e.g. dice rolled at a table, in place of drawing it; return its name.
 
         Raises:
             IllegalActionError: the outcome is impossible, or this is not a chance node; nothing changes.
+            PositionError: the outcomes are too many to list, and this one leads to an impossible position.
         """
         if not self.state.is_chance_node():
             raise IllegalActionError(f"{self.game.name}: got outcome {outcome}, expected it at a chance node")
-        viewer, count = self.state.viewer(), dict(self._dice.counts)
-        self._dice.counts[viewer] = count.get(viewer, 0) + 1
-        try:
-            return self._roll(outcome, viewer)
-        except AleaZeroError:
-            self._dice.counts = count
-            raise
+        return self._roll(outcome, possible_child(self.state, outcome))
 
     def choose(self) -> tuple[int, SearchResult | None]:
         """Let the player to move select an action; return it with the search or plan that selected it.
@@ -190,20 +186,15 @@ class Session:
         self.undone.append(entry)
         self.state = self._before.pop()
         if entry["kind"] == "chance":
-            self._dice.counts[entry["viewer"]] -= 1
+            self._rolls[entry["viewer"]] -= 1
         return _step_of(entry)
 
     def redo(self) -> Step | None:
         """Play the last step that was taken back again; return it, or None if there is none."""
         if not self.undone:
             return None
-        entry = self.undone.pop()
-        self._before.append(self.state.clone())
-        self.state.apply_action(_step_of(entry)[1])
-        self.history.append(entry)
-        if entry["kind"] == "chance":
-            viewer = entry["viewer"]
-            self._dice.counts[viewer] = self._dice.counts.get(viewer, 0) + 1
+        entry = self.undone[-1]
+        self._record(self.state.child(_step_of(entry)[1]), entry)
         return _step_of(entry)
 
     def undo_decision(self, players: Collection[int] | None = None, *, complete_plays: bool = False) -> list[Step]:
@@ -241,23 +232,33 @@ class Session:
         player = _step_of(self.history[index])[0]
         return player != CHANCE_PLAYER and (players is None or player in players)
 
-    def _roll(self, outcome: int, viewer: int) -> str:
-        before = self.state.clone()
-        self.state.apply_action(outcome)
-        name = before.action_to_string(outcome)
-        self._record(before, {
-            "kind": "chance", "viewer": viewer, "count": self._dice.counts[viewer] - 1, "outcome": outcome,
-            "name": name, "position": self.state.to_text(),
+    def _act(self, action: int, after: State, result: SearchResult | None = None) -> str:
+        name = self.state.action_to_string(action)
+        self._record(after, {
+            "kind": "decision", "player": self.state.current_player(), "action": action, "name": name,
+            "value": None if result is None else [float(value) for value in result.value],
+            "simulations": 0 if result is None else result.stats.simulations, "position": after.to_text(),
         })  # fmt: skip
         return name
 
-    def _record(self, before: State, entry: dict[str, Any]) -> None:
+    def _roll(self, outcome: int, after: State) -> str:
+        viewer, name = self.state.viewer(), self.state.action_to_string(outcome)
+        self._record(after, {
+            "kind": "chance", "viewer": viewer, "count": self._rolls.get(viewer, 0), "outcome": outcome, "name": name,
+            "position": after.to_text(),
+        })  # fmt: skip
+        return name
+
+    def _record(self, after: State, entry: dict[str, Any]) -> None:
         if self.undone and _step_of(self.undone[-1]) == _step_of(entry):
             self.undone.pop()
         else:
             self.undone.clear()
-        self._before.append(before)
+        if entry["kind"] == "chance":
+            self._rolls[entry["viewer"]] = entry["count"] + 1
+        self._before.append(self.state)
         self.history.append(entry)
+        self.state = after
 
     def _player_seed(self, stream: int) -> int:
         """Return the seed of the player to move, from which it derives one per position."""
@@ -304,13 +305,15 @@ class Session:
             )  # fmt: skip
         except AleaZeroError as error:
             raise ReplayError(f"{what}: {error}") from None
+        except Exception as error:  # the rules of a user's game may raise anything
+            raise ReplayError(f"{what}: the rules raised {type(error).__name__}: {error}") from error
         steps = [*fields["steps"], *fields["redo"]]
         for number, (player, action) in enumerate(steps, 1):
-            check_step(session.state, player, action, f"{what}, step {number}")
+            after = checked_step(session.state, player, action, f"{what}, step {number}")
             if player == CHANCE_PLAYER:
-                session.set_outcome(action)
+                session._roll(action, after)
             else:
-                session.act(action)
+                session._act(action, after)
         for _ in fields["redo"]:
             session.undo()
         return session
@@ -358,18 +361,3 @@ def parse_seat(text: str, game: Game, what: str = "seat") -> PlayerSpec:
 def _step_of(entry: Mapping[str, Any]) -> Step:
     """Return an entry of a history as player and action."""
     return (CHANCE_PLAYER, entry["outcome"]) if entry["kind"] == "chance" else (entry["player"], entry["action"])
-
-
-def recorded_steps(record: RecordedGame, game: Game) -> Iterator[dict[str, Any]]:
-    """Yield the named steps of a recorded game with the resulting positions, after checking them against the rules."""
-    before = None
-    for number, (state, step) in enumerate(record.positions(game)):
-        if step is None or before is None:
-            yield {"step": 0, "player": None, "name": "", "position": state.to_text(), "board": str(state)}
-        else:
-            name = before.action_to_string(step[1])
-            yield {"step": number, "player": step[0], "action": step[1], "name": name,
-                   "position": state.to_text(), "board": str(state)}  # fmt: skip
-        before = state
-    if before is None or not before.is_terminal() or tuple(before.returns()) != record.returns:
-        raise ReplayError(f"step {len(record.steps)}: the game does not end as recorded, {list(record.returns)}")

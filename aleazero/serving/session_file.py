@@ -1,6 +1,6 @@
 """Files of games to study: sessions, recorded games, and the game's own formats, read as one type, ``StudiedGame``.
 
-Every step is checked against the rules when a file is read.
+Every step of a game is checked against the rules when the game is read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names, load_game
 from aleazero.serving.session import Session
 from aleazero.serving.steps import KIND as SESSION_KIND
-from aleazero.serving.steps import MOST_STEPS, LoadGame, Step, check_step, load_recorded, read_step
+from aleazero.serving.steps import MOST_STEPS, LoadGame, Step, checked_step, load_recorded, read_step
 from aleazero.untrusted import parse_json, read_regular
 
 LARGEST: Final = 100_000_000
@@ -71,37 +71,36 @@ class StudiedGame:
         return self.end().is_terminal()
 
 
-def read_studied(path: Path, game: Game | None = None, *, load: LoadGame | None = None) -> list[StudiedGame]:
-    """Read all games of a file and check every step against the rules.
+def read_studied(
+    path: Path, game: Game | None = None, *, load: LoadGame | None = None, index: int | None = None
+) -> list[StudiedGame]:
+    """Read the games of a file and check every step of them against the rules.
 
     Args:
         path: a session, recorded games of ``match --save`` or ``gate --replays``, or a format of a game's kit, e.g. a
             match file ``.mat`` of backgammon.
         game: the game that the file must contain; None for the game that the file names.
         load: loads a game from its text and parameters; default: ``load_game``, which runs a file that the text names.
+        index: index of the only game to read and check; None for all games.
 
     Returns:
         The games, at least one.
 
     Raises:
-        ConfigError: the file cannot be read.
+        ConfigError: the file cannot be read, or has no game with this index.
         ReplayError: the file is damaged, has another format or game, or a step is illegal (which step, what was legal).
         GameError: the game cannot be loaded.
     """
     data, text = _read(path)
     if data is None:
-        return _read_written(path, text, game)
-    return studied_games(data, path.name, game, load=load)
-
-
-def studied_games(data: Any, what: str, game: Game | None = None, *, load: LoadGame | None = None) -> list[StudiedGame]:
-    """Return the games of JSON data, as ``read_studied``; ``what`` is its name in error messages."""
+        return _read_written(path, text, game, index)
+    what, load = path.name, only_this(game, path.name, load)
     kind = data.get("kind") if isinstance(data, dict) else None
     if kind == SESSION_KIND:
-        session = Session.from_dict(data, load=only_this(game, what, load), what=what)
-        return [studied(session, what)]
+        _chosen(1, index, what)
+        return [studied(Session.from_dict(data, load=load, what=what), what)]
     if kind == GAMES_KIND:
-        return _recorded(GameFile.from_dict(data, what), what, only_this(game, what, load))
+        return _recorded(GameFile.from_dict(data, what), what, load, index)
     raise ReplayError(f"{what} has no kind {SESSION_KIND!r} or {GAMES_KIND!r}, expected {EXPECTED}")
 
 
@@ -170,16 +169,23 @@ def only_this(game: Game | None, what: str, load: LoadGame | None) -> LoadGame |
     return same
 
 
-def _recorded(file: GameFile, what: str, load: LoadGame | None) -> list[StudiedGame]:
-    game = load_recorded(file.game, file.params, file.rules_version, what, load)
-    if not file.games:
+def _chosen(count: int, index: int | None, what: str) -> Sequence[int]:
+    """Return the indices of the games to read, of a file with this many."""
+    if not count:
         raise ReplayError(f"{what} contains no games, expected at least one")
+    if index is not None and not 0 <= index < count:
+        raise ConfigError(f"is {index}, expected 0 to {count - 1}, the games of {what}", field="index")
+    return range(count) if index is None else [index]
+
+
+def _recorded(file: GameFile, what: str, load: LoadGame | None, index: int | None) -> list[StudiedGame]:
+    game = load_recorded(file.game, file.params, file.rules_version, what, load)
     found = []
-    for index, one in enumerate(file.games):
-        where = f"{what}, game {index}"
+    for number in _chosen(len(file.games), index, what):
+        one, where = file.games[number], f"{what}, game {number}"
         if len(one.players) != game.num_players:
             raise ReplayError(f"{where}: got {len(one.players)} players, expected {game.num_players}")
-        steps = [read_step(step, f"{where}, step {number}") for number, step in enumerate(one.steps, 1)]
+        steps = [read_step(step, f"{where}, step {place}") for place, step in enumerate(one.steps, 1)]
         end = _check(game.new_initial_state(), steps, where)
         if not end.is_terminal() or tuple(end.returns()) != one.returns:
             raise ReplayError(f"{where}: the game does not end as recorded, with returns {list(one.returns)}")
@@ -196,14 +202,13 @@ def _check(start: State, steps: Sequence[Step], where: str) -> State:
     """Check all steps; return the position after them."""
     if len(steps) > MOST_STEPS:
         raise ReplayError(f"{where}: got {len(steps):,} steps, expected at most {MOST_STEPS:,}")
-    state = start.clone()
+    state = start
     for number, (player, action) in enumerate(steps, 1):
-        check_step(state, player, action, f"{where}, step {number}")
-        state.apply_action(action)
+        state = checked_step(state, player, action, f"{where}, step {number}")
     return state
 
 
-def _read_written(path: Path, text: str, game: Game | None) -> list[StudiedGame]:
+def _read_written(path: Path, text: str, game: Game | None, index: int | None) -> list[StudiedGame]:
     """Read a file in a format of a game's kit."""
     ending = path.suffix.casefold()
     choices = [load_game(name) for name in game_names()] if game is None and ending else [game] if game else []
@@ -212,9 +217,9 @@ def _read_written(path: Path, text: str, game: Game | None) -> list[StudiedGame]
         readers = kit_of(one).read_games
         known += readers
         if ending in readers:
-            found = []
-            for index, written in enumerate(readers[ending](text)):
-                where = f"{path.name}, game {index}"
+            games, found = readers[ending](text), []
+            for number in _chosen(len(games), index, path.name):
+                written, where = games[number], f"{path.name}, game {number}"
                 _check(one.new_initial_state(), written.steps, where)
                 found.append(
                     StudiedGame(
@@ -222,8 +227,6 @@ def _read_written(path: Path, text: str, game: Game | None) -> list[StudiedGame]
                         result=written.result,
                     )
                 )  # fmt: skip
-            if not found:
-                raise ReplayError(f"{path.name} contains no games, expected at least one")
             return found
     more = f", or a file that ends with {' or '.join(sorted(set(known)))}" if known else ""
     raise ReplayError(f"{path.name} is not JSON, expected {EXPECTED}{more}")

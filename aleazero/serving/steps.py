@@ -110,20 +110,36 @@ def _load(text: str, params: Mapping[str, Any]) -> Game:
     return load_game(parse_game_text(text)[0], **params)
 
 
-def check_step(state: State, player: int, action: int, where: str) -> None:
-    """Raise a ReplayError if the rules do not allow a step; the message has the position and what is legal."""
+def checked_step(state: State, player: int, action: int, where: str) -> State:
+    """Return the state after a recorded step; ``state`` does not change.
+
+    Raises:
+        ReplayError: the rules do not allow the step; the message has the position and what is legal.
+    """
     mover = state.current_player()
-    at = f"in {shortened(state.to_text(), 200, 50)!r}"
-    if state.is_terminal():
-        raise ReplayError(f"{where}: got a step after the end of the game {at}, expected none")
-    if player != mover:
-        who = "chance (-1)" if mover == CHANCE_PLAYER else f"player {mover}"
-        raise ReplayError(f"{where}: got player {player}, expected {who} {at}")
     try:
-        after = state.child(action)
-        if mover == CHANCE_PLAYER and not state.outcomes_listed() and isinstance(after, KernelState):
-            state.game.state_from_vector(after.vector)  # the rules accept any outcome: check the position it leads to
+        if state.is_terminal():
+            problem = "got a step after the end of the game, expected none"
+        elif player != mover:
+            expected = "chance (-1)" if mover == CHANCE_PLAYER else f"player {mover}"
+            problem = f"got player {player}, expected {expected}"
+        else:
+            return possible_child(state, action)
     except AleaZeroError as error:
-        raise ReplayError(f"{where}: {error} {at}") from None
+        problem = str(error)
     except Exception as error:  # the rules of a user's game may raise anything
-        raise ReplayError(f"{where}: the rules raised {type(error).__name__}: {error} {at}") from error
+        problem = f"the rules raised {type(error).__name__}: {error}"
+    raise ReplayError(f"{where}: {problem} in {shortened(state.to_text(), 200, 50)!r}")
+
+
+def possible_child(state: State, action: int) -> State:
+    """Return the state after an action or outcome; ``state`` does not change.
+
+    Raises:
+        IllegalActionError: the action is illegal, the outcome is impossible, or the game is over.
+        PositionError: the outcomes are too many to list, and this one leads to an impossible position.
+    """
+    after = state.child(action)
+    if state.is_chance_node() and not state.outcomes_listed() and isinstance(after, KernelState):
+        state.game.state_from_vector(after.vector)  # the rules accept any outcome: check the position it leads to
+    return after

@@ -1,8 +1,8 @@
 """Worker processes for requests: priorities, partial results, cancelling, and time limits that hold for any code.
 
-A task runs alone in its process, because the rules of a game may loop, raise or end the process. A worker that exceeds
-its time limit or dies is replaced and its task ends with an error; other tasks are not affected. The process that owns
-the workers imports neither numpy nor numba.
+A task runs alone in its process (``work``), because the rules of a game may loop, raise or end the process. A worker
+that exceeds its time limit or dies is replaced and its task ends with an error; other tasks are not affected. The
+process that owns the workers imports neither numpy nor numba.
 
 One thread starts, reads and ends the workers and calls all callbacks. Callbacks must return quickly and not raise.
 """
@@ -10,38 +10,29 @@ One thread starts, reads and ends the workers and calls all callbacks. Callbacks
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import heapq
-import importlib
 import itertools
 import logging
 import multiprocessing
 import os
 import pickle
 import selectors
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final, Literal
 
-from aleazero.errors import AleaZeroError, ConfigError, shortened
+from aleazero.errors import AleaZeroError, ConfigError
 from aleazero.processes import children_ignore_ctrl_c
+from aleazero.serving.work import ERROR, PARTIAL, PREPARING, READY, RESULT, RUN, STARTED, STOP, run_tasks
 
 log = logging.getLogger("aleazero")
 CANCEL_GRACE: Final = 2.0
 """Seconds that a cancelled task has to return its result so far, before its process is ended."""
 MOST_STILLBORN: Final = 6
 """Workers that may die in a row before they take a task, until waiting tasks fail."""
-STARTED, PARTIAL, RESULT, ERROR, PREPARING, READY = "started", "partial", "result", "error", "preparing", "ready"
-"""Messages of a worker."""
-SET_PARENT_DEATH_SIGNAL: Final = 1
-"""Option of ``prctl``. The signal comes when the thread ends that started the process, see ``Workers``."""
-RUN, STOP = "run", "stop"
-"""Messages to a worker."""
 
 
 class Busy(AleaZeroError):
@@ -273,7 +264,7 @@ class Workers:
 
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs,), daemon=True)
+        process = self._context.Process(target=run_tasks, args=(theirs,), daemon=True)
         try:
             with children_ignore_ctrl_c():
                 process.start()
@@ -401,109 +392,3 @@ def _call(callback: Callable[[Any], None], content: Any) -> None:
 def _send(connection: Connection, message: Any) -> None:
     with contextlib.suppress(OSError):  # a dead worker is found when its messages are read
         connection.send(message)
-
-
-# In the worker process:
-
-
-@dataclass
-class Work:
-    """Connection through which a task reports to the process that submitted it."""
-
-    _connection: Connection
-    _number: int
-    _stopped: bool = False
-    _retires: bool = field(default=False)
-
-    def report(self, content: Any) -> None:
-        """Send a partial result."""
-        self._connection.send((PARTIAL, self._number, content))
-
-    def stopped(self) -> bool:
-        """Return whether the task should return its result so far."""
-        while not self._stopped and self._connection.poll():
-            kind, number, _ = self._connection.recv()
-            self._stopped = kind == STOP and number == self._number
-        return self._stopped
-
-    def preparing(self) -> None:
-        """Give the task ``prepare_seconds`` from now on."""
-        self._connection.send((PREPARING, self._number, None))
-
-    def ready(self) -> None:
-        """Give the task ``seconds`` from now on."""
-        self._connection.send((READY, self._number, None))
-
-    def retire(self) -> None:
-        """Replace this process after the task, e.g. because it holds much memory."""
-        self._retires = True
-
-
-def _work(connection: Connection) -> None:
-    """Run tasks until the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _keep_from_streams()
-    _end_with_parent()
-    with contextlib.suppress(EOFError, OSError):  # the parent has ended
-        connection.send((STARTED, -1, None))
-        first = True
-        while True:
-            kind, number, content = connection.recv()
-            if kind == RUN:  # else a message about a task that has ended
-                work = Work(connection, number)
-                kind, content = _run(content, work, first)
-                first = False
-                connection.send((kind, number, (content, work._retires)))
-
-
-def _keep_from_streams() -> None:
-    """Send what rules print to stderr: stdin and stdout belong to the process that started this one."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    with contextlib.suppress(OSError):  # stderr is closed
-        os.dup2(2, 1)
-
-
-def _run(job: bytes, work: Work, first: bool) -> tuple[str, Any]:
-    try:
-        if first:  # importing the modules of the payload takes a second
-            work.preparing()
-        task, payload = pickle.loads(job)
-        module, _, name = task.partition(":")
-        if module not in sys.modules:
-            work.preparing()
-            importlib.import_module(module)
-            work.ready()
-        elif first:
-            work.ready()
-        content = getattr(sys.modules[module], name)(payload, work)
-        if not isinstance(content, bytes):
-            pickle.dumps(content)  # raises here, and not when the result is sent
-        return RESULT, content
-    except AleaZeroError as error:
-        return ERROR, (getattr(error, "code", "bad_request"), _line(error))
-    except MemoryError as error:
-        work.retire()
-        return ERROR, ("failed", f"not enough memory: {_line(error)}")
-    except Exception as error:
-        return ERROR, ("failed", f"{type(error).__name__}: {_line(error)}")
-
-
-def _line(error: BaseException) -> str:
-    return shortened(" ".join(str(error).split())) or type(error).__name__
-
-
-def _end_with_parent() -> None:
-    """End this process with its parent, on Linux also during a loop in compiled rules, which holds the interpreter."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # another C library
-            ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    threading.Thread(target=_wait_for_parent, daemon=True).start()
-
-
-def _wait_for_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)

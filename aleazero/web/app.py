@@ -44,7 +44,7 @@ def make_app(settings: ApiSettings, shown: Sequence[str] = ()) -> PageGuard:
         reconnect_timeout=10.0, binding_refresh_interval=None,
     )  # fmt: skip
     core.sio.eio.max_http_buffer_size = settings.limits.body_bytes
-    return PageGuard(_limit_pages(app), settings)
+    return PageGuard(_limit_pages(app), settings, api.end_work)
 
 
 def _limit_pages(app: Any) -> App:

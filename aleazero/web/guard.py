@@ -6,7 +6,7 @@ a websocket, so the token comes as ``?token=...`` once and is kept in a cookie t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
@@ -45,10 +45,11 @@ class PageGuard:
     Args:
         app: the application with pages and API.
         settings: host names, token and limits.
+        end_work: called before the server waits for its last answers.
     """
 
-    def __init__(self, app: App, settings: ApiSettings) -> None:
-        self.app, self.limits, self.token = app, settings.limits, settings.token
+    def __init__(self, app: App, settings: ApiSettings, end_work: Callable[[], None]) -> None:
+        self.app, self.limits, self.token, self.end_work = app, settings.limits, settings.token, end_work
         self.api = Guard(app, settings)
         self.in_flight = 0
 

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
-from aleazero.serving.api.state import Api, name_of
+from aleazero.serving.api.state import Api
+from aleazero.serving.requests import name_of
 from aleazero.untrusted import printable
 
 MOST_CARDS: Final = 100

@@ -5,20 +5,19 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, Final
-
-import uvicorn
 
 from aleazero.errors import RunError
 from aleazero.files import locked
-from aleazero.serving.api.guard import App
-from aleazero.serving.api.server import KEEP_ALIVE, LimitedProtocol, listen
+from aleazero.serving.api.server import LimitedProtocol, listen, make_server
 from aleazero.serving.api.settings import ApiSettings
+from aleazero.web.guard import PageGuard
 
 OPEN_AFTER: Final = 0.5
 """Seconds after which the browser is opened; the server then answers."""
 ANY_ADDRESS: Final = ("0.0.0.0", "::")
+WEBSOCKETS: Final = "websockets-sansio"
 
 
 class PageProtocol(LimitedProtocol):
@@ -31,7 +30,7 @@ class PageProtocol(LimitedProtocol):
         super().handle_websocket_upgrade(event)
 
 
-def serve(app: App, settings: ApiSettings, started: Callable[[str], None], opens: bool) -> None:
+def serve(app: PageGuard, settings: ApiSettings, started: Callable[[str], None], opens: bool) -> None:
     """Run the playground until Ctrl-C.
 
     Args:
@@ -53,15 +52,5 @@ def serve(app: App, settings: ApiSettings, started: Callable[[str], None], opens
             timer = threading.Timer(OPEN_AFTER, webbrowser.open, [f"http://{host}:{port}/{token}"])
             timer.daemon = True
             timer.start()
-        make_server(app, settings).run(sockets=[listener])
-
-
-def make_server(app: App, settings: ApiSettings) -> uvicorn.Server:
-    """Return the server of an application with websockets, which listens on sockets that it is given."""
-    protocol = type("Protocol", (PageProtocol,), {"limits": settings.limits})
-    more: dict[str, Any] = {"http": protocol, "ws": "websockets-sansio", "interface": "asgi3", "lifespan": "on"}
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2, ws_max_size=settings.limits.body_bytes, **more,
-    )  # fmt: skip
-    return uvicorn.Server(config)
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again after the end
+            make_server(app, settings, app.end_work, PageProtocol, WEBSOCKETS).run(sockets=[listener])

@@ -44,8 +44,8 @@ def test_a_large_game_has_no_oracle():
 
 def test_the_solution_of_a_large_game_is_announced(monkeypatch, caplog):
     monkeypatch.setattr("aleazero.oracles.oracle.MANY_STATES", 10_000)
-    assert oracle_of(aleazero.load_game("pig"), max_states=12_000) is None
-    assert caplog.messages == ["solving pig(target=100): more than 10,000 states so far, which can take a minute"]
+    assert oracle_of(aleazero.load_game("pig", target=70), max_states=12_000) is None
+    assert caplog.messages == ["solving pig(target=70): more than 10,000 states so far, which can take a minute"]
 
 
 def test_the_error_has_the_reason_why_there_is_no_oracle():
@@ -54,6 +54,15 @@ def test_the_error_has_the_reason_why_there_is_no_oracle():
         require_oracle(aleazero.load_game("2048"))
     with pytest.raises(aleazero.ConfigError, match="the player 'solo' is its reference"):
         require_oracle(aleazero.load_game("yatzy"))
+
+
+def test_pig_is_not_solved_in_vain(monkeypatch):
+    """Counting the states of plain pig up to the limit took 20 seconds and 800 MB, also for the judge of a review."""
+    monkeypatch.setattr("aleazero.oracles.oracle.solve", None)
+    game = aleazero.load_game("pig")
+    assert oracle_of(game) is None
+    with pytest.raises(aleazero.ConfigError, match=r"pig\(target=100\) has no oracle: it has more than 1,000,000 st"):
+        require_oracle(game)
 
 
 def test_the_oracle_of_a_kit_is_made_once(oracle):

@@ -185,6 +185,8 @@ def test_bad_lines_get_errors_and_the_engine_lives_on(engine):
         ({"game": "pgi"}, "no game 'pgi', did you mean pig?"),
         ({"game": "pig(target=1"}, "cannot read the game"),
         ({"params": {"target": 3}}, "which is also given as a parameter"),
+        ({"params": {"target": None}}, "params.target is None, expected a valid boolean or a valid integer or"),
+        ({"moves": {"a": 1}}, "moves is {'a': 1}, expected a valid string or a valid list"),
         ({"evaluator": "net:/etc/passwd"}, "evaluator is 'net:/etc/passwd', no such network, known: champion, dummy"),
         ({"evaluator": "bearoff:net:/etc/passwd"}, "expected no colon after 'bearoff'"),
         ({"evaluator": "nothing"}, "evaluator is 'nothing'"),

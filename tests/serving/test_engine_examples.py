@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PIG = "pig(target=20)"
 
@@ -31,3 +33,14 @@ def test_a_match_between_two_engines_is_reproducible():
 def test_a_match_reports_an_error_of_an_engine():
     ran = run("engine_match.py", "pgi", "--games", "2")
     assert (ran.returncode, ran.stderr) == (1, "error: no game 'pgi', did you mean pig?\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [("false", "error: an engine has ended\n"), ("no-such-program", "error: [Errno 2] No such file or directory: ")],
+)
+def test_a_match_reports_an_engine_that_does_not_run(command, message):
+    ran = run("engine_match.py", PIG, "--games", "2", "--at-once", "1", "--second-command", command)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(message)
+    assert "Traceback" not in ran.stderr

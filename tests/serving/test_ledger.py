@@ -10,8 +10,9 @@ from aleazero.evaluation.regret import measure_regret
 from aleazero.games.game_dice import GameDice
 from aleazero.games.kit import ReviewThresholds
 from aleazero.oracles.oracle import require_oracle
-from aleazero.serving import judge as judge_module
-from aleazero.serving.judge import PlanJudge, SearchJudge, make_judge
+from aleazero.serving import estimates
+from aleazero.serving.estimates import PlanJudge, SearchJudge
+from aleazero.serving.judge import make_judge
 from aleazero.serving.ledger import ledger_of, plays_in
 
 
@@ -127,7 +128,7 @@ def returns(state, out): out[0] = state[1]
 def test_rolls_in_a_row_that_are_too_many_to_list_are_drawn(tmp_path, monkeypatch, most, interpreted):
     """The noise of the drawn expectation cancels between the rolls."""
     (tmp_path / "two_rolls.py").write_text(TWO_ROLLS)
-    monkeypatch.setattr(judge_module, "MOST_LISTED", most)
+    monkeypatch.setattr(estimates, "MOST_LISTED", most)
     game = load_game(str(tmp_path / "two_rolls.py"))
     start, steps = game.new_initial_state(), [(0, 0), (-1, 2), (-1, 6)]
     first, second = ledger_of(start, steps, make_judge(game, "plan:horizon=game")).rolls
@@ -142,7 +143,7 @@ def test_rolls_in_a_row_that_are_too_many_to_list_are_drawn(tmp_path, monkeypatc
 
 def test_a_search_judges_rolls_in_a_row_by_drawn_outcomes(tmp_path, monkeypatch, interpreted):
     (tmp_path / "two_rolls.py").write_text(TWO_ROLLS)
-    monkeypatch.setattr(judge_module, "MOST_LISTED", 10)
+    monkeypatch.setattr(estimates, "MOST_LISTED", 10)
     game = load_game(str(tmp_path / "two_rolls.py"))
     judge, start = make_judge(game, "search:sims=60"), game.new_initial_state()
     steps = [(0, 0), (-1, 2), (-1, 6)]

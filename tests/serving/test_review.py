@@ -16,7 +16,9 @@ from aleazero.errors import ConfigError
 from aleazero.games.kernel import KernelState
 from aleazero.games.svg import STYLE
 from aleazero.serving import review_page
-from aleazero.serving.judge import PlanJudge, limited, make_judge
+from aleazero.serving.estimates import PlanJudge
+from aleazero.serving.judge import make_judge
+from aleazero.serving.judgement import limited
 from aleazero.serving.ledger import Roll
 from aleazero.serving.review import review_data, review_game, scale_of, totals_by_name
 from aleazero.serving.review_page import make_page, ticks_between, write_page

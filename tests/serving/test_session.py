@@ -99,3 +99,84 @@ def test_a_session_plays_to_the_end_and_keeps_the_searches():
 def test_a_seat_that_does_not_exist_is_rejected():
     with pytest.raises(aleazero.ConfigError, match="seat is 2, expected one from 0 to 1"):
         Session(PIG.new_initial_state(), 1, {2: Seen()})
+
+
+MANY_CARDS = """
+from aleazero import GameInfo, PositionError
+def describe():
+    return GameInfo("many_cards", num_players=1, num_actions=1, max_outcomes=1, lists_outcomes=False, utility=(0, 99),
+                    state_size=2)
+def kind(state): return (0, 1, 2)[state[0]]
+def to_play(state): return 0
+def legal(state, out):
+    out[0] = 0
+    return 1
+def apply(state, action): state[0] = 1
+def outcomes(state, ids, probabilities): return -1
+def sample(state, u): return int(100 * u)
+def apply_outcome(state, outcome):
+    state[0] = 2
+    state[1] = outcome
+def returns(state, out): out[0] = state[1]
+def check(state):
+    if not 0 <= state[1] < 100:
+        raise PositionError(f"card is {state[1]}, expected 0 to 99")
+"""
+"""A card is drawn from a hundred, which the rules do not list."""
+
+
+def test_an_impossible_outcome_is_rejected_also_if_outcomes_are_not_listed(tmp_path):
+    """Otherwise the session could not be read again."""
+    (tmp_path / "many_cards.py").write_text(MANY_CARDS)
+    session = Session(aleazero.load_game(str(tmp_path / "many_cards.py")).new_initial_state(), 5)
+    session.act(0)
+    data = session.to_dict()
+    with pytest.raises(aleazero.PositionError, match="card is 100, expected 0 to 99"):
+        session.set_outcome(100)
+    assert session.to_dict() == data
+    session.set_outcome(99)
+    assert session.state.returns() == [99.0]
+    assert session.undo() == (-1, 99)
+    drawn = session.draw()
+    again = Session(session.start_state(), 5)
+    again.act(0)
+    assert again.draw() == drawn
+
+
+class Raising:
+    """An object game whose rules fail in the middle of a move."""
+
+    num_players, num_actions = 1, 3
+
+    def __init__(self):
+        self.moves = []
+
+    def current_player(self):
+        return -4 if len(self.moves) == 3 else 0
+
+    def legal_actions(self):
+        return [0, 1] if len(self.moves) < 3 else []
+
+    def apply_action(self, action):
+        self.moves.append(action)
+        if action == 1:
+            raise ValueError("no such move")
+
+    def returns(self):
+        return [float(len(self.moves))]
+
+    def clone(self):
+        other = Raising()
+        other.moves = list(self.moves)
+        return other
+
+
+def test_rules_that_raise_leave_the_session_as_it_was():
+    session = Session(aleazero.load_game(Raising).new_initial_state(), 1)
+    session.act(0)
+    with pytest.raises(ValueError, match="no such move"):
+        session.act(1)
+    assert session.state.returns() == [1.0]
+    assert session.steps == ((0, 0),)
+    session.act(0)
+    assert session.undo() == (0, 0)

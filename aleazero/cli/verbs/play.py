@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,11 +36,11 @@ from aleazero.cli.options import (
 from aleazero.errors import ConfigError, ReplayError, fields_named
 
 if TYPE_CHECKING:
-    from aleazero.evaluation.game_file import RecordedGame
     from aleazero.games.base import Game
     from aleazero.players.player import Player
     from aleazero.players.spec import PlayerSpec
     from aleazero.serving.session import Session
+    from aleazero.serving.session_file import StudiedGame
 
 
 def play(
@@ -159,10 +160,10 @@ def play(
         require_new(save, "--save", set() if opened is None else {opened.resolve()})
     seed = secrets.randbits(32) if seed is None else seed
     check_seed(seed, "--seed")
-    with blame_rules(game or str(opened)):
+    before = None if opened is None else _load_session(opened, game, param)
+    with blame_rules(str(game) if before is None else before.source):
         options = {"sims": sims, "evaluations": evaluations, "chance": chance, "evaluator": evaluator, "c": c,
                    "selection": selection}  # fmt: skip
-        before = None if opened is None else _load_session(opened, game, param)
         the_game = before.game if before is not None else read_game(str(game), param)
         where = "seat" if opened is None else f"{opened.name}: seat"
         seats, spec, bundled = _seats(
@@ -265,7 +266,10 @@ def _record(session: Session, engine: str, player: Player | None, complete: bool
 
 def watch(
     context: typer.Context,
-    file: Annotated[Path, argument("FILE", "Games recorded by `aleazero match --save` or `aleazero gate --replays`.")],
+    file: Annotated[
+        Path,
+        argument("FILE", "Games of `aleazero match --save`, `gate --replays` or `play --save`, or a `.mat` file."),
+    ],
     index: Annotated[int, option("--index", "N", "Index of the game in the file, from 0.")] = 0,
     delay: Annotated[float, option("--delay", "SECONDS", "Pause between steps.", min=0, max=60)] = 0.0,
     json: JsonFlag = False,
@@ -281,34 +285,33 @@ def watch(
     - `aleazero watch games.json --index 3 --delay 0.5`
     """
     from aleazero.cli.show import print_json
-    from aleazero.evaluation.game_file import GameFile
-    from aleazero.serving.session import recorded_steps
+    from aleazero.serving.session_file import read_studied
 
     refuse_ignored(context, {"delay": "--json prints all steps at once" if json else None})
-    games = GameFile.read(file)
-    if not 0 <= index < len(games.games):
-        raise ConfigError(f"--index is {index}, expected 0 to {len(games.games) - 1}, the games of {file.name}")
-    with blame_rules(games.game):
-        loaded = load(games.game, games.params)
-        if loaded.info.version != games.rules_version:
-            raise ReplayError(
-                f"{file.name}: got rules of version {games.rules_version}, expected {loaded.info.version} of {loaded!r}"
-            )
-        record = games.games[index]
-        try:
-            steps = list(recorded_steps(record, loaded))
-        except ReplayError as error:
-            raise ReplayError(f"{file.name}, game {index}, {error}") from None
+    with fields_named({"index": "--index"}):
+        (one,) = read_studied(file, load=load, index=index)
+    with blame_rules(one.text):
+        steps = list(_named_steps(one))
     if json:
         print_json({
-            "game": games.game, "params": games.params, "number": index, "pair": record.pair, "seed": record.seed,
-            "players": list(record.players), "steps": steps, "returns": list(record.returns),
+            "game": one.text, "params": one.game.params, "number": index, **one.info, "seed": one.seed,
+            "players": list(one.names), "steps": steps, "returns": one.end().returns(),
         })  # fmt: skip
         return
-    _show_steps(record, loaded, steps, f"game {index} of {len(games.games)}", delay)
+    _show_steps(one, steps, delay)
 
 
-def _show_steps(record: RecordedGame, game: Game, steps: list[dict[str, Any]], which: str, delay: float) -> None:
+def _named_steps(one: StudiedGame) -> Iterator[dict[str, Any]]:
+    """Yield the first position, and each step with its name and the position after it."""
+    state = one.start
+    yield {"step": 0, "player": None, "name": "", "position": state.to_text(), "board": str(state)}
+    for number, (player, action) in enumerate(one.steps, 1):
+        name, state = state.action_to_string(action), state.child(action)
+        yield {"step": number, "player": player, "action": action, "name": name, "position": state.to_text(),
+               "board": str(state)}  # fmt: skip
+
+
+def _show_steps(one: StudiedGame, steps: list[dict[str, Any]], delay: float) -> None:
     import time
 
     from rich.text import Text
@@ -316,8 +319,9 @@ def _show_steps(record: RecordedGame, game: Game, steps: list[dict[str, Any]], w
     from aleazero.cli.show import make_console
 
     console = make_console()
-    console.print(Text(f"{game!r}, {which}, pair {record.pair}, seed {record.seed}", style="bold"), soft_wrap=True)
-    for seat, name in enumerate(record.players):
+    facts = [f"{name} {value}" for name, value in {**one.info, "seed": one.seed}.items() if value is not None]
+    console.print(Text(", ".join([repr(one.game), one.source, *facts]), style="bold"), soft_wrap=True)
+    for seat, name in enumerate(one.names):
         console.print(Text(f"player {seat}: {name}", style="dim"), soft_wrap=True)
     for step in steps:
         if step["player"] is not None:
@@ -326,5 +330,7 @@ def _show_steps(record: RecordedGame, game: Game, steps: list[dict[str, Any]], w
             if delay:
                 time.sleep(delay)
         console.print(Text(step["board"]), soft_wrap=True)
-    returns = "   ".join(f"player {seat} {value:+g}" for seat, value in enumerate(record.returns))
-    console.print(Text(f"\nthe game is over: {returns}", style="bold green"), soft_wrap=True)
+    end = one.end()
+    returns = "   ".join(f"player {seat} {value:+g}" for seat, value in enumerate(end.returns()))
+    how = f"the game is over: {returns}" if end.is_terminal() else one.result or "the game is not over"
+    console.print(Text(f"\n{how}", style="bold green"), soft_wrap=True)

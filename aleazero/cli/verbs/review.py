@@ -12,7 +12,7 @@ import typer
 
 from aleazero.cli.errors import blame_rules
 from aleazero.cli.options import JsonFlag, argument, cores, load, option
-from aleazero.errors import ConfigError
+from aleazero.errors import ConfigError, fields_named
 
 if TYPE_CHECKING:
     from aleazero.serving.session_file import StudiedGame
@@ -83,12 +83,14 @@ def review(
     from aleazero.serving.judge import make_judge
     from aleazero.serving.ledger import thresholds_with
     from aleazero.serving.review import review_data, review_game
+    from aleazero.serving.session_file import read_studied
 
     _check_thresholds(error, blunder)
-    with blame_rules(str(file)):
-        games = _read(file, index)
-        if html is not None:
-            _check_page(games, html)
+    with fields_named({"index": "--index"}):
+        games = read_studied(file, load=load, index=index)
+    if html is not None:
+        _check_page(games, html, file)
+    with blame_rules(games[0].text):
         chosen = make_judge(games[0].game, judge, threads=cores())
         thresholds = thresholds_with(games[0].game, error, blunder)
         reviews = []
@@ -118,18 +120,7 @@ def _show(show: Any, note: str, done: int, of: int) -> None:
     show(done, of, note)
 
 
-def _read(file: Path, index: int | None) -> list[StudiedGame]:
-    from aleazero.serving.session_file import read_studied
-
-    games = read_studied(file, load=load)
-    if index is None:
-        return games
-    if not 0 <= index < len(games):
-        raise ConfigError(f"--index is {index}, expected 0 to {len(games) - 1}, the games of {file.name}")
-    return [games[index]]
-
-
-def _check_page(games: Sequence[StudiedGame], html: Path) -> None:
+def _check_page(games: Sequence[StudiedGame], html: Path, file: Path) -> None:
     """Raise ConfigError before the game is judged if the page cannot be written."""
     from aleazero.serving.review_page import why_no_page
 
@@ -140,6 +131,8 @@ def _check_page(games: Sequence[StudiedGame], html: Path) -> None:
         raise ConfigError(why)
     if html.is_dir() or not html.resolve().parent.is_dir():
         raise ConfigError(f"--html is {str(html)!r}, expected a file in a folder that exists")
+    if html.resolve() == file.resolve():
+        raise ConfigError(f"--html is {str(html)!r}, which is the file of the game, expected another one")
 
 
 def _check_thresholds(error: float | None, blunder: float | None) -> None:

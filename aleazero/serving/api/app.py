@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any, Final
 
@@ -23,8 +23,9 @@ from aleazero.serving.api.jobs import JobError
 from aleazero.serving.api.searches import search_routes
 from aleazero.serving.api.sessions import session_routes
 from aleazero.serving.api.settings import ApiSettings
-from aleazero.serving.api.state import Api, UnknownNameError, name_of, status_of
-from aleazero.serving.requests import OWN_NETS
+from aleazero.serving.api.state import Api, UnknownNameError, status_of
+from aleazero.serving.requests import OWN_NETS, name_of
+from aleazero.settings import expected_value, field_path
 from aleazero.untrusted import printable
 from aleazero.version import VERSION
 
@@ -55,7 +56,8 @@ log = logging.getLogger("aleazero")
 
 def make_app(settings: ApiSettings) -> Guard:
     """Return the application of a server with its guard."""
-    return Guard(make_api(Api(settings)), settings)
+    api = Api(settings)
+    return Guard(make_api(api), settings, api.end_work)
 
 
 def make_api(api: Api) -> FastAPI:
@@ -91,10 +93,9 @@ def make_api(api: Api) -> FastAPI:
 def _handle_errors(app: FastAPI, api: Api) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: Any) -> Response:
-        first = error.errors()[0]
-        if first["type"] == "json_invalid":
+        if error.errors()[0]["type"] == "json_invalid":
             return problem(400, "the body is not valid JSON, expected an object")
-        return problem(422, validation_line(first))
+        return problem(422, validation_line(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def unknown(request: Request, error: Any) -> Response:
@@ -119,16 +120,15 @@ def problem(status: int, text: str, headers: Mapping[str, str] | None = None) ->
     return Response(error_body(line), status, dict(headers or {}), "application/json")
 
 
-def validation_line(error: Mapping[str, Any]) -> str:
-    """Return the line of a pydantic error: the field, what was given and what is expected."""
-    parts = [str(part) for part in error["loc"] if part not in ("body", "query", "path") and "[" not in str(part)]
-    field = ".".join(parts) or "the body"
+def validation_line(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Return the line of the first pydantic error: the field, what was given and what is expected."""
+    error = errors[0]
+    field = ".".join(part for part in field_path(error["loc"]) if part not in ("body", "query", "path")) or "the body"
     if error["type"] == "missing":
         return f"{field} is missing"
     if error["type"] == "extra_forbidden":
         return f"no field {field}, expected only those of the description"
-    expected = error["msg"].removeprefix("Input should be ")
-    return f"{field} is {shortened(repr(error['input']), 80, 20)}, expected {expected}"
+    return f"{field} is {shortened(repr(error['input']), 80, 20)}, expected {expected_value(errors)}"
 
 
 # -- routes ------------------------------------------------------------------------------------------------------------

@@ -57,10 +57,11 @@ class Guard:
     Args:
         app: the application.
         settings: host names, token and limits.
+        end_work: called before the server waits for its last answers.
     """
 
-    def __init__(self, app: App, settings: ApiSettings) -> None:
-        self.app, self.limits = app, settings.limits
+    def __init__(self, app: App, settings: ApiSettings, end_work: Callable[[], None] = lambda: None) -> None:
+        self.app, self.limits, self.end_work = app, settings.limits, end_work
         self.hosts, self.token = settings.accepted_hosts, settings.token
         self.in_flight = 0
 

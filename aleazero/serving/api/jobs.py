@@ -44,13 +44,13 @@ class Job:
         payload: first argument of the task.
         identity: id of the job; None for a random one.
         user_game: the game if it comes from a user's file: its exceptions are not errors of the server.
-        on_end: called with the id when the job has ended, in any way.
+        on_end: called with the job when it has ended, in any way.
         limits: further arguments of ``Workers.submit``.
     """
 
     def __init__(
         self, workers: Workers, entry: str, task: str, payload: Any, *, identity: str | None = None,
-        user_game: str | None = None, on_end: Callable[[str], None] | None = None, **limits: Any,
+        user_game: str | None = None, on_end: Callable[[Job], None] | None = None, **limits: Any,
     ) -> None:  # fmt: skip
         self.id = identity or secrets.token_urlsafe(16)
         self._user_game, self._on_end = user_game, on_end
@@ -84,7 +84,7 @@ class Job:
         self._done = done
         self._news.set()
         if self._on_end is not None:
-            self._on_end(self.id)
+            self._on_end(self)
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait for a partial result or the end; return False if there is none within this time."""
@@ -184,7 +184,7 @@ class Jobs:
         seconds = self.limits.seconds + GRACE_SECONDS
         job = _start(
             self._searches, CALL_NICELY, task, payload, identity=identity, user_game=user_game, priority=priority,
-            seconds=seconds, prepare_seconds=self.limits.compile_seconds, on_end=self._ended,
+            seconds=seconds, prepare_seconds=self.limits.compile_seconds, on_end=self._remove,
         )  # fmt: skip
         self._running[job.id] = job
         return job
@@ -219,11 +219,11 @@ class Jobs:
     def forget(self, job: Job) -> None:
         """Stop a search whose client needs no more results."""
         job.cancel()
-        if self._running.get(job.id) is job:  # a client may use the id of a search that has ended again
-            del self._running[job.id]
+        self._remove(job)
 
-    def _ended(self, identity: str) -> None:
-        self._running.pop(identity, None)
+    def _remove(self, job: Job) -> None:
+        if self._running.get(job.id) is job:  # a client may use the id of a search that was stopped again
+            del self._running[job.id]
 
     def warm(self) -> None:
         """Start the processes for rules, which import the games."""

@@ -18,7 +18,7 @@ from aleazero.players.spec import SETTINGS
 from aleazero.serving.api.tasks import TaskError, load
 from aleazero.serving.requests import OWN_NETS
 from aleazero.serving.session import CHAMPION, PERSON
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 
 ABOUT: Final = {
     "random": "plays a random legal action",

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aleazero.errors import ConfigError, RunError
 from aleazero.files import locked, reason
-from aleazero.serving.api.guard import App
+from aleazero.serving.api.guard import App, Guard
 from aleazero.serving.api.settings import ApiLimits, ApiSettings
 
 KEEP_ALIVE: int = 5
@@ -91,7 +91,25 @@ class LimitedProtocol(H11Protocol):
             self.abort()
 
 
-def serve(app: App, settings: ApiSettings, started: Callable[[str], None]) -> None:
+class ApiServer(uvicorn.Server):
+    """A server that ends all work first when it shuts down, so that no client waits for an answer until it is cut off.
+
+    Args:
+        config: settings of uvicorn.
+        end_work: ends the worker processes.
+    """
+
+    def __init__(self, config: uvicorn.Config, end_work: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_work = end_work
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the worker processes, and then shut down as uvicorn does."""
+        self._end_work()
+        await super().shutdown(sockets)
+
+
+def serve(app: Guard, settings: ApiSettings, started: Callable[[str], None]) -> None:
     """Run a server until Ctrl-C.
 
     Args:
@@ -107,7 +125,7 @@ def serve(app: App, settings: ApiSettings, started: Callable[[str], None]) -> No
         host, port = listener.getsockname()[:2]
         started(f"http://{f'[{host}]' if ':' in host else host}:{port}/api/v1")
         with suppress(KeyboardInterrupt):  # which uvicorn raises again after the end
-            make_server(app, settings).run(sockets=[listener])
+            make_server(app, settings, app.end_work).run(sockets=[listener])
 
 
 def listen(settings: ApiSettings) -> socket.socket:
@@ -131,12 +149,23 @@ def listen(settings: ApiSettings) -> socket.socket:
     return listener
 
 
-def make_server(app: App, settings: ApiSettings) -> uvicorn.Server:
-    """Return the server of an application, which listens on sockets that it is given."""
-    protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
-    more: dict[str, Any] = {"http": protocol, "ws": "none", "interface": "asgi3", "lifespan": "on"}
+def make_server(
+    app: App, settings: ApiSettings, end_work: Callable[[], None], protocol: type[LimitedProtocol] = LimitedProtocol,
+    ws: Any = "none",
+) -> uvicorn.Server:  # fmt: skip
+    """Return the server of an application, which listens on sockets that it is given.
+
+    Args:
+        app: the application with its guard.
+        settings: limits.
+        end_work: called before the server waits for its last answers.
+        protocol: connections.
+        ws: implementation of websockets, as uvicorn names it.
+    """
+    own = type("Protocol", (protocol,), {"limits": settings.limits})
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2, **more,
+        app, http=own, ws=ws, ws_max_size=settings.limits.body_bytes, interface="asgi3", lifespan="on",
+        log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2,
     )  # fmt: skip
-    return uvicorn.Server(config)
+    return ApiServer(config, end_work)

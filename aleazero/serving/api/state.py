@@ -21,7 +21,7 @@ from aleazero.serving.api.store import (
     Stored,
     UnknownSessionError,
 )
-from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request
+from aleazero.serving.requests import ANSWER, LegalRequest, Request, check_request, name_of
 
 SWEEP_SECONDS: Final = 5.0
 JOB_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -66,19 +66,22 @@ class Api:
         self.jobs = Jobs(self.settings.workers, self.limits, frozenset(self.sources.games))
         self.jobs.warm()
 
+    def end_work(self) -> None:
+        """End the worker processes; requests that wait for them get an error."""
+        self.jobs.close()
+
     def close(self) -> None:
         """End the worker processes and save all sessions."""
-        self.jobs.close()
+        self.end_work()
         self.store.close()
 
     async def sweep(self) -> None:
-        """Save changed sessions and drop idle ones, one at a time, so that requests are answered in between."""
+        """Save changed sessions and drop idle ones, every few seconds."""
         failed = ""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
-                while self.store.sweep(most=1):
-                    await asyncio.sleep(0)
+                await self.store.sweep()
             except RunError as error:  # e.g. the disk is full: the sessions stay in memory
                 if str(error) != failed:
                     log.error("%s", error)
@@ -199,11 +202,6 @@ class Api:
         view = {"id": stored.id, "revision": revision, **view}
         self.views[stored.id] = revision, view
         return view
-
-
-def name_of(game: str | None) -> str | None:
-    """Return the name of a game without its parameters."""
-    return None if game is None else game.partition("(")[0].strip()
 
 
 async def disconnected(receive: Receive) -> None:

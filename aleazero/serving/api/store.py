@@ -1,19 +1,22 @@
 """Sessions of a server by id: the recently used ones in memory, the others as files in one folder.
 
 A session is stored as the JSON data of ``Session.to_dict``. The store does not interpret it, so no rules of a game run
-here. Ids are random, and a text is looked up as a file only if it has the form of an id. Changed sessions are written
-every few seconds, so that a crash loses little, and all others when they leave the memory or the server ends.
+here. Ids are random, and a text is looked up as a file only if it has the form of an id. ``sweep`` writes changed
+sessions every few seconds, so that a crash loses little. It writes in a thread, so that a slow disk delays no request.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
 import secrets
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +59,8 @@ class Stored:
     """Revision of the session's file; None if there is no file."""
     busy: bool = False
     """Whether a request is changing the session."""
+    removed: bool = False
+    """Whether it was deleted, so that no file may be written any more."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,12 @@ class SessionStore:
         self.folder, self.limits, self._clock = folder, limits, clock
         self._live: OrderedDict[str, Stored] = OrderedDict()
         self._saved: dict[str, Entry] = {}  # the newest one last
+        self._files = threading.Lock()
+        """Held while a file is written or deleted."""
+        for leftover in folder.glob(f".*{SUFFIX}.*.tmp"):  # of a server that was killed while writing
+            if ID.fullmatch(leftover.name[1:].partition(".")[0]):
+                with suppress(OSError):
+                    leftover.unlink()
         for file in sorted(folder.glob(f"*{SUFFIX}"), key=_modified):
             if ID.fullmatch(file.stem):
                 self._saved[file.stem] = self._entry(file.stem)
@@ -125,7 +136,7 @@ class SessionStore:
         self.require_room()
         stored = Stored(secrets.token_urlsafe(16), data, used=self._clock())
         self._live[stored.id] = stored
-        self._drop(len(self._live) - self.limits.sessions_in_memory)
+        self._drop(stored)
         return stored
 
     def require_room(self) -> None:
@@ -146,7 +157,7 @@ class SessionStore:
             self._live.move_to_end(identity)
         elif identity in self._saved:  # only ids that the folder was listed with, or that were saved
             self._live[identity] = self._read(identity)
-            self._drop(len(self._live) - self.limits.sessions_in_memory)
+            self._drop(self._live[identity])
         else:
             raise UnknownSessionError(f"no session {identity[:40]!r}, expected the id of one")
         stored = self._live[identity]
@@ -166,64 +177,70 @@ class SessionStore:
         """
         if identity not in self._live and identity not in self._saved:
             raise UnknownSessionError(f"no session {identity[:40]!r}, expected the id of one")
-        if identity in self._saved:
-            with os_errors_as(RunError, f"session {identity} cannot be deleted"):
-                (self.folder / f"{identity}{SUFFIX}").unlink(missing_ok=True)
-            del self._saved[identity]
-        self._live.pop(identity, None)
+        with self._files, os_errors_as(RunError, f"session {identity} cannot be deleted"):
+            if self._file(identity).exists():
+                self._file(identity).unlink()
+            if identity in self._live:
+                self._live.pop(identity).removed = True
+        self._saved.pop(identity, None)
 
-    def sweep(self, most: int | None = None) -> int:
-        """Save the sessions that have changed, at most this many, and drop those that are idle; return their number.
+    async def sweep(self) -> None:
+        """Save the sessions that have changed, and drop those that are idle or too many for the memory.
 
         Raises:
-            RunError: a session cannot be saved. It stays in memory, and the next call begins with others.
+            RunError: a session cannot be saved. It stays in memory; the others are saved.
         """
-        late = self._clock() - self.limits.idle_seconds
-        free = [stored for stored in self._live.values() if not stored.busy]
-        due = [stored for stored in free if stored.used <= late or stored.written != stored.revision][:most]
-        for stored in due:
-            self._live.move_to_end(stored.id)
-            self._save(stored)
-            if stored.used <= late:
-                self._live.pop(stored.id)
-        return len(due)
+        failed = None
+        for stored in [one for one in self._live.values() if one.written != one.revision and not one.busy]:
+            try:
+                revision, text = stored.revision, _text_of(stored)
+                await asyncio.to_thread(self._write, stored, text)
+            except RunError as error:
+                failed = failed or error
+            else:
+                self._set_written(stored, revision)
+        self._drop()
+        if failed is not None:
+            raise failed
 
     def close(self) -> None:
         """Save all sessions; one that cannot be saved is logged."""
         for stored in list(self._live.values()):
             try:
-                self._save(stored)
+                if stored.written != stored.revision:
+                    self._write(stored, _text_of(stored))
             except RunError as error:
                 log.error("session %s is lost: %s", stored.id, error)
             else:
+                self._set_written(stored, stored.revision)
                 self._live.pop(stored.id)
 
-    def _drop(self, count: int) -> None:
-        """Save and drop this many sessions, those used least recently first; the one used last stays."""
-        for stored in list(self._live.values())[:-1]:
-            if count <= 0:
-                return
-            if not stored.busy:
-                try:
-                    self._save(stored)
-                except RunError as error:  # it stays in memory, and the request of another client is answered
-                    log.error("%s", error)
-                    return
-                self._live.pop(stored.id)
-                count -= 1
+    def _drop(self, used: Stored | None = None) -> None:
+        """Drop saved sessions: those that are idle, and those used least recently while there are too many.
 
-    def _save(self, stored: Stored) -> None:
-        if stored.written == stored.revision:
-            return
-        data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
-        try:
-            text = json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
-        except ValueError as error:  # data that no reader of JSON lets through; other sessions are not affected
-            raise RunError(f"session {stored.id} cannot be written: {error}") from None
-        write_file(self.folder / f"{stored.id}{SUFFIX}", text, RunError)
-        stored.written = stored.revision
-        self._saved.pop(stored.id, None)
-        self._saved[stored.id] = Entry.of(stored)
+        The session ``used`` stays. Others that have changed stay until they are saved.
+        """
+        late = self._clock() - self.limits.idle_seconds
+        for stored in list(self._live.values()):
+            wanted = stored.used > late and len(self._live) <= self.limits.sessions_in_memory
+            if not (wanted or stored is used or stored.busy or stored.written != stored.revision):
+                self._live.pop(stored.id)
+
+    def _write(self, stored: Stored, text: bytes) -> None:
+        """Write the file of a session; may run in another thread."""
+        with self._files:
+            if not stored.removed:
+                write_file(self._file(stored.id), text, RunError)
+
+    def _set_written(self, stored: Stored, revision: int) -> None:
+        """Record that the file of a session has this revision."""
+        if not stored.removed and stored.written != revision:
+            stored.written = revision
+            self._saved.pop(stored.id, None)
+            self._saved[stored.id] = Entry.of(stored)
+
+    def _file(self, identity: str) -> Path:
+        return self.folder / f"{identity}{SUFFIX}"
 
     def _entry(self, identity: str) -> Entry:
         try:
@@ -232,9 +249,8 @@ class SessionStore:
             return Entry(identity, error=str(error))
 
     def _read(self, identity: str) -> Stored:
-        file = self.folder / f"{identity}{SUFFIX}"
         with os_errors_as(ReplayError, f"session {identity} cannot be read"):
-            text = read_regular(file)
+            text = read_regular(self._file(identity))
         try:
             data = parse_json(text)
         except ValueError as error:
@@ -243,6 +259,15 @@ class SessionStore:
         if not known or type(data.get("revision")) is not int:
             raise ReplayError(f"session {identity} is damaged, expected its id, its revision and the session")
         return Stored(identity, data["session"], data["revision"], written=data["revision"])
+
+
+def _text_of(stored: Stored) -> bytes:
+    """Return the content of a session's file."""
+    data = {"id": stored.id, "revision": stored.revision, "session": stored.data}
+    try:
+        return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:  # data that no reader of JSON lets through; other sessions are not affected
+        raise RunError(f"session {stored.id} cannot be written: {error}") from None
 
 
 def _is_session(data: Any) -> bool:

@@ -22,22 +22,21 @@ from aleazero.games.kit import kit_of
 from aleazero.games.registry import load_game, parse_game_text
 from aleazero.players.basic import find_move
 from aleazero.players.spec import FILE, PlayerSpec
+from aleazero.serving.desk import Desk
 from aleazero.serving.requests import OWN_NETS, Limits, Sources
 from aleazero.serving.session import CHAMPION, PERSON, Session, parse_seat
-from aleazero.serving.workers import Work
+from aleazero.serving.steps import LoadGame
+from aleazero.serving.work import Work
 
 MOST_GAMES: Final = 8
 """Loaded games that a worker keeps."""
 NICE: Final = 10
 """Priority of searches for the operating system."""
-MOST_USED: Final = 1_000
 MOST_SESSIONS: Final = 4
 """Sessions that a worker remembers."""
 _loaded: dict[str, Game] = {}
 _sessions: list[tuple[dict[str, Any], Session]] = []
 """Sessions that this process handled, with their JSON data; the one used last is the last."""
-_used: set[tuple[str, str, str]] = set()
-"""Players that have chosen an action in this process, by game, parameters and text."""
 
 
 class TaskError(AleaZeroError):
@@ -46,6 +45,10 @@ class TaskError(AleaZeroError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class StepsError(ConfigError):
+    """A session would have more steps than the limits allow."""
 
 
 def call(job: tuple[str, Any], work: Work) -> Any:
@@ -85,7 +88,7 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     sources, limits = payload["sources"], payload["limits"]
     if payload.get("file") is not None:
         _require_few_steps(payload["file"], limits)
-        session = _rebuild(payload["file"], sources, work)
+        session = Session.from_dict(payload["file"], load=_loader(sources, work))
         for seat in session.seats:
             check_seat(seat, session.game, sources, limits)
         return _answer(session, [])
@@ -101,24 +104,20 @@ def open_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     session = Session(
         state, payload["seed"], temperature=payload["temperature"], seats=seats, names=payload["names"], source=name
     )
-    _apply(session, payload["moves"], limits)
-    if payload["draw"]:
-        session.draw_all()
+    _apply(session, payload["moves"], limits, payload["draw"])
     return _answer(session, list(session.history))
 
 
 def change_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Change a session: ``change`` is ``moves``, ``draw``, ``undo``, ``redo`` or ``view``, which changes nothing."""
-    session = _read(payload["session"], payload["sources"], work)
+    session = _read(payload["session"], _loader(payload["sources"], work))
     change, before = payload["change"], len(session.history)
     if change == "moves":
-        _apply(session, payload["moves"], payload["limits"])
-        if payload["draw"]:
-            session.draw_all()
+        _apply(session, payload["moves"], payload["limits"], payload["draw"])
     elif change == "draw":
         if not session.state.is_chance_node():
             raise IllegalActionError(f"{session.game.name}: got a draw, expected it at a chance node")
-        session.draw_all()
+        _draw_all(session, payload["limits"])
     elif change in ("undo", "redo"):
         _walk(session, change, payload["unit"], payload["count"])
     return _answer(session, session.history[before:])
@@ -127,35 +126,41 @@ def change_session(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Let the player of the seat to move play one action, or all until a person moves if ``all`` is set.
 
-    If the time of a request is over, the actions so far are returned, and the client can continue from there.
+    If the time of a request or the steps of a session end before that, the actions so far are returned.
     """
     sources, limits = payload["sources"], payload["limits"]
-    session = _read(payload["session"], sources, work)
+    desk = Desk(sources, limits, work)
+    session = _read(payload["session"], lambda name, params: desk.game(name, params)[1])
     before, latest = len(session.history), time.monotonic() + limits.seconds
     if session.state.is_chance_node():
-        session.draw_all()
+        _draw_all(session, limits)
     made: dict[str, Any] = {}
     while not session.state.is_terminal():
         text = session.seats[session.state.current_player()]
         if text == PERSON:
             break
-        first = (session.source, str(session.game.params), text) not in _used
-        if first:  # the first action of a player compiles its search
-            work.preparing()
+        key = ("play_seat", session.source, str(session.game.params), text)
+        if not desk.is_warm(key):  # the first action of a player compiles its search
+            desk.prepare()
         if text not in made:
             made[text] = _make_player(text, session.game, sources, limits)
         session.players[session.state.current_player()] = made[text]
         chosen = session.choose()
-        if first:
-            _used.add((session.source, str(session.game.params), text))
-            work.ready()
-        session.act(*chosen)
-        _require_steps(session, limits)
-        session.draw_all()
-        if not payload["all"] or time.monotonic() >= latest:
+        desk.warmed(key)
+        desk.begin()
+        steps = len(session.history)
+        try:
+            session.act(*chosen)
+            _draw_all(session, limits)
+        except StepsError:
+            if steps == before:
+                raise
+            while len(session.history) > steps:
+                session.undo()
+            session.undone.clear()
             break
-    if len(_used) > MOST_USED:
-        _used.clear()
+        if not payload["all"] or time.monotonic() >= latest or work.stopped():
+            break
     if len(session.history) == before:
         raise IllegalActionError(
             f"{session.game.name}: the game is over, expected a player to move"
@@ -167,7 +172,7 @@ def play_seat(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 def history(payload: Mapping[str, Any], work: Work) -> list[dict[str, Any]]:
     """Return all steps of a session with their names and positions."""
-    session = _read(payload["session"], payload["sources"], work)
+    session = _read(payload["session"], _loader(payload["sources"], work))
     steps = [_step(entry) for entry in session.history]
     _remember(session, payload["session"])
     return steps
@@ -186,8 +191,8 @@ def _walk(session: Session, change: str, unit: str, count: int) -> None:
             raise IllegalActionError(f"{session.game.name}: nothing is left to {nothing}, expected a smaller count")
 
 
-def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits) -> None:
-    """Apply actions and outcomes, given by name or id."""
+def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits, draw: bool) -> None:
+    """Apply actions and outcomes, given by name or id, and draw the outcomes that follow if ``draw`` is set."""
     for move in moves_of(moves) if isinstance(moves, str) else moves:
         if session.state.is_terminal():
             raise IllegalActionError(f"{session.game.name}: the game is over, got {move!r}, expected no more moves")
@@ -196,35 +201,42 @@ def _apply(session: Session, moves: str | Sequence[str | int], limits: Limits) -
             session.set_outcome(action)
         else:
             session.act(action)
-        _require_steps(session, limits)
+        _require_steps(len(session.history), limits)
+    if draw:
+        _draw_all(session, limits)
 
 
-def _require_steps(session: Session, limits: Limits) -> None:
-    _require_at_most(len(session.history), limits)
+def _draw_all(session: Session, limits: Limits) -> None:
+    """Draw outcomes until a player decides or the game is over."""
+    session.draw_all()
+    _require_steps(len(session.history), limits)
 
 
 def _require_few_steps(file: Any, limits: Limits) -> None:
-    """Raise ConfigError before the steps of a file are played if they are too many."""
+    """Raise a StepsError before the steps of a file are played if they are too many."""
     lists = [file.get(name) for name in ("steps", "redo")] if isinstance(file, dict) else []
-    _require_at_most(sum(len(one) for one in lists if isinstance(one, list)), limits)
+    _require_steps(sum(len(one) for one in lists if isinstance(one, list)), limits)
 
 
-def _require_at_most(steps: int, limits: Limits) -> None:
+def _require_steps(steps: int, limits: Limits) -> None:
     if steps > limits.moves:
-        raise ConfigError(f"the session has more than {count_text(limits.moves, 'step')}, expected at most this many")
+        raise StepsError(
+            f"the session has more than {count_text(limits.moves, 'step')}, expected at most this many; its file can "
+            "be continued and reviewed on the command line"
+        )
 
 
-def _read(data: Any, sources: Sources, work: Work) -> Session:
+def _read(data: Any, load: LoadGame) -> Session:
     """Return the session of JSON data: the remembered one if its data is equal. It is forgotten until ``_remember``."""
     for place, (known, session) in enumerate(_sessions):
         if known == data:
             del _sessions[place]
             return session
-    return _rebuild(data, sources, work)
+    return Session.from_dict(data, load=load)
 
 
-def _rebuild(data: Any, sources: Sources, work: Work) -> Session:
-    return Session.from_dict(data, load=lambda text, params: load(text, params, sources, work))
+def _loader(sources: Sources, work: Work) -> LoadGame:
+    return lambda name, params: load(name, params, sources, work)
 
 
 def _remember(session: Session, data: dict[str, Any]) -> None:

@@ -17,14 +17,14 @@ from aleazero.oracles.oracle import oracle_of
 from aleazero.players.champions import champion_of
 from aleazero.players.make import make_player
 from aleazero.serving.desk import Desk
-from aleazero.serving.judge import ALTERNATIVES, MOST_SOLVED, Judge, make_judge
+from aleazero.serving.judge import MOST_SOLVED, make_judge
+from aleazero.serving.judgement import ALTERNATIVES, Judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
-from aleazero.serving.requests import GameRequest
 from aleazero.serving.review import scale_of
 from aleazero.serving.scale import Scale
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import read_studied
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.web.tasks.opened import open_game, state_of
 
 MOST_GAMES: Final = 400
@@ -115,7 +115,7 @@ def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     desk = Desk(payload["sources"], payload["limits"], work)
 
     def load(text: str, params: Mapping[str, Any]) -> Game:
-        return desk.game(GameRequest(request="study", game=text, params=dict(params)))[1]
+        return desk.game(text, params)[1]
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"game{payload['ending']}"
@@ -126,7 +126,7 @@ def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     one = games[payload["number"]]
     if len(one.steps) > desk.limits.moves:
         raise ConfigError(f"the game has {len(one.steps):,} steps, expected at most {desk.limits.moves:,}")
-    key, game = desk.game(GameRequest(request="study", game=one.text or one.game.name, params=one.game.params))
+    key, game = desk.game(one.text or one.game.name, one.game.params)
     ledger, scale = ledger_of(one.start, one.steps, judge_of(desk, key, game), names=one.names or None), scale_of(game)
     return without_nan({  # type: ignore[no-any-return]
         **ledger_data(game, ledger), "games": [", ".join(each.names) for each in games], "names": list(one.names),

@@ -7,14 +7,13 @@ from typing import Any
 
 from aleazero.games.base import Game, State
 from aleazero.serving.desk import Desk
-from aleazero.serving.requests import GameRequest
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 
 
 def open_game(payload: Mapping[str, Any], work: Work) -> tuple[Desk, Any, Game]:
     """Return the desk of a worker process, the game of a task, and its key for engines that the process keeps."""
     desk = Desk(payload["sources"], payload["limits"], work)
-    key, game = desk.game(GameRequest(request="study", game=payload["game"], params=payload["params"]))
+    key, game = desk.game(payload["game"], payload["params"])
     return desk, key, game
 
 

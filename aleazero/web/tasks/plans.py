@@ -15,7 +15,7 @@ from aleazero.search.plan.planner import Planner
 from aleazero.search.result import TreeNode
 from aleazero.serving.answers import plan_settings
 from aleazero.serving.requests import PlanRequest
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.web.tasks.opened import open_game, state_of
 
 

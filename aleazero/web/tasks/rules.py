@@ -20,7 +20,7 @@ from aleazero.search.config import PRESETS, ChanceConfig, SearchConfig, Widening
 from aleazero.serving.api.listings import players
 from aleazero.serving.api.tasks import load
 from aleazero.serving.requests import Sources
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.settings import Settings
 
 

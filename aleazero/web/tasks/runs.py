@@ -16,7 +16,7 @@ from aleazero.evaluation.game_file import GameFile, RecordedGame
 from aleazero.files import os_errors_as, without_nan
 from aleazero.runs.events import EVENTS, read_events, scalars_of
 from aleazero.serving.api.listings import run_path
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.untrusted import parse_json, read_regular
 
 GATES: Final = "gates"

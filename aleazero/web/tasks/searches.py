@@ -17,7 +17,7 @@ from aleazero.search.search import Search
 from aleazero.serving.desk import Desk
 from aleazero.serving.judge import MOST_SOLVED
 from aleazero.serving.requests import Limits
-from aleazero.serving.workers import Work
+from aleazero.serving.work import Work
 from aleazero.web.tasks.opened import open_game, state_of
 
 REPORTS_SHARE: Final = 0.05

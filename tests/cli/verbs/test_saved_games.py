@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -114,6 +115,21 @@ def test_the_command_save(run, tmp_path, monkeypatch):
     assert "not saved: a b.json has another position" in again.stdout
     other = run("play", "--load", "a b.json", stdin="roll\nsave\nq\n")
     assert "saved to a b.json" in other.stdout
+
+
+@pytest.mark.parametrize(("typed", "place"), [("?", "Session.hint"), ("r", "review.review_game")])
+def test_a_hint_or_a_review_that_fails_does_not_end_the_game(run, monkeypatch, typed, place):
+    def fail(*given, **more):
+        raise aleazero.GameError("more than 2,000,000 states")
+
+    home, _, name = place.partition(".")
+    module = importlib.import_module(f"aleazero.serving.{home.lower()}")
+    monkeypatch.setattr(module.Session if home == "Session" else module, name, fail)
+    result = run(*PLAY, stdin=f"roll\n{typed}\nroll\nq\n")
+    assert result.exit_code == 0, result.output
+    assert "more than 2,000,000 states" in result.stdout
+    assert len(positions(result)) > 1
+    assert "stopped after" in result.stdout
 
 
 def test_an_action_with_the_name_of_a_command_is_an_action(run, tmp_path):

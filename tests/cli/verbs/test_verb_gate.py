@@ -22,7 +22,7 @@ def test_a_gate_prints_its_verdict_and_writes_its_files(run, run_json, tmp_path)
     assert [step["step"] for step in watched["steps"]] == list(range(len(watched["steps"])))
     assert watched["steps"][1]["name"] == "roll"
     text = run("watch", str(games)).stdout
-    assert text.startswith("pig(target=20), game 0 of 4, pair 0, seed ")
+    assert text.startswith("pig(target=20), games.json, game 0, pair 0, seed ")
     assert "player 0: greedy" in text
     assert "the game is over: player 0" in text
 
@@ -60,7 +60,7 @@ def test_a_changed_file_is_one_line(run, refused, tmp_path):
     data = json.loads(file.read_text())
     for change, expected in (
         (lambda game: game["steps"].pop(), "the game does not end as recorded"),
-        (lambda game: game["steps"].insert(0, [0, 7]), "game 0, step 0: pig: action 7 is illegal here"),
+        (lambda game: game["steps"].insert(0, [0, 7]), "changed.json, game 0, step 1: pig: action 7 is illegal here"),
     ):
         changed = json.loads(json.dumps(data))
         change(changed["games"][0])
@@ -68,6 +68,24 @@ def test_a_changed_file_is_one_line(run, refused, tmp_path):
         assert expected in refused("watch", str(tmp_path / "changed.json"))
     (tmp_path / "changed.json").write_text(json.dumps({**data, "rules_version": 99}))
     assert "got rules of version 99" in refused("watch", str(tmp_path / "changed.json"))
+
+
+def test_saved_games_and_match_files_are_watched(run, run_json, tmp_path):
+    saved = tmp_path / "game.json"
+    run("play", PIG, "--opponent", "random", "--seed", "3", "--save", str(saved), stdin="roll\nq\n")
+    watched = run_json("watch", str(saved))
+    steps = json.loads(saved.read_text())["steps"]
+    assert [[step["player"], step["action"]] for step in watched["steps"][1:]] == steps
+    assert (watched["players"], watched["seed"], "pair" in watched) == (["human", "random"], 3, False)
+    text = run("watch", str(saved)).stdout
+    assert text.startswith("pig(target=20), game.json, seed 3\n")
+    assert "the game is not over" in text
+    match = tmp_path / "match.mat"
+    match.write_text(" 1 point match\n\n Game 1\n Ann : 0    Bob : 0\n  1) 31: 8/5 6/5\n      Wins 1 point\n")
+    text = run("watch", str(match)).stdout
+    assert "player 0: Ann" in text
+    assert "1  chance: " in text
+    assert "Ann won 1 point" in text
 
 
 def test_a_match_has_the_statistics_of_pairs(run, run_json):

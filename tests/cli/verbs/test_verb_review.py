@@ -93,6 +93,50 @@ def test_a_page_is_written(run, refused, games, tmp_path):
     )
 
 
+def test_a_page_does_not_replace_the_reviewed_file(refused, games, tmp_path):
+    before = games.read_bytes()
+    link = tmp_path / "link.json"
+    link.symlink_to(games)
+    for page in (games, link):
+        assert "which is the file of the game, expected another one" in refused(
+            "review", str(games), "--index", "0", "--html", str(page)
+        )
+    assert games.read_bytes() == before
+
+
+def test_only_the_chosen_game_is_checked(run_json, refused, games):
+    data = json.loads(games.read_text())
+    data["games"][1]["steps"] = [[0, 1]]
+    games.write_text(json.dumps(data))
+    assert len(run_json("review", str(games), "--index", "0")["games"]) == 1
+    assert run_json("watch", str(games), "--index", "2")["number"] == 2
+    for words in (("review",), ("review", "--index", "1"), ("watch", "--index", "1")):
+        assert "game 1, step 1: pig: action 1 is illegal here" in refused(words[0], str(games), *words[1:])
+
+
+def test_rules_that_raise_during_a_review_are_one_line(refused, tmp_path):
+    """The rules fail in a position that the recorded game does not reach."""
+    rules = tmp_path / "odd.py"
+    rules.write_text(
+        "class Odd:\n"
+        "    num_players, num_actions = 1, 2\n"
+        "    def __init__(self): self.moves = []\n"
+        "    def current_player(self): return -4 if len(self.moves) == 2 else 0\n"
+        "    def legal_actions(self): return [0, 1]\n"
+        "    def apply_action(self, action):\n"
+        "        if self.moves and action == 1: raise ValueError('no such move')\n"
+        "        self.moves.append(action)\n"
+        "    def returns(self): return [float(sum(self.moves))]\n"
+        "    def clone(self):\n        other = Odd(); other.moves = list(self.moves); return other\n"
+    )
+    game = {"kind": "aleazero session", "format": 1, "game": str(rules), "params": {}, "rules_version": 1, "seed": 1,
+            "start": "", "steps": [[0, 0], [0, 0]]}  # fmt: skip
+    (tmp_path / "game.json").write_text(json.dumps(game))
+    for words in (("review",), ("review", "--judge", "search:sims=5")):
+        line = refused(words[0], str(tmp_path / "game.json"), *words[1:])
+        assert "the rules raised ValueError: no such move" in line
+
+
 def test_thresholds(run_json, refused, games):
     def marks(*words):
         found = run_json("review", str(games), *words)

@@ -111,7 +111,7 @@ def live_api(folder, *, games=(), limits=None, **settings):
     )  # fmt: skip
     app = make_app(settings)
     with closing(listen(settings)) as listener:
-        server = make_server(app, settings)
+        server = make_server(app, settings, app.end_work)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

@@ -221,7 +221,8 @@ def test_10_000_sessions_end_at_the_limit(server):
     assert answer.status_code == 429
     assert answer.json()["error"] == "the server has 6 sessions, expected fewer than 6: delete one first"
     assert len(found) == len(server.get("/sessions").json()) == 6
-    assert len(server.store.in_memory) == 2
+    while len(server.store.in_memory) > 2:  # until they are saved
+        time.sleep(0.05)
     for identity in found:
         assert server.get(f"/sessions/{identity}").status_code == 200
         assert server.client.delete(f"/sessions/{identity}").status_code == 204

@@ -24,3 +24,22 @@ def test_the_end_of_a_search_does_not_forget_a_later_one_with_its_id():
             await asyncio.to_thread(jobs.close)
 
     asyncio.run(run())
+
+
+def test_a_search_whose_client_is_gone_does_not_forget_a_later_one_with_its_id():
+    """The client leaves, and a new search has the id before the first one has ended."""
+
+    async def run():
+        jobs = Jobs(1, ApiLimits(), frozenset())
+        try:
+            first = jobs.start_search("warm", None, None, identity="mine")
+            jobs.forget(first)
+            second = jobs.start_search("warm", None, None, identity="mine")
+            await first.done()
+            assert jobs.has("mine")
+            assert (await second.done()).kind == "result"
+            assert not jobs.has("mine")
+        finally:
+            await asyncio.to_thread(jobs.close)
+
+    asyncio.run(run())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 
+import httpx
 import pytest
 
 import aleazero
 from aleazero import Planner, Search, SearchConfig
 from aleazero.oracles.oracle import require_oracle
+from tests.serving.api.live_api import live_api
 
 PIG = "pig(target=20)"
 AT = "3-12 turn 7 player 0"
@@ -83,6 +86,16 @@ def test_a_search_stops_when_its_client_leaves(live):
         while not live.get("/server").json()["running"]:
             time.sleep(0.01)
     live.wait_until_idle()
+
+
+def test_the_end_of_the_server_ends_its_streams(tmp_path, caplog):
+    with contextlib.ExitStack() as stack:
+        with live_api(tmp_path, limits={"sims": 20_000_000}) as live:
+            answer = stack.enter_context(httpx.stream("POST", f"{live.origin}/api/v1/analyse", json=LONG, timeout=60))
+            lines = answer.iter_lines()
+            assert json.loads(next(lines))["type"] == "accepted"
+        assert json.loads(list(lines)[-1]) == {"type": "error", "status": 503, "error": "the server is shutting down"}
+    assert caplog.text == ""
 
 
 def test_searches_wait_in_order_and_other_calls_are_answered(live):

@@ -195,6 +195,13 @@ def test_a_game_whose_rules_raise_gives_an_error_and_the_server_lives_on(live):
         (b'{"game": "pig", "x": 1}', 422, "no field x"),
         (b'{"game": "pig", "seed": -1}', 422, "seed is -1, expected greater than or equal to 0"),
         (b'{"game": "pig", "temperature": NaN}', 422, "temperature is nan"),
+        (
+            b'{"game": "pig", "params": {"target": null}}',
+            422,
+            "params.target is None, expected a valid boolean or a val",
+        ),
+        (b'{"game": "pig", "params": {"target": NaN}}', 422, "params.target is nan, expected "),
+        (b'{"game": "pig", "moves": {}}', 422, "moves is {}, expected a valid string or a valid list"),
         (b'{"game": "pig", "position": "nonsense"}', 400, "pig"),
         (b'{"game": "pig", "params": {"target": 1}}', 400, "target is 1"),
         (b'{"game": "pig", "seats": ["human"]}', 400, "seats"),

@@ -21,6 +21,12 @@ class Work:
     def ready(self):
         pass
 
+    def retire(self):
+        pass
+
+    def stopped(self):
+        return False
+
 
 @pytest.fixture
 def rebuilt(monkeypatch):
@@ -94,3 +100,43 @@ def test_a_seat_that_plans_has_the_limit_of_nodes(rebuilt):
     made = tasks.open_session({**NEEDS, **NEW, "seats": ["plan:horizon=turn", "human"], "moves": [0, 4]}, Work())
     with pytest.raises(GameError, match="5 states"):
         tasks.play_seat({**limits, "session": made["session"], "all": False}, Work())
+
+
+def limited(moves, **fields):
+    return {**NEEDS, "limits": Limits(moves=moves), **fields}
+
+
+def test_drawn_outcomes_count_as_steps_of_a_session(rebuilt):
+    """A session at its limit can still be analysed, reviewed and imported."""
+    made = tasks.open_session({**limited(2), **NEW, "seats": None, "moves": ["roll"], "draw": True}, Work())
+    assert len(made["session"]["steps"]) == 2
+    assert tasks.open_session(limited(2, file=made["session"]), Work())["view"] == {**made["view"], "changes": []}
+    with pytest.raises(tasks.StepsError, match=r"the session has more than 1 step, expected at most this many; its"):
+        tasks.open_session({**limited(1), **NEW, "seats": None, "moves": ["roll"], "draw": True}, Work())
+    waiting = tasks.open_session({**limited(1), **NEW, "seats": None, "moves": ["roll"]}, Work())
+    with pytest.raises(tasks.StepsError, match="more than 1 step"):
+        tasks.change_session(limited(1, session=waiting["session"], change="draw"), Work())
+
+
+def test_a_player_stops_at_the_steps_of_a_session_and_keeps_its_actions(rebuilt):
+    made = tasks.open_session({**NEEDS, **NEW, "seats": ["oracle", "oracle"]}, Work())
+    most = 7
+    played = tasks.play_seat(limited(most, session=made["session"], all=True), Work())
+    assert most - 1 <= len(played["session"]["steps"]) <= most
+    assert len(played["view"]["changes"]) == len(played["session"]["steps"])
+    assert played["view"]["node"] == "decision"
+    assert played["view"]["redo_steps"] == 0
+    free = tasks.play_seat({**NEEDS, "session": made["session"], "all": True}, Work())
+    assert free["session"]["steps"][: len(played["session"]["steps"])] == played["session"]["steps"]
+    with pytest.raises(tasks.StepsError, match="more than 7 steps"):
+        tasks.play_seat(limited(most, session=played["session"], all=True), Work())
+
+
+def test_a_player_stops_between_its_actions_when_its_search_is_cancelled(rebuilt):
+    class Stopped(Work):
+        def stopped(self):
+            return True
+
+    made = tasks.open_session({**NEEDS, **NEW, "seats": ["oracle", "oracle"]}, Work())
+    played = tasks.play_seat({**NEEDS, "session": made["session"], "all": True}, Stopped())
+    assert sum(player >= 0 for player, _ in played["session"]["steps"]) == 1
